@@ -1,0 +1,28 @@
+"""fastsvm: compile LIBSVM models into models that predict much faster.
+
+The public Python interface is small and loads nothing until it is used::
+
+    model = fastsvm_cli.load_model("a9a.model.approx")
+    for chunk in fastsvm_cli.read_chunks("a9a.t"):
+        decisions = fastsvm_cli.Decisions(model.pairs)
+        model.decision_values(chunk, decisions)
+        numpy.asarray(decisions.value)          # (rows, pairs)
+"""
+
+__version__ = "0.1.0"
+__all__ = ["Chunk", "Decisions", "load_model", "read_chunks"]
+
+_HOMES = {
+    "Chunk": "fastsvm_cli._native",
+    "Decisions": "fastsvm_cli._native",
+    "load_model": "fastsvm_cli.models",
+    "read_chunks": "fastsvm_cli.data",
+}
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

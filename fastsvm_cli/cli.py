@@ -1,0 +1,89 @@
+"""The command: subcommands, and how every fault ends, once."""
+
+import sys
+
+import click
+
+from fastsvm_cli import __version__
+from fastsvm_cli.errors import FastsvmError
+
+#: name -> module in commands/; each has a click command named `command`.
+COMMANDS = ("approx", "bound", "predict")
+
+
+class _Lazy(click.Group):
+    """Loads a command's module when the command is named."""
+
+    def list_commands(self, context):
+        return list(COMMANDS)
+
+    def get_command(self, context, name):
+        if name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        return import_module(f"fastsvm_cli.commands.{name}").command
+
+    def resolve_command(self, context, args):
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1) if args else []
+            if near and "mean" not in error.message:
+                error.message += f" Did you mean '{near[0]}'?"
+            raise
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="fastsvm", message="%(prog)s %(version)s")
+def fastsvm():
+    """Make LIBSVM models predict ten to two hundred times faster.
+
+    \b
+      svm-train -g 0.01 train                     train as ever
+      fastsvm approx train.model                  compile: writes train.model.approx
+      fastsvm predict test train.model.approx out predict, as svm-predict does
+    """
+
+
+def main() -> None:
+    """The entry point. Exit codes: 0 done, 1 bad data or model, 2 wrong usage, 130 interrupted. A reader that closes the pipe early has
+    what it wanted: that is 0."""
+    import signal
+
+    # A temporary file is removed on the way out of a `with`, so being terminated must be an exception.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        code = fastsvm.main(standalone_mode=False) or 0
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code = 130
+    except BrokenPipeError:
+        code = 0
+    except FastsvmError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        code = 1
+    except MemoryError:
+        print("Error: out of memory", file=sys.stderr)
+        code = 1
+    sys.exit(_flush(code))
+
+
+def _flush(code: int) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            import os
+
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # or the interpreter complains at its end
+        except OSError as error:
+            print(f"Error: {stream.name.strip('<>')}: {error.strerror}", file=sys.stderr)
+            code = code or 1
+    return code

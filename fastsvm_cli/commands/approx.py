@@ -1,0 +1,72 @@
+import sys
+
+import click
+
+
+@click.command("approx")
+@click.option("--center", type=click.Choice(["mean", "origin", "pair"]), help="Where an RBF kernel is expanded: the mean of the support vectors [default], the origin (as in the paper), or for several classes the mean of each pair's vectors (more accurate, a center per pair to store).")
+@click.option("--precision", type=click.Choice(["single", "double"]), help="Of the stored numbers [default: single for RBF, double for linear and polynomial kernels, whose expansion is exact].")
+@click.option("--max-size", type=click.FloatRange(0, min_open=True), default=256, show_default=True, metavar="MB", help="Refuse to write a larger model.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary, no progress bar.")
+@click.argument("model_file")
+@click.argument("output_file", required=False)
+def command(center, precision, max_size, quiet, model_file, output_file):
+    """Compile a LIBSVM model into its Maclaurin expansion of degree 2.
+
+    A row then costs at most d*d/2 products (sparse rows: the square of their non-zeros), whatever the number of support vectors. Any
+    RBF model, of any svm_type and number of classes; linear kernels and polynomial ones of degree up to 2 compile exactly.
+    OUTPUT_FILE is MODEL_FILE.approx in the current directory unless named; - is standard output.
+
+    The labels are those of the exact model as long as gamma is small for the data: fastsvm bound tells beforehand.
+
+    \b
+      fastsvm approx train.model
+      fastsvm predict test.txt train.model.approx out
+    """
+    from hashlib import sha256
+    from os.path import basename
+
+    from fastsvm_cli.data import read_bytes
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.models import parse_model
+    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.progress import Progress
+
+    text = read_bytes(model_file)
+    model = parse_model(text, model_file)
+    if not isinstance(model, ExactModel):
+        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
+    if center is not None and model.header.kernel_type != "rbf":
+        raise click.UsageError(f"--center is for RBF kernels; a {model.header.kernel_type} kernel's expansion is exact about the origin.")
+    if output_file is None:
+        output_file = "-" if model_file == "-" else basename(model_file) + ".approx"
+
+    from fastsvm_cli.compilers.maclaurin import compile_maclaurin  # numpy and scipy: after the faults that need neither
+
+    with Progress("approx", quiet=quiet) as progress:
+        compiled = compile_maclaurin(
+            model,
+            fingerprint=sha256(text).hexdigest()[:32],
+            center=center,
+            single=None if precision is None else precision == "single",
+            max_bytes=max_size * 1e6,
+            on_progress=progress,
+        )
+    result = compiled.to_text()
+    with Output(output_file) as output:
+        output.write(result)
+    if not quiet:
+        report = sys.stderr if is_standard_output(output_file) else sys.stdout
+        d, pairs = len(compiled.features), model.header.pairs
+        functions = f"{pairs} decision function{'s' * (pairs != 1)}"
+        print(f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features", file=report)
+        print(f"{_size(len(text))} -> {_size(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+
+
+def _size(n: int) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if n < 1000 or unit == "MB":
+            return f"{n:.3g} {unit}" if unit != "bytes" else f"{n} bytes"
+        n /= 1000
+    raise AssertionError

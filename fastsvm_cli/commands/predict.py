@@ -1,0 +1,89 @@
+import sys
+
+import click
+
+
+@click.command("predict")
+@click.option("-b", "--probability", type=click.IntRange(0, 1), default=0, show_default=True, help="1: predict probabilities too, as svm-predict -b 1.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
+@click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...).")
+@click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
+@click.option("--threads", type=click.IntRange(0), default=0, metavar="N", help="Threads to use [default: all the process may run on].")
+@click.option("--dense", is_flag=True, help="The data is delimited numbers: a label, then every feature's value.")
+@click.option("--delim", default=",", show_default=True, metavar="C", help="The delimiter of --dense; a blank stands for any run of blanks.")
+@click.option("--unlabelled", is_flag=True, help="Rows have no label in front; no accuracy is reported.")
+@click.argument("test_file")
+@click.argument("model_file")
+@click.argument("output_file", required=False)
+def command(probability, quiet, values, as_json, threads, dense, delim, unlabelled, test_file, model_file, output_file):
+    """Predict the rows of TEST_FILE with any model file, exact or compiled.
+
+    A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and may be
+    compressed with gzip, bzip2 or xz. Without OUTPUT_FILE (or with -), rows go to standard output and the summary to standard error;
+    rows are written as they arrive.
+
+    \b
+      fastsvm predict test.txt train.model.approx out
+      zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
+    """
+    from fastsvm_cli import _native
+    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.models import load_model
+    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.prediction import predict
+    from fastsvm_cli.progress import Progress, bytes_read
+    from fastsvm_cli.scores import summary_lines, summary_values
+
+    if delim == "\\t":
+        delim = "\t"
+    if len(delim) != 1 or not delim.isascii() or delim.isalnum() or delim in "+-.\n\r":
+        raise click.BadParameter("one character that cannot be part of a number", param_hint="'--delim'")
+    if test_file == "-" and model_file == "-":
+        raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
+    _native.set_threads(threads)
+    model = load_model(model_file)
+    header = model.header
+    if dense and header.kernel_type == "precomputed":
+        raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
+    if probability and not header.has_probability:
+        raise click.ClickException(f"{model_file}: the model has no probability estimates; train it with svm-train -b 1")
+
+    report = sys.stderr if is_standard_output(output_file) else sys.stdout
+
+    def say(line):
+        if not quiet and not as_json:
+            print(line, file=report)
+
+    if header.has_probability and not probability:
+        say("Model supports probability estimates, but disabled in prediction.")
+    if probability and header.regression:
+        sigma = _native.format_g(header.probA[0])
+        say(f"Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={sigma}")
+
+    with Progress("predict", quiet=quiet) as progress, Output(output_file or "-") as output:
+        chunks = read_chunks(test_file, labelled=not unlabelled, dense=dense, delimiter=delim, on_read=bytes_read(test_file, progress))
+        tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled)
+
+    if as_json:
+        import json
+
+        summary = {"rows": tally.rows}
+        if tally.score is not None:
+            summary.update(summary_values(header, tally.score))
+        if model.bounded:
+            summary["rows_outside_bound"] = tally.outside
+        if model.proves:
+            summary["rows_by_reference_sum"] = tally.reference_rows
+        if not quiet:
+            print(json.dumps(summary), file=report)
+        return
+    if tally.score is not None:
+        for line in summary_lines(header, tally.score):
+            say(line)
+    if tally.outside and not quiet:
+        share = 100 * tally.outside / tally.rows
+        print(
+            f"Note: {tally.outside} of {tally.rows} rows ({share:.3g} %) are outside the bound of the expansion (Claesen et al., eq. 3.11): "
+            "their labels are usually right, and not guaranteed. See fastsvm bound.",
+            file=sys.stderr,
+        )

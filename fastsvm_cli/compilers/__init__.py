@@ -1,0 +1,1 @@
+"""Compilers: exact model -> compiled model."""

@@ -1,0 +1,41 @@
+"""Faults a user can mend. cli.py turns each into one line on stderr and an exit code."""
+
+
+class FastsvmError(Exception):
+    """The root: `str()` is the line the user reads, after "Error: "."""
+
+
+class DataFormatError(FastsvmError):
+    """A line of a data file is not what it should be: `path:line: what was found, what was expected`."""
+
+    def __init__(self, path: str, line: int, why: str):
+        super().__init__(f"{display(path)}:{line}: {why}")
+        self.path, self.line, self.why = path, line, why
+
+
+class ModelFormatError(FastsvmError):
+    """A model file cannot be used: `path: why`, or `path:line: why` where one line is at fault."""
+
+    def __init__(self, path: str, why: str, line: "int | None" = None):
+        super().__init__(f"{display(path)}{'' if line is None else f':{line}'}: {why}")
+        self.path, self.line, self.why = path, line, why
+
+
+class RowError(FastsvmError):
+    """A model cannot evaluate a row of a chunk. Raised by `decision_values`; prediction.py, which knows the file, names the line."""
+
+    def __init__(self, row: int, why: str):
+        super().__init__(f"row {row}: {why}")
+        self.row, self.why = row, why
+
+
+class FileError(FastsvmError):
+    """The operating system refused a file: `path: its words`."""
+
+    def __init__(self, path: str, error: "OSError | str"):
+        super().__init__(f"{display(path)}: {error if isinstance(error, str) else error.strerror or error}")
+        self.path, self.cause = path, error
+
+
+def display(path: str) -> str:
+    return "standard input" if path == "-" else path

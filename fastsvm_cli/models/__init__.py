@@ -1,0 +1,67 @@
+"""Model files: the one way in.
+
+A new kind of model is one file here, one line in MODEL_TYPES, and (if something compiles to it) one file in compilers/.
+"""
+
+from fastsvm_cli.data import read_bytes
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.base import Model
+
+#: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one of ours.
+MODEL_TYPES = {
+    "svm_type": "fastsvm_cli.models.exact:ExactModel",
+    "fastsvm_model maclaurin": "fastsvm_cli.models.maclaurin:MaclaurinModel",
+}
+VERSION = 1
+
+
+def load_model(path: str) -> Model:
+    """Read any model file, exact or compiled; "-" is standard input, compressed files are read too.
+
+    Raises ModelFormatError and FileError.
+    """
+    return parse_model(read_bytes(path), path)
+
+
+def parse_model(text: bytes, path: str) -> Model:
+    """The model that `text`, the content of the file `path`, describes."""
+    from importlib import import_module
+
+    module, name = MODEL_TYPES[_kind(text, path)].split(":")
+    return getattr(import_module(module), name).parse(text, path)
+
+
+def looks_like_model(text: bytes) -> bool:
+    """Whether a file that begins so is meant as a model (a sound one or not), rather than as data."""
+    return text.split(None, 1)[:1] in ([b"svm_type"], [b"fastsvm_model"], [b"solver_type"], [b"ApproxSVM"]) or _header_word(text)
+
+
+def _header_word(text: bytes) -> bool:
+    # LIBSVM reads header keys in any order.
+    from fastsvm_cli.header import _READERS
+
+    return text.split(None, 1)[:1] and text.split(None, 1)[0].decode("ascii", "replace") in _READERS
+
+
+def _kind(text: bytes, path: str) -> str:
+    line = text.split(b"\n", 1)[0][:200].decode("ascii", "replace")
+    words = line.split()
+    if not text.strip():
+        raise ModelFormatError(path, "the file is empty, expected a model")
+    if words[:1] == ["fastsvm_model"]:
+        if len(words) != 3 or not words[2].isdigit():
+            raise ModelFormatError(path, f"'{line[:60]}' found, expected 'fastsvm_model <kind> <version>'", 1)
+        if int(words[2]) > VERSION:
+            raise ModelFormatError(path, f"version {words[2]} of the format found, this fastsvm reads up to {VERSION}: a newer fastsvm wrote it", 1)
+        kind = " ".join(words[:2])
+        if kind not in MODEL_TYPES:
+            raise ModelFormatError(path, f"a model of kind '{words[1][:40]}' found, this fastsvm knows {', '.join(k.split()[1] for k in MODEL_TYPES if ' ' in k)}", 1)
+        return kind
+    if words[:1] == ["solver_type"]:
+        raise ModelFormatError(path, "a LIBLINEAR model found, expected a LIBSVM or fastsvm model", 1)
+    if _header_word(text):
+        return "svm_type"
+    if words and (":" in line or words[0].lstrip("+-").replace(".", "").isdigit()):
+        raise ModelFormatError(path, "this looks like a data file, expected a LIBSVM or fastsvm model", 1)
+    shown = "".join(c if c.isprintable() else "?" for c in line[:40])
+    raise ModelFormatError(path, f"'{shown}' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1)

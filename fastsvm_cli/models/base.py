@@ -1,0 +1,46 @@
+"""The contract of a model."""
+
+from fastsvm_cli import _native
+from fastsvm_cli.header import Header
+
+
+class Model:
+    """A kernel machine, exact or compiled: it answers a chunk of rows with decision values.
+
+    To add a kind of model, write a class with
+
+    header: Header          the LIBSVM keys: svm_type, labels, rho, probability parameters
+    proves: bool            whether its decision values decide svm-predict's label, always
+    bounded: bool           whether it counts rows outside a bound (Decisions.outside)
+    parse(text, path)       class method: the model in a file's content; raises ModelFormatError
+    to_text() -> bytes      the file's content; parse(to_text()) is the same model
+
+    decision_values(chunk, out, until=None)
+        Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho is
+        subtracted already) for the rows of `chunk`. A native model passes both to the core; a numpy model calls out.resize(chunk.rows)
+        and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to an inner product, but their squares count
+        in chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours.
+        until: further values whose side, beside zero's, the caller needs to be svm-predict's, where the model proves; only
+        given to models with one pair. Raises RowError.
+
+    and one line in models.MODEL_TYPES. Everything after decision values (votes, labels, probabilities, lines, scores) is written once,
+    elsewhere, and needs nothing more.
+    """
+
+    header: Header
+    proves = False
+    bounded = False
+
+    @property
+    def pairs(self) -> int:
+        return self.header.pairs
+
+    @classmethod
+    def parse(cls, text: bytes, path: str) -> "Model":
+        raise NotImplementedError
+
+    def to_text(self) -> bytes:
+        raise NotImplementedError
+
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: "list[float] | None" = None) -> None:
+        raise NotImplementedError

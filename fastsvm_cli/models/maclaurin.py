@@ -1,0 +1,184 @@
+"""Maclaurin models: decision functions as polynomials (Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM Models
+Containing RBF Kernels"). The file format is described in docs/model-format.md."""
+
+from array import array
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.header import Header, one_word, read_header, whole_number
+from fastsvm_cli.models.base import Model
+
+_FIRST_LINE = "fastsvm_model maclaurin 1\n"
+_OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
+
+
+class Center:
+    """point: (d) float64, where expansions are made. largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11)."""
+
+    def __init__(self, point, largest_norm: float):
+        self.point, self.largest_norm = point, largest_norm
+
+
+class Expansion:
+    """One term of a decision function: exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m)), without the exponential for
+    linear and polynomial kernels.
+
+    pair, center: which decision function, which centre. coefficients: c, then from degree 1 v (d), then from degree 2 the upper
+    triangle of M row by row, d (d + 1) / 2: float64, rounded to single precision where the model says so.
+    """
+
+    def __init__(self, pair: int, center: int, coefficients):
+        self.pair, self.center, self.coefficients = pair, center, coefficients
+
+
+class MaclaurinModel(Model):
+    """A list of expansions per decision function, about shared centres.
+
+    degree: of the polynomials. features: increasing LIBSVM indices, the d columns of every vector here. single: coefficients are
+    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file.
+    """
+
+    bounded = True
+
+    def __init__(self, header: Header, *, degree: int, features: "list[int]", single: bool, fingerprint: str, centers: "list[Center]", expansions: "list[Expansion]"):
+        self.header, self.degree, self.features, self.single, self.fingerprint = header, degree, features, single, fingerprint
+        self.centers, self.expansions = centers, expansions
+        self.bounded = header.kernel_type == "rbf"
+        self._evaluator = None
+
+    @property
+    def evaluator(self) -> _native.Maclaurin:
+        if self._evaluator is None:
+            evaluator = _native.Maclaurin(self.features, self.bounded, self.header.gamma, self.degree, self.header.rho)
+            for center in self.centers:
+                evaluator.add_center(center.point, center.largest_norm)
+            for expansion in self.expansions:
+                evaluator.add_expansion(expansion.pair, expansion.center, expansion.coefficients, self.single)
+            self._evaluator = evaluator
+        return self._evaluator
+
+    def decision_values(self, chunk, out, until=None):
+        self.evaluator.decision_values(chunk, out)
+
+    @classmethod
+    def parse(cls, text: bytes, path: str) -> "MaclaurinModel":
+        if not text.endswith(b"\nend\n"):
+            raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
+        header, own, offset, line = read_header(text, path, end=b"expansions", own_keys=_OWN_KEYS, offset=text.find(b"\n") + 1, first_line=2)
+        for key in _OWN_KEYS:
+            if key not in own:
+                raise ModelFormatError(path, f"the header ends without '{key}'", line)
+
+        def number(key):
+            words, at = own[key]
+            return whole_number(one_word(words, key, path, at), key, path, at)
+
+        degree = number("maclaurin_degree")
+        if not 0 <= degree <= 2:
+            raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected 0 to 2", own["maclaurin_degree"][1])
+        single = one_word(own["precision"][0], "precision", path, own["precision"][1], ("single", "double")) == "single"
+        fingerprint = one_word(own["fingerprint"][0], "fingerprint", path, own["fingerprint"][1])
+        features = _read_ranges(*own["features"], path)
+        d = len(features)
+        size = coefficient_count(d, degree)
+
+        at, body_line, body_offset = offset, line, offset
+
+        def fail(why, where):
+            nonlocal body_line, body_offset
+            body_line += text.count(b"\n", body_offset, where)
+            raise ModelFormatError(path, why, body_line + 1)
+
+        def numbers(count):
+            nonlocal at
+            try:
+                view, at_next = _native.parse_numbers(text, at, count)
+            except ValueError as error:
+                fail(f"{error} among {count} numbers", at)
+            at = at_next
+            return view
+
+        def record(word, fields):
+            nonlocal at
+            stop = text.find(b"\n", at)
+            words = text[at:stop].split()
+            if not words or words[0] != word or len(words) != fields + 1 or not all(w.isdigit() for w in words[1:]):
+                fail(f"'{text[at:stop][:40].decode('ascii', 'replace')}' found, expected '{word.decode()}'", at)
+            at = stop + 1
+            return [int(w) for w in words[1:]]
+
+        centers, expansions = [], []
+        for _ in range(number("nr_centers")):
+            record(b"center", 0)
+            largest_norm = numbers(1)[0]
+            centers.append(Center(numbers(d) if d else array("d"), largest_norm))
+        for _ in range(number("nr_expansions")):
+            start = at
+            pair, center = record(b"expansion", 2)
+            if pair >= header.pairs or center >= len(centers):
+                fail(f"an expansion of pair {pair} about center {center} found, expected pairs below {header.pairs}, centers below {len(centers)}", start)
+            expansions.append(Expansion(pair, center, numbers(size)))
+        record(b"end", 0)
+        if at != len(text):
+            fail("text found after 'end'", at)
+        if len({expansion.pair for expansion in expansions}) != header.pairs:
+            fail("a decision function without an expansion found", at - 1)
+        return cls(header, degree=degree, features=features, single=single, fingerprint=fingerprint, centers=centers, expansions=expansions)
+
+    def to_text(self) -> bytes:
+        parts = [
+            _FIRST_LINE,
+            self.header.lines(),
+            f"maclaurin_degree {self.degree}\n",
+            f"precision {'single' if self.single else 'double'}\n",
+            f"fingerprint {self.fingerprint}\n",
+            f"features {_ranges(self.features)}".rstrip() + "\n",
+            f"nr_centers {len(self.centers)}\n",
+            f"nr_expansions {len(self.expansions)}\n",
+            "expansions\n",
+        ]
+        text = ["".join(parts).encode()]
+        d = len(self.features)
+        for center in self.centers:
+            text += [b"center\n", _native.format_numbers(array("d", [center.largest_norm])), _numbers_text(center.point, False) if d else b""]
+        for expansion in self.expansions:
+            text.append(b"expansion %d %d\n" % (expansion.pair, expansion.center))
+            at = 0
+            for length in [1] + [d] * (self.degree >= 1) + list(range(d, 0, -1)) * (self.degree >= 2):
+                if length:
+                    text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
+                at += length
+        return b"".join(text) + b"end\n"
+
+
+def coefficient_count(d: int, degree: int) -> int:
+    """Numbers per expansion: c, v, the triangle of M."""
+    return 1 + (d if degree >= 1 else 0) + (d * (d + 1) // 2 if degree >= 2 else 0)
+
+
+def _numbers_text(values, single: bool) -> bytes:
+    return _native.format_numbers(array("f", values) if single else array("d", values))
+
+
+def _ranges(features: "list[int]") -> str:
+    """1 2 3 7 -> 1:3 7"""
+    out, first = [], None
+    for at, index in enumerate(features):
+        if first is None:
+            first = index
+        if at + 1 == len(features) or features[at + 1] != index + 1:
+            out.append(f"{first}:{index}" if index > first else str(index))
+            first = None
+    return " ".join(out)
+
+
+def _read_ranges(words: "list[str]", line: int, path: str) -> "list[int]":
+    out: "list[int]" = []
+    for word in words:
+        first, _, last = word.partition(":")
+        low = whole_number(first, "features", path, line)
+        high = whole_number(last, "features", path, line) if last else low
+        if low < 0 or high < low or (out and low <= out[-1]) or high - low > 10_000_000:
+            raise ModelFormatError(path, f"features '{word[:40]}' found, expected increasing indices", line)
+        out.extend(range(low, high + 1))
+    return out

@@ -1,0 +1,333 @@
+// The only file here that knows Python. Data crosses as buffers, which neither side copies and numpy is not needed for.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include "decisions.h"
+#include "exact.h"
+#include "kernels.h"
+#include "maclaurin.h"
+#include "numbers.h"
+#include "parallel.h"
+#include "parse.h"
+#include "predictions.h"
+#include "rows.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+// The bytes of any object with a buffer.
+class Bytes {
+public:
+    explicit Bytes(nb::handle object) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+    }
+    ~Bytes() { PyBuffer_Release(&view_); }
+    Bytes(const Bytes&) = delete;
+    const char* data() const { return static_cast<const char*>(view_.buf); }
+    std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+
+private:
+    Py_buffer view_;
+};
+
+template <class T>
+using View = nb::ndarray<nb::memview, const T>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Singles = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
+    static const T none{};  // a view of nothing needs an address all the same
+    return nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference);
+}
+
+struct Chunk {
+    std::shared_ptr<Rows> rows;
+};
+
+Chunk select_rows(const Chunk& chunk, const std::vector<std::int64_t>& wanted) {
+    const Rows& from = *chunk.rows;
+    auto to = std::make_shared<Rows>();
+    std::int64_t entries = 0;
+    for (std::int64_t r : wanted) {
+        if (r < 0 || r >= from.rows) throw nb::index_error("row out of range");
+        entries += from.end(r) - from.begin(r);
+    }
+    const std::int64_t n = static_cast<std::int64_t>(wanted.size());
+    to->rows = n;
+    to->first_line = from.first_line;
+    to->leading = from.leading;
+    to->max_index = from.max_index;
+    to->labels = Array<double>(n * from.leading);
+    to->indptr = Array<std::int64_t>(n + 1);
+    to->indices = Array<std::int32_t>(entries);
+    to->values = Array<double>(entries);
+    to->squared_norms = Array<double>(n);
+    to->indptr[0] = 0;
+    for (std::int64_t i = 0, at = 0; i < n; ++i) {
+        const std::int64_t r = wanted[static_cast<std::size_t>(i)];
+        std::copy_n(from.labels.data() + r * from.leading, from.leading, to->labels.data() + i * from.leading);
+        std::copy(from.indices.data() + from.begin(r), from.indices.data() + from.end(r), to->indices.data() + at);
+        std::copy(from.values.data() + from.begin(r), from.values.data() + from.end(r), to->values.data() + at);
+        at += from.end(r) - from.begin(r);
+        to->indptr[i + 1] = at;
+        to->squared_norms[i] = from.squared_norms[r];
+    }
+    return Chunk{to};
+}
+
+nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
+                     std::int64_t max_rows) {
+    const Bytes bytes(text);
+    Format format;
+    format.leading = leading;
+    format.dense = dense;
+    format.delimiter = delimiter.empty() ? ',' : delimiter[0];
+    format.fields = fields;
+    format.max_rows = max_rows;
+    const std::size_t from = static_cast<std::size_t>(offset);
+    if (from > bytes.size()) throw nb::value_error("offset beyond the text");
+    if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n') throw nb::value_error("the text must end in a newline");
+    ParseResult result;
+    {
+        const nb::gil_scoped_release release;
+        result = parse(bytes.data() + from, bytes.size() - from, first_line, format);
+    }
+    nb::object fault = nb::none();
+    if (!result.fault.empty()) fault = nb::make_tuple(result.fault_line, result.fault);
+    return nb::make_tuple(Chunk{std::make_shared<Rows>(std::move(result.rows))}, fault, result.fields, from + result.consumed);
+}
+
+// `count` numbers from text[offset:], blanks and line ends between them, the last one followed by a line end. Returns them as
+// a buffer and the offset after that line end; raises ValueError(what was found) with the offset where.
+nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count) {
+    const Bytes bytes(text);
+    if (offset < 0 || static_cast<std::size_t>(offset) > bytes.size() || bytes.size() == 0 || bytes.data()[bytes.size() - 1] != '\n')
+        throw nb::value_error("the end of the file found");
+    // A number takes two bytes at least: a count that the text cannot hold must not be allocated.
+    if (count < 0 || static_cast<std::size_t>(count) > (bytes.size() - static_cast<std::size_t>(offset) + 1) / 2)
+        throw nb::value_error("the end of the file found");
+    auto* const numbers = new std::vector<double>(static_cast<std::size_t>(count));
+    nb::capsule owner(numbers, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    const char* p = bytes.data() + offset;
+    const char* const end = bytes.data() + bytes.size();
+    const auto skip = [&](bool lines) {
+        while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || (lines && *p == '\n'))) ++p;
+    };
+    const auto found = [&] {
+        if (p >= end) return std::string("the end of the file found");
+        const char* stop = p;
+        while (*stop != '\n' && *stop != ' ' && stop - p < 40) ++stop;
+        if (stop == p) return std::string("the end of the line found");
+        std::string token(p, stop);
+        for (char& c : token)
+            if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
+        return "'" + token + "' found";
+    };
+    for (double& number : *numbers) {
+        skip(true);
+        NumberStatus status = NumberStatus::not_a_number;
+        const char* const next = p < end ? read_double(p, &number, &status) : p;
+        if (status != NumberStatus::ok || (*next != ' ' && *next != '\n' && *next != '\r' && *next != '\t'))
+            throw nb::value_error(found().c_str());
+        p = next;
+    }
+    skip(false);
+    if (p >= end || *p != '\n') throw nb::value_error(found().c_str());
+    ++p;
+    return nb::make_tuple(view<double>(numbers->data(), {numbers->size()}, owner), static_cast<std::int64_t>(p - bytes.data()));
+}
+
+// LIBSVM text of a chunk: leading numbers, then index:value, each the shortest text that reads back.
+nb::bytes format_rows(const Chunk& chunk) {
+    const Rows& rows = *chunk.rows;
+    std::string text;
+    {
+        const nb::gil_scoped_release release;
+        char buffer[number_text_max];
+        for (std::int64_t r = 0; r < rows.rows; ++r) {
+            const std::size_t line = text.size();
+            for (int j = 0; j < rows.leading; ++j) {
+                text.append(buffer, static_cast<std::size_t>(write_shortest(buffer, rows.labels[r * rows.leading + j]) - buffer));
+                text += ' ';
+            }
+            for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
+                text += std::to_string(rows.indices[e]);
+                text += ':';
+                text.append(buffer, static_cast<std::size_t>(write_shortest(buffer, rows.values[e]) - buffer));
+                text += ' ';
+            }
+            if (text.size() > line) text.pop_back();
+            text += '\n';
+        }
+    }
+    return nb::bytes(text.data(), text.size());
+}
+
+template <class Values>
+nb::bytes format_numbers(const Values& values) {
+    std::string text;
+    text.reserve(values.size() * 14);
+    char buffer[number_text_max];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const char* const end = write_shortest(buffer, values.data()[i]);
+        if (i) text += ' ';
+        text.append(buffer, static_cast<std::size_t>(end - buffer));
+    }
+    text += '\n';
+    return nb::bytes(text.data(), text.size());
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "The native core: parsing, scoring and formatting.";
+    nb::set_leak_warnings(false);
+
+    nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
+        .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
+        .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
+        .def_prop_ro("leading", [](const Chunk& c) { return c.rows->leading; })
+        .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
+        .def_prop_ro("labels", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.labels.data(), {static_cast<std::size_t>(r.rows), static_cast<std::size_t>(r.leading)}, self);
+        }, "(rows, leading) float64")
+        .def_prop_ro("indptr", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.indptr.data(), {static_cast<std::size_t>(r.rows + 1)}, self);
+        }, "(rows + 1) int64")
+        .def_prop_ro("indices", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.indices.data(), {static_cast<std::size_t>(r.indices.size())}, self);
+        }, "(nnz) int32, as in the file")
+        .def_prop_ro("values", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.values.data(), {static_cast<std::size_t>(r.values.size())}, self);
+        }, "(nnz) float64")
+        .def_prop_ro("squared_norms", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
+        }, "(rows) float64")
+        .def("select", &select_rows, "rows"_a, "A chunk of these rows, in this order.")
+        .def("__len__", [](const Chunk& c) { return c.rows->rows; });
+
+    nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
+        .def(nb::init<std::int64_t>(), "pairs"_a)
+        .def_ro("rows", &Decisions::rows)
+        .def_ro("pairs", &Decisions::pairs)
+        .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
+        .def_ro("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
+        .def("resize", &Decisions::resize, "rows"_a)
+        .def_prop_ro("value", [](nb::handle self) {
+            Decisions& d = nb::cast<Decisions&>(self);
+            static double none;
+            return nb::cast(nb::ndarray<nb::memview, double>(d.value.empty() ? &none : d.value.data(),
+                                                             {static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
+                            nb::rv_policy::reference);
+        }, "(rows, pairs) float64, writable; valid until the next resize");
+
+    nb::class_<Task>(m, "Task", "What turns decision values into predictions: svm_type, labels, probability parameters.")
+        .def("__init__", [](Task* task, int type, std::vector<int> labels, std::vector<double> prob_a, std::vector<double> prob_b, std::vector<double> marks) {
+            new (task) Task{static_cast<SvmType>(type), std::move(labels), std::move(prob_a), std::move(prob_b), std::move(marks)};
+        }, "svm_type"_a, "labels"_a, "prob_a"_a, "prob_b"_a, "density_marks"_a);
+
+    nb::class_<Predictions>(m, "Predictions")
+        .def(nb::init<>())
+        .def_ro("rows", &Predictions::rows)
+        .def_prop_ro("label", [](nb::handle self) {
+            const Predictions& p = nb::cast<const Predictions&>(self);
+            return view(p.label.data(), {p.label.size()}, self);
+        });
+
+    nb::class_<Score>(m, "Score", "svm-predict's running sums.")
+        .def(nb::init<>())
+        .def("add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); }, nb::call_guard<nb::gil_scoped_release>())
+        .def_ro("correct", &Score::correct)
+        .def_ro("total", &Score::total)
+        .def_ro("error", &Score::error)
+        .def_ro("sump", &Score::sump)
+        .def_ro("sumt", &Score::sumt)
+        .def_ro("sumpp", &Score::sumpp)
+        .def_ro("sumtt", &Score::sumtt)
+        .def_ro("sumpt", &Score::sumpt);
+
+    nb::class_<Maclaurin>(m, "Maclaurin", "A compiled model's expansions.")
+        .def(nb::init<std::vector<std::int32_t>, bool, double, int, std::vector<double>>(), "features"_a, "gaussian"_a, "gamma"_a, "degree"_a, "rho"_a)
+        .def("add_center", [](Maclaurin& self, const Numbers& center, double largest_norm) {
+            if (static_cast<std::int64_t>(center.size()) != self.dimension()) throw nb::value_error("a center has one number per feature");
+            self.add_center(center.data(), largest_norm);
+        }, "center"_a, "largest_norm"_a)
+        .def("add_expansion", [](Maclaurin& self, std::int64_t pair, std::int64_t center, const Numbers& coefficients, bool single) {
+            // c, then v, then the packed triangle of M: how many there are is the caller's degree.
+            const std::int64_t d = self.dimension(), size = static_cast<std::int64_t>(coefficients.size());
+            if (size != self.coefficients()) throw nb::value_error("wrong number of coefficients");
+            const double* const c = coefficients.data();
+            self.add_expansion(pair, center, c[0], c + 1, c + 1 + d, single);
+        }, "pair"_a, "center"_a, "coefficients"_a, "single"_a)
+        .def("decision_values", [](const Maclaurin& self, const Chunk& chunk, Decisions& out) { self.decision_values(*chunk.rows, out); }, "chunk"_a, "out"_a,
+             nb::call_guard<nb::gil_scoped_release>());
+
+    nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
+        .def("__init__", [](Exact* exact, int kernel, double gamma, double coef0, int degree, bool regression, std::vector<std::int64_t> nr_sv,
+                            std::vector<double> rho, const Chunk& vectors) {
+            Machine machine;
+            machine.kernel = static_cast<KernelType>(kernel);
+            machine.gamma = gamma;
+            machine.coef0 = coef0;
+            machine.degree = degree;
+            machine.regression = regression;
+            machine.nr_sv = std::move(nr_sv);
+            machine.rho = std::move(rho);
+            machine.vectors = vectors.rows;
+            const nb::gil_scoped_release release;
+            new (exact) Exact(std::move(machine));
+        }, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
+        .def("decision_values", [](const Exact& self, const Chunk& chunk, const std::vector<double>& thresholds, Decisions& out) {
+            const nb::gil_scoped_release release;
+            return self.decision_values(*chunk.rows, thresholds, out);
+        }, "chunk"_a, "thresholds"_a, "out"_a, "Returns the first precomputed row that lacks serials, or -1.")
+        .def("reference_sum", [](const Exact& self, const Chunk& chunk, Decisions& out) {
+            const nb::gil_scoped_release release;
+            out.resize(chunk.rows->rows);
+            std::vector<double> scratch(static_cast<std::size_t>(self.machine().total_sv()));
+            for (std::int64_t r = 0; r < chunk.rows->rows; ++r)
+                reference_sum(self.machine(), *chunk.rows, r, scratch.data(), out.value.data() + r * out.pairs);
+        }, "chunk"_a, "out"_a, "Decision values in LIBSVM's own order of operations.");
+
+    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = 0, "offset"_a = 0, "max_rows"_a = -1,
+          "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
+    m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a);
+    m.def("format_numbers", &format_numbers<Numbers>, "values"_a, "One line of shortest texts.");
+    m.def("format_numbers", &format_numbers<Singles>, "values"_a);
+    m.def("format_rows", &format_rows, "chunk"_a, "LIBSVM text of a chunk.");
+    m.def("predict", [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) { predict(task, decisions, probability, out); },
+          "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>());
+    m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values) {
+        std::string text;
+        {
+            const nb::gil_scoped_release release;
+            text = format(task, predictions, values);
+        }
+        return nb::bytes(text.data(), text.size());
+    }, "task"_a, "predictions"_a, "values"_a.none());
+    m.def("format_g", [](double value, int digits) {
+        char buffer[number_text_max];
+        return std::string(buffer, write_g(buffer, value, digits));
+    }, "value"_a, "digits"_a = 6, "printf's %.<digits>g.");
+    m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
+    m.def("get_threads", &get_threads);
+    m.def("select_kernels", &select_kernels, "name"_a, "Use the hot loops built for 'baseline', 'avx2' or 'avx512'; False when that cannot be. For tests.");
+    m.def("kernels", [] { return kernels().name; });
+}

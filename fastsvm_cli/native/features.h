@@ -1,0 +1,56 @@
+// The features a model knows, as dense columns: index of LIBSVM text -> column.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace fastsvm {
+
+// A model with index 2,000,000,000 has few features, not two billion: only indices that occur get a column. A table serves
+// small indices, a binary search the others.
+class Features {
+public:
+    explicit Features(std::vector<std::int32_t> indices) : indices_(std::move(indices)) {
+        constexpr std::int32_t table_max = 1 << 22;
+        std::int32_t top = 0;
+        for (std::int32_t index : indices_)
+            if (index < table_max) top = index + 1;
+        table_.assign(static_cast<std::size_t>(top), -1);
+        for (std::size_t c = 0; c < indices_.size() && indices_[c] < top; ++c) table_[static_cast<std::size_t>(indices_[c])] = static_cast<std::int32_t>(c);
+    }
+    std::int64_t size() const { return static_cast<std::int64_t>(indices_.size()); }
+    const std::vector<std::int32_t>& indices() const { return indices_; }
+    // The column of an index, or -1.
+    std::int32_t column(std::int32_t index) const {
+        if (index < static_cast<std::int32_t>(table_.size())) return table_[static_cast<std::size_t>(index)];
+        if (indices_.empty() || index > indices_.back()) return -1;
+        const auto at = std::lower_bound(indices_.begin(), indices_.end(), index);
+        return *at == index ? static_cast<std::int32_t>(at - indices_.begin()) : -1;
+    }
+
+private:
+    std::vector<std::int32_t> indices_;  // increasing
+    std::vector<std::int32_t> table_;
+};
+
+// One row's entries in a model's columns; entries without a column are left out.
+struct Columns {
+    std::vector<std::int32_t> column;
+    std::vector<double> value;
+    void take(const Features& features, const std::int32_t* indices, const double* values, std::int64_t n) {
+        column.resize(static_cast<std::size_t>(n));
+        value.resize(static_cast<std::size_t>(n));
+        std::size_t kept = 0;
+        for (std::int64_t e = 0; e < n; ++e) {
+            const std::int32_t c = features.column(indices[e]);
+            column[kept] = c;
+            value[kept] = values[e];
+            kept += c >= 0;
+        }
+        column.resize(kept);
+        value.resize(kept);
+    }
+    std::int64_t count() const { return static_cast<std::int64_t>(column.size()); }
+};
+
+}  // namespace fastsvm

@@ -1,0 +1,161 @@
+// Compiled once per instruction set with FASTSVM_ISA naming it. No inline function of the standard library may be used here: the
+// linker would keep one copy of it, possibly one that needs instructions the machine lacks.
+#include "kernels.h"
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+// Eight doubles; the compiler lowers it to one, two or four registers.
+typedef double v8 __attribute__((vector_size(64)));
+typedef long long i8 __attribute__((vector_size(64)));
+
+inline v8 load(const double* p) {
+    v8 x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+inline void store(double* p, v8 x) { __builtin_memcpy(p, &x, sizeof x); }
+inline v8 splat(double x) { return v8{x, x, x, x, x, x, x, x}; }
+
+// e^x for x <= 0, within 3 units in the last place down to -708; below, 0 (true value < 4e-308).
+// x = k ln 2 + r, |r| <= ln 2 / 2; the Taylor polynomial of degree 13 leaves r^14/14! < 5e-18.
+inline v8 exp_nonpositive(v8 x) {
+    const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
+    const v8 clamped = x < -708.0 ? splat(-708.0) : x;
+    const v8 biased = clamped * 1.4426950408889634 + shift;
+    const v8 k = biased - shift;
+    const v8 r = (clamped - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    v8 p = splat(1.0 / 6227020800.0);
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const i8 bits = (i8)p + ((i8)biased << 52);  // the low bits of `biased` hold k
+    const v8 scaled = (v8)bits;
+    return x < -708.0 ? splat(0.0) : scaled;
+}
+
+template <class T>
+double quadratic_sparse(const T* packed, const std::int64_t* row_start, const double* v, std::int64_t count, const std::int32_t* columns,
+                        const double* x) {
+    double total = 0;
+    for (std::int64_t a = 0; a < count; ++a) {
+        const T* const row = packed + row_start[columns[a]];
+        double s0 = v[columns[a]], s1 = 0, s2 = 0, s3 = 0;
+        std::int64_t b = a;
+        for (; b + 4 <= count; b += 4) {
+            s0 += static_cast<double>(row[columns[b]]) * x[b];
+            s1 += static_cast<double>(row[columns[b + 1]]) * x[b + 1];
+            s2 += static_cast<double>(row[columns[b + 2]]) * x[b + 2];
+            s3 += static_cast<double>(row[columns[b + 3]]) * x[b + 3];
+        }
+        for (; b < count; ++b) s0 += static_cast<double>(row[columns[b]]) * x[b];
+        total += x[a] * ((s0 + s1) + (s2 + s3));
+    }
+    return total;
+}
+
+template <class T>
+void quadratic_dense(const T* packed, const double* v, std::int64_t d, const double* x, double* out) {
+    v8 total = splat(0);
+    const T* row = packed;
+    for (std::int64_t j = 0; j < d; ++j) {
+        v8 s0 = splat(v[j]), s1 = splat(0);
+        const std::int64_t length = d - j;
+        const double* const xj = x + j * lanes;
+        std::int64_t k = 0;
+        for (; k + 2 <= length; k += 2) {
+            s0 += static_cast<double>(row[k]) * load(xj + k * lanes);
+            s1 += static_cast<double>(row[k + 1]) * load(xj + (k + 1) * lanes);
+        }
+        if (k < length) s0 += static_cast<double>(row[k]) * load(xj + k * lanes);
+        total += load(xj) * (s0 + s1);
+        row += length;
+    }
+    store(out, total);
+}
+
+void strip_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+    v8 s0 = splat(0), s1 = splat(0), s2 = splat(0), s3 = splat(0);
+    for (std::int64_t e = 0; e < count; ++e) {
+        const double* const b = block + static_cast<std::int64_t>(columns[e]) * strip;
+        const double w = x[e];
+        s0 += w * load(b);
+        s1 += w * load(b + lanes);
+        s2 += w * load(b + 2 * lanes);
+        s3 += w * load(b + 3 * lanes);
+    }
+    store(out, s0);
+    store(out + lanes, s1);
+    store(out + 2 * lanes, s2);
+    store(out + 3 * lanes, s3);
+}
+
+// n is a multiple of lanes in the two below: strips are padded.
+void rbf_from_dots(std::int64_t n, double gamma, double norm, const double* norms, double* values) {
+    for (std::int64_t s = 0; s < n; s += lanes) {
+        const v8 distance = (norm + load(norms + s)) - 2.0 * load(values + s);
+        const v8 clamped = distance < 0.0 ? splat(0) : distance;
+        store(values + s, exp_nonpositive(-gamma * clamped));
+    }
+}
+
+void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree, double* values) {
+    for (std::int64_t s = 0; s < n; s += lanes) {
+        v8 power = gamma * load(values + s) + coef0, result = splat(1);
+        for (int t = degree; t > 0; t /= 2) {
+            if (t % 2 == 1) result *= power;
+            power *= power;
+        }
+        store(values + s, result);
+    }
+}
+
+double dot(std::int64_t n, const double* a, const double* b) {
+    v8 s0 = splat(0), s1 = splat(0);
+    std::int64_t i = 0;
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        s0 += load(a + i) * load(b + i);
+        s1 += load(a + i + lanes) * load(b + i + lanes);
+    }
+    s0 += s1;
+    double total = ((s0[0] + s0[1]) + (s0[2] + s0[3])) + ((s0[4] + s0[5]) + (s0[6] + s0[7]));
+    for (; i < n; ++i) total += a[i] * b[i];
+    return total;
+}
+
+void add_scaled(std::int64_t n, double x, const double* w, double* out) {
+    for (std::int64_t p = 0; p < n; ++p) out[p] += x * w[p];
+}
+
+#define FASTSVM_TEXT_(x) #x
+#define FASTSVM_TEXT(x) FASTSVM_TEXT_(x)
+
+}  // namespace
+
+extern const Kernels table;
+const Kernels table = {
+    FASTSVM_TEXT(FASTSVM_ISA),
+    quadratic_sparse<float>,
+    quadratic_sparse<double>,
+    quadratic_dense<float>,
+    quadratic_dense<double>,
+    strip_dots,
+    rbf_from_dots,
+    polynomial_from_dots,
+    dot,
+    add_scaled,
+};
+
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm

@@ -1,0 +1,29 @@
+// LIBSVM text, or dense delimited text, to Rows.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "rows.h"
+
+namespace fastsvm {
+
+struct Format {
+    int leading = 1;           // numbers before the index:value pairs
+    bool dense = false;        // delimited values instead of index:value
+    char delimiter = ',';      // a blank means any run of blanks
+    std::int64_t fields = 0;   // dense: values a row must have; 0: the first row decides
+    std::int64_t max_rows = -1;  // stop after so many rows (a model's support vectors); -1: read all
+};
+
+struct ParseResult {
+    Rows rows;                 // the rows before the first fault
+    std::string fault;         // "what was found, what was expected"; empty: none
+    std::int64_t fault_line = 0;
+    std::int64_t fields = 0;   // dense: values in every row
+    std::size_t consumed = 0;  // bytes read, when max_rows stopped it
+};
+
+// text[0..size) holds whole lines; its last byte is '\n'. Lines are parsed on all threads; the result does not depend on how many.
+ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format);
+
+}  // namespace fastsvm

@@ -1,0 +1,180 @@
+// Compiled without contraction, like reference.cpp: probabilities and scores follow LIBSVM's operations one by one.
+#include "predictions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "numbers.h"
+#include "parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+double sigmoid_predict(double decision_value, double a, double b) {
+    const double t = decision_value * a + b;
+    if (t >= 0) return std::exp(-t) / (1.0 + std::exp(-t));
+    return 1.0 / (1 + std::exp(t));
+}
+
+// Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it. r: (k, k) pairwise probabilities; p: (k).
+void couple(int k, const std::vector<double>& r, double* p, std::vector<double>& q, std::vector<double>& qp) {
+    const int max_iter = std::max(100, k);
+    const double eps = 0.005 / k;
+    const auto at = [k](int i, int j) { return static_cast<std::size_t>(i * k + j); };
+    for (int t = 0; t < k; ++t) {
+        p[t] = 1.0 / k;
+        q[at(t, t)] = 0;
+        for (int j = 0; j < t; ++j) {
+            q[at(t, t)] += r[at(j, t)] * r[at(j, t)];
+            q[at(t, j)] = q[at(j, t)];
+        }
+        for (int j = t + 1; j < k; ++j) {
+            q[at(t, t)] += r[at(j, t)] * r[at(j, t)];
+            q[at(t, j)] = -r[at(j, t)] * r[at(t, j)];
+        }
+    }
+    for (int iter = 0; iter < max_iter; ++iter) {
+        double pqp = 0;
+        for (int t = 0; t < k; ++t) {
+            qp[t] = 0;
+            for (int j = 0; j < k; ++j) qp[t] += q[at(t, j)] * p[j];
+            pqp += p[t] * qp[t];
+        }
+        double max_error = 0;
+        for (int t = 0; t < k; ++t) max_error = std::max(max_error, std::fabs(qp[t] - pqp));
+        if (max_error < eps) break;
+        for (int t = 0; t < k; ++t) {
+            const double diff = (-qp[t] + pqp) / q[at(t, t)];
+            p[t] += diff;
+            pqp = (pqp + diff * (diff * q[at(t, t)] + 2 * qp[t])) / (1 + diff) / (1 + diff);
+            for (int j = 0; j < k; ++j) {
+                qp[j] = (qp[j] + diff * q[at(t, j)]) / (1 + diff);
+                p[j] /= (1 + diff);
+            }
+        }
+    }
+}
+
+double one_class_probability(const std::vector<double>& marks, double value) {
+    const int nr_marks = static_cast<int>(marks.size());
+    if (value < marks[0]) return 0.001;
+    if (value > marks[static_cast<std::size_t>(nr_marks) - 1]) return 0.999;
+    for (int i = 1; i < nr_marks; ++i)
+        if (value < marks[static_cast<std::size_t>(i)]) return static_cast<double>(i) / nr_marks;
+    return 0;
+}
+
+}  // namespace
+
+void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
+    const int k = static_cast<int>(task.labels.size());
+    out.rows = decisions.rows;
+    out.columns = !probability || task.regression() ? 0 : task.classification() ? k : 2;
+    out.label.resize(static_cast<std::size_t>(out.rows));
+    out.probability.resize(static_cast<std::size_t>(out.rows * out.columns));
+    parallel_for(out.rows, 4096, [&](std::int64_t first, std::int64_t last) {
+        std::vector<int> votes(static_cast<std::size_t>(k));
+        std::vector<double> r(static_cast<std::size_t>(k) * k), q(r.size()), qp(static_cast<std::size_t>(k));
+        for (std::int64_t row = first; row < last; ++row) {
+            const double* const value = decisions.value.data() + row * decisions.pairs;
+            double* const p = out.probability.data() + row * out.columns;
+            if (task.regression()) {
+                out.label[row] = value[0];
+            } else if (task.type == SvmType::one_class) {
+                out.label[row] = value[0] > 0 ? 1 : -1;
+                if (out.columns) {
+                    p[0] = one_class_probability(task.density_marks, value[0]);
+                    p[1] = 1 - p[0];
+                }
+            } else if (out.columns) {
+                const double min_prob = 1e-7;
+                std::size_t pair = 0;
+                for (int i = 0; i < k; ++i)
+                    for (int j = i + 1; j < k; ++j, ++pair) {
+                        const double s = sigmoid_predict(value[pair], task.prob_a[pair], task.prob_b[pair]);
+                        r[static_cast<std::size_t>(i * k + j)] = std::min(std::max(s, min_prob), 1 - min_prob);
+                        r[static_cast<std::size_t>(j * k + i)] = 1 - r[static_cast<std::size_t>(i * k + j)];
+                    }
+                if (k == 2) {
+                    p[0] = r[1];
+                    p[1] = r[2];
+                } else {
+                    couple(k, r, p, q, qp);
+                }
+                int best = 0;
+                for (int i = 1; i < k; ++i)
+                    if (p[i] > p[best]) best = i;
+                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+            } else {
+                std::fill(votes.begin(), votes.end(), 0);
+                std::size_t pair = 0;
+                for (int i = 0; i < k; ++i)
+                    for (int j = i + 1; j < k; ++j, ++pair) ++votes[static_cast<std::size_t>(value[pair] > 0 ? i : j)];
+                int best = 0;
+                for (int i = 1; i < k; ++i)
+                    if (votes[static_cast<std::size_t>(i)] > votes[static_cast<std::size_t>(best)]) best = i;
+                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+            }
+        }
+    });
+}
+
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values) {
+    constexpr std::int64_t grain = 4096;
+    const std::int64_t parts = (predictions.rows + grain - 1) / grain;
+    std::vector<std::string> texts(static_cast<std::size_t>(parts));
+    const std::int64_t pairs = values ? values->pairs : 0;
+    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + pairs) + 1;
+    parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t part = first; part < last; ++part) {
+            std::string& text = texts[static_cast<std::size_t>(part)];
+            std::vector<char> line(line_max);
+            const std::int64_t stop = std::min(predictions.rows, (part + 1) * grain);
+            for (std::int64_t row = part * grain; row < stop; ++row) {
+                char* p = line.data();
+                const double label = predictions.label[static_cast<std::size_t>(row)];
+                if (!task.regression() && std::fabs(label) < 10) {  // one digit: most labels
+                    if (label < 0) *p++ = '-';
+                    *p++ = static_cast<char>('0' + static_cast<int>(std::fabs(label)));
+                } else {
+                    p = write_g(p, label, 17);
+                }
+                for (int j = 0; j < predictions.columns; ++j) {
+                    *p++ = ' ';
+                    p = write_g(p, predictions.probability[static_cast<std::size_t>(row * predictions.columns + j)], 6);
+                }
+                for (std::int64_t j = 0; j < pairs; ++j) {
+                    *p++ = ' ';
+                    p = write_shortest(p, values->value[static_cast<std::size_t>(row * pairs + j)]);
+                }
+                *p++ = '\n';
+                text.append(line.data(), static_cast<std::size_t>(p - line.data()));
+            }
+        }
+    });
+    if (texts.size() == 1) return std::move(texts[0]);
+    std::string all;
+    std::size_t size = 0;
+    for (const std::string& text : texts) size += text.size();
+    all.reserve(size);
+    for (const std::string& text : texts) all += text;
+    return all;
+}
+
+void Score::add(const Rows& rows, const Predictions& predictions) {
+    for (std::int64_t row = 0; row < predictions.rows; ++row) {
+        const double p = predictions.label[static_cast<std::size_t>(row)], t = rows.labels[row * rows.leading];
+        if (p == t) ++correct;
+        error += (p - t) * (p - t);
+        sump += p;
+        sumt += t;
+        sumpp += p * p;
+        sumtt += t * t;
+        sumpt += p * t;
+        ++total;
+    }
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,45 @@
+// From decision values to what svm-predict prints: votes, labels, probabilities, lines, scores. Written once, for every model.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decisions.h"
+#include "rows.h"
+
+namespace fastsvm {
+
+enum class SvmType { c_svc, nu_svc, one_class, epsilon_svr, nu_svr };  // LIBSVM's order
+
+// The part of a model's header that turns decision values into predictions.
+struct Task {
+    SvmType type = SvmType::c_svc;
+    std::vector<int> labels;              // classification: per class
+    std::vector<double> prob_a, prob_b;   // per pair, or empty
+    std::vector<double> density_marks;    // one-class: 10, or empty
+
+    bool classification() const { return type == SvmType::c_svc || type == SvmType::nu_svc; }
+    bool regression() const { return type == SvmType::epsilon_svr || type == SvmType::nu_svr; }
+};
+
+struct Predictions {
+    std::int64_t rows = 0;
+    int columns = 0;                  // probabilities per row, 0 without
+    std::vector<double> label;        // (rows): class label, +1 / -1, or regression value
+    std::vector<double> probability;  // (rows, columns)
+};
+
+// As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.
+void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
+
+// The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values (shortest text).
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values);
+
+// svm-predict's running sums, in its order.
+struct Score {
+    std::int64_t correct = 0, total = 0;
+    double error = 0, sump = 0, sumt = 0, sumpp = 0, sumtt = 0, sumpt = 0;
+    void add(const Rows& rows, const Predictions& predictions);
+};
+
+}  // namespace fastsvm

@@ -1,0 +1,83 @@
+"""Where results are written: whole or not at all."""
+
+import os
+import stat
+
+from fastsvm_cli.errors import FileError
+
+
+class Output:
+    """A file to write. A regular file is written under a temporary name beside it and renamed at the end of the `with` block, so that
+    a failed run leaves the previous file as it was; symbolic links are followed, the mode is kept. Devices, FIFOs and standard
+    output (`-`, /dev/stdout) are written directly.
+
+    path: where to write, or "-". Raises FileError; BrokenPipeError when a reader has gone.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        self._temporary = None
+        descriptor = _standard_descriptor(path)
+        try:
+            if descriptor is not None:
+                self._file = os.dup(descriptor)
+                return
+            try:
+                mode = os.stat(path).st_mode
+            except FileNotFoundError:
+                mode = None
+            if mode is not None and not stat.S_ISREG(mode):
+                self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+                return
+            self._target = os.path.realpath(path)
+            folder, name = os.path.split(self._target)
+            self._temporary = os.path.join(folder, f".{name[:200]}.{os.getpid()}.tmp")
+            self._file = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+            if mode is not None:
+                os.fchmod(self._file, stat.S_IMODE(mode))
+        except OSError as error:
+            raise FileError("standard output" if path == "-" else path, error) from None
+
+    def write(self, data: bytes) -> None:
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[os.write(self._file, left) :]
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise FileError("standard output" if self.path == "-" else self.path, error) from None
+
+    def __enter__(self) -> "Output":
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        try:
+            os.close(self._file)
+            if self._temporary is not None and kind is None:
+                os.replace(self._temporary, self._target)
+                self._temporary = None
+        except OSError as error:
+            raise FileError("standard output" if self.path == "-" else self.path, error) from None
+        finally:
+            if self._temporary is not None:
+                try:
+                    os.unlink(self._temporary)
+                except OSError:
+                    pass
+
+
+def is_standard_output(path: "str | None") -> bool:
+    """Rows written to `path` go where the shell reads standard output."""
+    return path is None or _standard_descriptor(path) == 1
+
+
+def _standard_descriptor(path: str) -> "int | None":
+    if path in ("-", "/dev/stdout"):
+        return 1
+    if path == "/dev/stderr":
+        return 2
+    for folder in ("/dev/fd/", "/proc/self/fd/"):
+        if path.startswith(folder) and path[len(folder) :].isdigit():
+            return int(path[len(folder) :])
+    return None

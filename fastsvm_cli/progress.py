@@ -1,0 +1,48 @@
+"""A progress bar on stderr, for work of more than a second, on a terminal only."""
+
+import sys
+from time import monotonic
+
+
+class Progress:
+    """Call it with the share done (0 to 1), as often as is handy. The bar is drawn from the second second on, by rich."""
+
+    def __init__(self, label: str, *, quiet: bool = False):
+        self._label = label
+        self._wanted = not quiet and sys.stderr.isatty()
+        self._start = monotonic()
+        self._next = self._start + 1.0
+        self._bar = None
+
+    def __call__(self, share: float) -> None:
+        if not self._wanted or monotonic() < self._next:
+            return
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+            self._bar = Bar(
+                TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+            )
+            self._task = self._bar.add_task(self._label, total=1.0)
+            self._bar.start()
+        self._bar.update(self._task, completed=min(share, 1.0))
+        self._next = monotonic() + 0.1
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def bytes_read(path: str, progress: Progress):
+    """A callback for data.read_chunks that turns bytes read into a share, or None where the size is unknown."""
+    import os
+
+    try:
+        size = os.stat(path).st_size if path != "-" else 0
+    except OSError:
+        size = 0
+    return (lambda taken: progress(taken / size)) if size else None
