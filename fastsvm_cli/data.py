@@ -22,6 +22,7 @@ def read_chunks(
     delimiter: str = ",",
     size: int = CHUNK_BYTES,
     on_read: "Callable[[int], None] | None" = None,
+    name: "str | None" = None,
 ) -> Iterator[_native.Chunk]:
     """Yield the rows of a data file in order, as native chunks (labels, indptr, indices, values, squared_norms: buffers).
 
@@ -31,7 +32,7 @@ def read_chunks(
     labelled: every row begins with its label.
     dense: delimited values instead of index:value; the first one is feature 1. A blank as `delimiter` stands for any run of blanks.
     size: bytes of text per chunk; the rows do not depend on it.
-    on_read: called with the bytes taken from the file so far.
+    on_read: called with the bytes taken from the file so far. name: the file's name in messages, if not `path`.
     Raises DataFormatError (after the rows before the fault were yielded) and FileError.
     """
     first_line, fields = 1, 0
@@ -43,13 +44,20 @@ def read_chunks(
         if chunk.rows:
             yield chunk
         if fault is not None:
-            raise DataFormatError(path, *fault)
+            raise DataFormatError(name or path, *fault)
         first_line += chunk.rows
 
 
 def read_bytes(path: str) -> bytes:
     """The whole content of a file, decompressed; "-" is standard input. Raises FileError."""
     return b"".join(bytes(block) for block in _whole_lines(path, 1 << 22, None, complete=False))
+
+
+def read_start(path: str) -> bytes:
+    """The first few thousand bytes of a file, decompressed. Raises FileError."""
+    for block in _whole_lines(path, 4096, None, complete=False):
+        return bytes(block)
+    return b""
 
 
 def _whole_lines(path: str, size: int, on_read, complete: bool = True) -> Iterator[memoryview]:

@@ -1,6 +1,4 @@
-"""Norms of rows about the origin and about a mean, over chunks: what `bound` reports. Memory does not grow with the rows."""
-
-from typing import Iterable
+"""Norms of rows about the origin and about a mean, chunk by chunk. Memory does not grow with the rows, nor with the largest index."""
 
 import numpy as np
 
@@ -8,14 +6,14 @@ from fastsvm_cli import _native
 
 
 class Mean:
-    """The mean of rows, as sorted LIBSVM indices and their values: a huge index costs no dense vector."""
+    """The mean of rows, as increasing LIBSVM indices and their values: a huge index costs no dense vector."""
 
     def __init__(self):
         self.rows = 0
         self.indices = np.empty(0, np.int32)  # (features), increasing
-        self._sums = np.empty(0)              # (features)
+        self._sums = np.empty(0)  # (features)
 
-    def add(self, chunk: _native.Chunk) -> None:
+    def add(self, chunk: _native.Chunk) -> "Mean":
         self.rows += chunk.rows
         here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
         sums = np.bincount(place, weights=np.asarray(chunk.values), minlength=len(here))
@@ -24,10 +22,16 @@ class Mean:
         total[np.searchsorted(both, self.indices)] = self._sums
         total[np.searchsorted(both, here)] += sums
         self.indices, self._sums = both, total
+        return self
 
     @property
     def values(self) -> np.ndarray:
         return self._sums / max(self.rows, 1)
+
+
+def center_point(mean: np.ndarray) -> np.ndarray:
+    """A mean to four digits, (features): any centre will do, and a short one makes a short file."""
+    return np.array([float(f"{value:.4g}") for value in mean])
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -37,21 +41,13 @@ def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndar
         return norms
     own, starts = np.asarray(chunk.indices), np.asarray(chunk.indptr)
     at = np.minimum(np.searchsorted(indices, own), len(indices) - 1)
-    products = np.where(indices[at] == own, values[at], 0.0) * np.asarray(chunk.values)
-    inner = np.diff(np.concatenate(([0.0], np.cumsum(products)))[starts])
-    return np.maximum(0.0, norms - 2 * inner + values @ values)
+    moved = np.where(indices[at] == own, values[at], 0.0)
+    z = np.asarray(chunk.values)
+    # |z - m|^2 = |m|^2 + sum over the row's entries of (z_j - m_j)^2 - m_j^2: no cancellation of two large norms.
+    change = np.add.reduceat(np.append((z - moved) ** 2 - moved**2, 0.0), starts[:-1]) if chunk.rows else np.empty(0)
+    change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives an empty row its neighbour's first entry
+    return np.maximum(0.0, change + values @ values)
 
 
-class Survey:
-    """What one pass over data gathers: rows, largest index, entries, the largest squared norm, the mean."""
-
-    def __init__(self, chunks: Iterable[_native.Chunk]):
-        self.rows = self.max_index = self.entries = 0
-        self.largest = 0.0
-        self.mean = Mean()
-        for chunk in chunks:
-            self.rows += chunk.rows
-            self.max_index = max(self.max_index, chunk.max_index)
-            self.entries += len(chunk.indices)
-            self.largest = max(self.largest, float(np.max(np.asarray(chunk.squared_norms), initial=0.0)))
-            self.mean.add(chunk)
+def largest(values: np.ndarray) -> float:
+    return float(np.max(values, initial=0.0))

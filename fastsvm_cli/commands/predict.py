@@ -2,20 +2,20 @@ import sys
 
 import click
 
+from fastsvm_cli.commands.options import data_options, threads_option
+
 
 @click.command("predict")
 @click.option("-b", "--probability", type=click.IntRange(0, 1), default=0, show_default=True, help="1: predict probabilities too, as svm-predict -b 1.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...).")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
-@click.option("--threads", type=click.IntRange(0), default=0, metavar="N", help="Threads to use [default: all the process may run on].")
-@click.option("--dense", is_flag=True, help="The data is delimited numbers: a label, then every feature's value.")
-@click.option("--delim", default=",", show_default=True, metavar="C", help="The delimiter of --dense; a blank stands for any run of blanks.")
-@click.option("--unlabelled", is_flag=True, help="Rows have no label in front; no accuracy is reported.")
+@threads_option
+@data_options
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(probability, quiet, values, as_json, threads, dense, delim, unlabelled, test_file, model_file, output_file):
+def command(probability, quiet, values, as_json, threads, dense, delimiter, unlabelled, test_file, model_file, output_file):
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
     A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and may be
@@ -34,10 +34,6 @@ def command(probability, quiet, values, as_json, threads, dense, delim, unlabell
     from fastsvm_cli.progress import Progress, bytes_read
     from fastsvm_cli.scores import summary_lines, summary_values
 
-    if delim == "\\t":
-        delim = "\t"
-    if len(delim) != 1 or not delim.isascii() or delim.isalnum() or delim in "+-.\n\r":
-        raise click.BadParameter("one character that cannot be part of a number", param_hint="'--delim'")
     if test_file == "-" and model_file == "-":
         raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
     _native.set_threads(threads)
@@ -61,7 +57,7 @@ def command(probability, quiet, values, as_json, threads, dense, delim, unlabell
         say(f"Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={sigma}")
 
     with Progress("predict", quiet=quiet) as progress, Output(output_file or "-") as output:
-        chunks = read_chunks(test_file, labelled=not unlabelled, dense=dense, delimiter=delim, on_read=bytes_read(test_file, progress))
+        chunks = read_chunks(test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, on_read=bytes_read(test_file, progress))
         tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled)
 
     if as_json:

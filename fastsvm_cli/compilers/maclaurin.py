@@ -8,6 +8,7 @@ import scipy.sparse
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Center, Expansion, MaclaurinModel, coefficient_count
+from fastsvm_cli.norms import center_point
 
 CENTERS = ("mean", "origin", "pair")
 _DENSE_BYTES = 1 << 25  # support vectors made dense at a time
@@ -55,10 +56,10 @@ def compile_maclaurin(
     coefficients = np.asarray(vectors.labels)  # (total_sv, nr_class - 1)
     parts = _decision_functions(header, coefficients)
     if center == "pair" and gaussian:
-        points = [_rounded_mean(x[np.concatenate([rows[a != 0] for rows, a in part])]) for part in parts]
+        points = [_mean(x[np.concatenate([rows[a != 0] for rows, a in part])]) for part in parts]
         centers, groups = points, [[p] for p in range(pairs)]
     else:
-        point = _rounded_mean(x) if gaussian and center != "origin" else np.zeros(d)
+        point = _mean(x) if gaussian and center != "origin" else np.zeros(d)
         centers, groups = [point], [list(range(pairs))]
 
     written, expansions = [], []
@@ -108,11 +109,8 @@ def _decision_functions(header, coefficients: np.ndarray) -> "list[list[tuple[np
     ]
 
 
-def _rounded_mean(x) -> np.ndarray:
-    """The mean of the rows, to four digits: any centre will do, and a short one makes a short file."""
-    if not x.shape[0]:
-        return np.zeros(x.shape[1])
-    return np.array([float(f"{value:.4g}") for value in np.asarray(x.mean(axis=0)).ravel()])
+def _mean(x) -> np.ndarray:
+    return center_point(np.asarray(x.mean(axis=0)).ravel()) if x.shape[0] else np.zeros(x.shape[1])
 
 
 def _blocks(rows: np.ndarray, d: int):

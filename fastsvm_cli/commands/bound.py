@@ -1,0 +1,97 @@
+import sys
+
+import click
+
+from fastsvm_cli.commands.options import data_options
+
+
+@click.command("bound")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output, for programs.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
+@data_options
+@click.argument("data_or_model", nargs=-1, required=True)
+def command(as_json, quiet, dense, delimiter, unlabelled, data_or_model):
+    """Tell whether an approximation will hold: before training, for a model, or for a model and data.
+
+    \b
+      fastsvm bound train.txt                  gamma_MAX: train with a gamma below it
+      fastsvm bound train.model                the model's gamma against gamma_MAX
+      fastsvm bound train.model test.txt       the share of rows inside the bound
+
+    gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within 3.05 %.
+    It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the origin and about the
+    mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest. For data alone, or a model alone, it
+    takes the rows and the support vectors to be equally long.
+    """
+    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.survey import Options, survey_files
+
+    with Progress("bound", quiet=quiet) as progress:
+        options = Options(labelled=not unlabelled, dense=dense, delimiter=delimiter, progress=progress)
+        report = survey_files(data_or_model, options)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(report, indent=2))
+        return
+    _show(report)
+
+
+_CENTERS = {"origin": "about the origin", "mean": "about the mean", "own": "about its own centers"}
+
+
+def _show(report: dict) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    for title, lines in _tables(report):
+        table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2, 0, 2))
+        table.add_column(overflow="fold")
+        table.add_column(overflow="fold")
+        for name, value in lines:
+            table.add_row(name, value)
+        console.print(table)
+
+
+def _tables(report: dict):
+    for data in report["data"]:
+        lines = [("rows", f"{data['rows']:,}"), ("largest index", f"{data['largest_index']:,}"), ("entries per row", f"{data['entries'] / max(data['rows'], 1):.4g}")]
+        for name in ("origin", "mean"):
+            lines.append((f"largest norm {_CENTERS[name]}", f"{data[f'largest_norm_{name}']:.6g}"))
+        for name in ("origin", "mean"):
+            lines.append((f"gamma_MAX {_CENTERS[name]}", f"{data[f'gamma_max_{name}']:.6g}"))
+        yield data["file"], lines
+    for model in report["models"]:
+        what = f"{'compiled, ' if model['compiled'] else ''}{model['kernel_type']}, {model['total_sv']:,} support vectors"
+        lines = [("model", what)]
+        if model["gamma"] is None:
+            lines.append(("bound", _unbounded(model["kernel_type"])))
+        else:
+            lines.append(("gamma", f"{model['gamma']:.6g}"))
+        for name, words in _CENTERS.items():
+            if f"gamma_max_{name}" in model:
+                lines.append((f"gamma_MAX {words}", _against(model["gamma"], model[f"gamma_max_{name}"])))
+        yield model["file"], lines
+    for pair in report["pairs"]:
+        lines = []
+        if pair["gamma"] is None:
+            lines.append(("bound", "none needed" if pair["exact"] else "none"))
+        for name, words in _CENTERS.items():
+            if f"gamma_max_{name}" in pair:
+                lines.append((f"gamma_MAX {words}", _against(pair["gamma"], pair[f"gamma_max_{name}"])))
+                share = pair[f"share_inside_{name}"]
+                shown = "-" if share is None else f"{100 * share:.4g} %"
+                lines.append((f"rows inside {words}", f"{shown} ({pair[f'rows_inside_{name}']:,} of {pair['rows']:,})"))
+        yield f"{pair['model']} on {pair['data']}", lines
+
+
+def _against(gamma: float, limit: float) -> str:
+    ratio = gamma / limit if limit else float("inf")
+    return f"{limit:.6g} (gamma is {ratio:.3g} x that)"
+
+
+def _unbounded(kernel_type: str) -> str:
+    if kernel_type in ("linear", "polynomial"):
+        return "none needed: the expansion of this kernel is exact"
+    return "none: this kernel has no expansion here"

@@ -1,0 +1,24 @@
+"""Options that several commands share."""
+
+import click
+
+
+def _one_character(context, parameter, value: str) -> str:
+    value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
+    if len(value) != 1 or not value.isascii() or value.isalnum() or value in "+-.\n\r":
+        raise click.BadParameter("expected one character that cannot be part of a number (or \\t)")
+    return value
+
+
+def data_options(command):
+    """How the data file is written: --dense, --delim, --unlabelled."""
+    for option in (
+        click.option("--unlabelled", is_flag=True, help="Rows have no label in front."),
+        click.option("--delim", "delimiter", default=",", show_default=True, metavar="C", callback=_one_character, help="The delimiter of --dense; a blank stands for any run of blanks, \\t for a tab."),
+        click.option("--dense", is_flag=True, help="The data is delimited numbers: a label, then the value of feature 1, 2, ..."),
+    ):
+        command = option(command)
+    return command
+
+
+threads_option = click.option("--threads", type=click.IntRange(0), default=0, metavar="N", help="Threads to use [default: all the process may run on].")
