@@ -1,0 +1,61 @@
+"""What every test file shares: the installed command, the data, the programs of the system."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT / "data"
+#: The command as installed beside the interpreter that runs the tests.
+FASTSVM = str(pathlib.Path(sys.executable).parent / "fastsvm")
+
+
+class Finished:
+    """A finished command: code, out, err (text); its str() is what to read when a test fails."""
+
+    def __init__(self, args, code, out, err):
+        self.args, self.code, self.out, self.err = args, code, out, err
+
+    def __str__(self):
+        return f"$ {' '.join(map(str, self.args))}\nexit code {self.code}\n--- standard output\n{self.out[:4000]}\n--- standard error\n{self.err[:4000]}"
+
+
+@pytest.fixture
+def fastsvm(tmp_path):
+    """Run the installed command in a temporary directory: fastsvm("predict", "test", "model", input=..., code=0) -> Finished."""
+
+    def run(*args, input=None, code=0, env=None, timeout=120):
+        done = subprocess.run(
+            [FASTSVM, *map(str, args)], cwd=tmp_path, input=input.encode() if isinstance(input, str) else input,
+            stdin=subprocess.DEVNULL if input is None else None, capture_output=True, timeout=timeout, env={**os.environ, **(env or {})},
+        )
+        finished = Finished(["fastsvm", *args], done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert code is None or finished.code == code, str(finished)
+        assert "Traceback" not in finished.err, str(finished)
+        return finished
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def svm_predict():
+    """The path of LIBSVM's svm-predict. Missing: a skip on a developer's machine, a failure in CI."""
+    path = shutil.which("svm-predict")
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("svm-predict is not installed: .ci/run should have installed libsvm-tools")
+        pytest.skip("svm-predict is not installed (Debian: libsvm-tools)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """The folder of benchmark data beside the checkout, where there is one."""
+    folder = ROOT.parent / "shared"
+    if not (folder / "models").is_dir():
+        pytest.skip("no ../shared with benchmark data and models")
+    return folder
