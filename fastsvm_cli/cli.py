@@ -19,21 +19,15 @@ class _Lazy(click.Group):
 
     def get_command(self, context, name):
         if name not in COMMANDS:
-            return None
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, 1)
+            if name.startswith("-"):
+                return None
+            context.fail(f"No such command '{name}'." + (f" Did you mean '{near[0]}'?" if near else ""))
         from importlib import import_module
 
         return import_module(f"fastsvm_cli.commands.{name}").command
-
-    def resolve_command(self, context, args):
-        try:
-            return super().resolve_command(context, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, 1) if args else []
-            if near and "mean" not in error.message:
-                error.message += f" Did you mean '{near[0]}'?"
-            raise
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -26,7 +26,7 @@ def read_chunks(
 ) -> Iterator[_native.Chunk]:
     """Yield the rows of a data file in order, as native chunks (labels, indptr, indices, values, squared_norms: buffers).
 
-    The rules are svm-predict's, stricter where it would lose data silently; see docs/data-rules.md.
+    The rules are svm-predict's, stricter where it would lose data silently; the README lists every difference.
 
     path: a file, or "-" for standard input; gzip, bzip2 and xz are known by their first bytes.
     labelled: every row begins with its label.
@@ -105,6 +105,7 @@ class _Source:
         self._queue = None
         try:
             self._file = 0 if path == "-" else os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            _widen_pipe(self._file)
             self._poll = select.poll()
             self._poll.register(self._file, select.POLLIN)
             self._pending = self._read(_MAGIC_BYTES)
@@ -198,6 +199,16 @@ class _Source:
             if not data:
                 return
             yield data
+
+
+def _widen_pipe(file: int) -> None:
+    """Let a pipe hold a megabyte instead of 64 KB: fewer switches between the writer and us. Linux only; a wish, not a need."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(file, fcntl.F_SETPIPE_SZ, 1 << 20)
+    except (ImportError, AttributeError, OSError):
+        pass
 
 
 def _decompressed(blocks: Iterator[bytes], kind: str, path: str) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; centre as in docs/mathematics.md)."""
+"""Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; about the mean, because the kernel does not change when the origin moves)."""
 
 from typing import Callable
 
