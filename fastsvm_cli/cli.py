@@ -1,5 +1,6 @@
 """The command: subcommands, and how every fault ends, once."""
 
+import os
 import sys
 
 import click
@@ -50,7 +51,12 @@ def main() -> None:
     # A temporary file is removed on the way out of a `with`, so being terminated must be an exception.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        code = fastsvm.main(standalone_mode=False) or 0
+        if "_FASTSVM_COMPLETE" in os.environ:
+            fastsvm.main()  # a shell asks for completions
+        # Not click's own main(): it ends a closed pipe as a failure.
+        with fastsvm.make_context("fastsvm", sys.argv[1:]) as context:
+            fastsvm.invoke(context)
+        code = 0
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -63,6 +69,9 @@ def main() -> None:
     except FastsvmError as error:
         print(f"Error: {error}", file=sys.stderr)
         code = 1
+    except OSError as error:  # ours name the file; what is left is standard output
+        print(f"Error: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        code = 1
     except MemoryError:
         print("Error: out of memory", file=sys.stderr)
         code = 1
@@ -70,14 +79,12 @@ def main() -> None:
 
 
 def _flush(code: int) -> int:
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            import os
-
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # or the interpreter complains at its end
-        except OSError as error:
-            print(f"Error: {stream.name.strip('<>')}: {error.strerror}", file=sys.stderr)
-            code = code or 1
+    """The exit code, once what was printed has been written."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and code == 0:
+            print(f"Error: standard output: {error.strerror}", file=sys.stderr)
+            code = 1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
     return code

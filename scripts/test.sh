@@ -2,4 +2,4 @@
 # Every test, on a fresh clone: installs into .venv with the test extras, then runs pytest. Arguments go to pytest.
 set -euo pipefail
 . "$(dirname "$0")/environment.sh" "[test]"
-exec python -m pytest "$@"
+exec pytest "$@"

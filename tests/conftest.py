@@ -10,6 +10,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "data"
+# `python -m pytest` puts the checkout first on the path; the tests are of the installed package, which has the core.
+sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != ROOT]
 #: The command as installed beside the interpreter that runs the tests.
 FASTSVM = str(pathlib.Path(sys.executable).parent / "fastsvm")
 

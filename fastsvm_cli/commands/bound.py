@@ -14,9 +14,9 @@ def command(as_json, quiet, dense, delimiter, unlabelled, data_or_model):
     """Tell whether an approximation will hold: before training, for a model, or for a model and data.
 
     \b
-      fastsvm bound train.txt                  gamma_MAX: train with a gamma below it
-      fastsvm bound train.model                the model's gamma against gamma_MAX
-      fastsvm bound train.model test.txt       the share of rows inside the bound
+      fastsvm bound train.txt              gamma_MAX, before training
+      fastsvm bound train.model            its gamma against gamma_MAX
+      fastsvm bound train.model test.txt   share of rows inside the bound
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within 3.05 %.
     It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the origin and about the

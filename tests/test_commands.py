@@ -1,0 +1,280 @@
+"""The installed command, as a user meets it: files, pipes, typos, full disks."""
+
+import bz2
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import DATA, FASTSVM
+
+from libsvm.svmutil import svm_predict as libsvm_predict
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with models trained on data/: rings (two classes, with probabilities), colors (four), waves (regression)."""
+    folder = tmp_path_factory.mktemp("trained")
+    for name, options in (("rings", "-g 0.2 -c 10 -b 1"), ("colors", "-g 0.02 -c 1"), ("waves", "-s 3 -g 0.05 -c 5")):
+        svm_save_model(str(folder / f"{name}.model"), svm_train(*svm_read_problem(str(DATA / f"{name}.train")), f"-q {options}"))
+    return folder
+
+
+@pytest.fixture
+def rings(trained, fastsvm):
+    fastsvm("approx", "-q", trained / "rings.model", trained / "rings.approx")
+    return trained / "rings.approx"
+
+
+def test_train_compile_predict(fastsvm, trained, tmp_path):
+    done = fastsvm("approx", trained / "rings.model")
+    assert done.err == ""
+    assert re.fullmatch(r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n[\d.]+ KB -> [\d.]+ (bytes|KB): rings.model.approx\n", done.out), str(done)
+    exact = fastsvm("predict", DATA / "rings.test", trained / "rings.model", "exact")
+    fast = fastsvm("predict", DATA / "rings.test", "rings.model.approx", "fast")
+    assert re.fullmatch(r"Model supports probability estimates, but disabled in prediction.\nAccuracy = [\d.]+% \(\d+/6000\) \(classification\)\n", fast.out), str(fast)
+    labels = [(tmp_path / name).read_text().split() for name in ("exact", "fast")]
+    differ = sum(a != b for a, b in zip(*labels, strict=True))
+    assert 0 < differ <= 120  # the approximation really is one, and a good one
+    assert exact.err == ""
+    reference, _, _ = libsvm_predict(*svm_read_problem(str(DATA / "rings.test")), _libsvm(trained / "rings.model"), "-q")
+    assert labels[0] == [f"{label:g}" for label in reference]
+
+
+def _libsvm(path):
+    from libsvm.svmutil import svm_load_model
+
+    return svm_load_model(str(path))
+
+
+def test_rows_go_to_standard_output_and_the_summary_to_standard_error(fastsvm, rings, tmp_path):
+    fastsvm("predict", DATA / "rings.test", rings, "file")
+    for output in ([], ["-"], ["/dev/stdout"]):
+        done = fastsvm("predict", DATA / "rings.test", rings, *output)
+        assert done.out == (tmp_path / "file").read_text()
+        assert "Accuracy" in done.err
+
+
+def test_standard_input_and_compressed_files_give_the_same_rows(fastsvm, rings, tmp_path):
+    text = (DATA / "rings.test").read_bytes()
+    (tmp_path / "z.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "z").write_bytes(bz2.compress(text))
+    plain = fastsvm("predict", DATA / "rings.test", rings).out
+    assert fastsvm("predict", "-", rings, input=text).out == plain
+    assert fastsvm("predict", "z.gz", rings).out == plain
+    assert fastsvm("predict", "z", rings).out == plain
+    assert fastsvm("predict", "-", rings, input=gzip.compress(text)).out == plain
+
+
+def test_models_may_come_through_standard_input(fastsvm, trained, tmp_path):
+    done = fastsvm("approx", "-", input=(trained / "rings.model").read_bytes())
+    assert done.out.startswith("fastsvm_model maclaurin 1\n") and done.out.endswith("\nend\n")
+    assert "support vectors ->" in done.err
+    (tmp_path / "m").write_text(done.out)
+    assert fastsvm("predict", DATA / "rings.test", "-", input=done.out).out == fastsvm("predict", DATA / "rings.test", "m").out
+
+
+def test_quiet_prints_nothing(fastsvm, rings):
+    done = fastsvm("predict", "-q", DATA / "rings.test", rings, "out")
+    assert done.out == done.err == ""
+
+
+def test_probabilities(fastsvm, trained, rings, tmp_path):
+    fastsvm("predict", "-b", 1, DATA / "rings.test", trained / "rings.model", "out")
+    lines = (tmp_path / "out").read_text().splitlines()
+    model = _libsvm(trained / "rings.model")
+    labels, _, probabilities = libsvm_predict(*svm_read_problem(str(DATA / "rings.test")), model, "-b 1 -q")
+    assert lines[0] == "labels " + " ".join(map(str, model.get_labels()))
+    wrong = sum(line != f"{label:g} {p[0]:g} {p[1]:g}" for line, label, p in zip(lines[1:], labels, probabilities, strict=True))
+    assert wrong <= 6  # a probability at the edge of its sixth digit
+    fast = fastsvm("predict", "-b", 1, DATA / "rings.test", rings).out.splitlines()
+    assert fast[0] == lines[0] and len(fast) == len(lines)
+
+
+def test_values_follow_the_label_one_per_pair(fastsvm, trained, tmp_path):
+    fastsvm("predict", "--values", DATA / "colors.test", trained / "colors.model", "out")
+    _, _, values = libsvm_predict(*svm_read_problem(str(DATA / "colors.test")), _libsvm(trained / "colors.model"), "-q")
+    for line, expected in zip((tmp_path / "out").read_text().splitlines(), values, strict=True):
+        assert len(line.split()) == 7
+        assert [float(word) for word in line.split()[1:]] == pytest.approx(expected, abs=1e-10)
+
+
+def test_regression(fastsvm, trained):
+    done = fastsvm("predict", DATA / "waves.train", trained / "waves.model", "out")
+    assert re.fullmatch(r"Mean squared error = \S+ \(regression\)\nSquared correlation coefficient = \S+ \(regression\)\n", done.out), str(done)
+
+
+def test_json_summary(fastsvm, trained, rings):
+    summary = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)
+    assert summary["rows"] == 6000 and summary["correct"] == round(6000 * summary["accuracy"]) and 0 <= summary["rows_outside_bound"] <= 6000
+    assert json.loads(fastsvm("predict", "--json", DATA / "waves.train", trained / "waves.model").err)["mean_squared_error"] < 1
+    assert json.loads(fastsvm("predict", "--json", "-", rings, "out", input="").out) == {"rows": 0, "accuracy": None, "correct": 0, "rows_outside_bound": 0}
+
+
+def test_rows_outside_the_bound_are_counted_once(fastsvm, rings):
+    done = fastsvm("predict", DATA / "rings.test", rings, "out")
+    count = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)["rows_outside_bound"]
+    assert count > 0 and done.err.count("\n") == 1 and f"Note: {count} of 6000 rows" in done.err
+
+
+def test_dense_and_unlabelled_data_give_the_same_rows(fastsvm, trained, rings, tmp_path):
+    rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()]
+    dense = [[row[0], *(dict(pair.split(":") for pair in row[1:]).get(str(i + 1), "0") for i in range(8))] for row in rows]
+    (tmp_path / "dense.csv").write_text("".join(",".join(row) + "\n" for row in dense))
+    (tmp_path / "dense.tsv").write_text("".join("\t".join(row[1:]) + "\n" for row in dense))
+    (tmp_path / "bare").write_text("".join(" ".join(row[1:]) + "\n" for row in rows))
+    plain = fastsvm("predict", DATA / "rings.test", rings).out
+    assert fastsvm("predict", "--dense", "dense.csv", rings).out == plain
+    done = fastsvm("predict", "--dense", "--delim", "\\t", "--unlabelled", "dense.tsv", rings)
+    assert done.out == plain and "Accuracy" not in done.err
+    assert fastsvm("predict", "--unlabelled", "bare", rings).out == plain
+
+
+def test_a_slow_pipe_gets_each_answer_at_once(rings):
+    process = subprocess.Popen([FASTSVM, "predict", "-q", "-", str(rings)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for _ in range(3):
+        process.stdin.write(b"1 1:0.5\n")
+        process.stdin.flush()
+        assert process.stdout.readline() in (b"1\n", b"-1\n")  # would wait for ever if rows were gathered
+    process.stdin.close()
+    assert process.wait(10) == 0
+
+
+def test_a_closed_pipe_is_not_a_crash(rings, tmp_path):
+    (tmp_path / "big").write_bytes((DATA / "rings.test").read_bytes() * 20)
+    done = subprocess.run(f"set -o pipefail; {FASTSVM} predict -q big {rings} 2>err | head -1", shell=True, executable="/bin/bash", cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0 and (tmp_path / "err").read_text() == ""
+
+
+@pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_the_previous_output(rings, tmp_path, stop, code):
+    (tmp_path / "out").write_text("before\n")
+    process = subprocess.Popen([FASTSVM, "predict", "-", str(rings), "out"], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(b"1 1:0.5\n")
+    process.stdin.flush()
+    deadline = time.monotonic() + 20
+    while not any(name.endswith(".tmp") for name in os.listdir(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.send_signal(stop)
+    assert process.wait(10) == code
+    assert b"Traceback" not in process.stderr.read()
+    assert os.listdir(tmp_path) == ["out"] and (tmp_path / "out").read_text() == "before\n"
+
+
+BAD_LINES = {
+    "": "a blank line found, expected a label",
+    "1 3:x": "'3:x' found, expected index:value",
+    "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
+    "1 3:nan": "'3:nan' found, expected a finite number",
+    "1 foo": "'foo' found, expected index:value",
+    "1 2147483648:1": "'2147483648:1' found, expected an index of at most 2147483647",
+    "1 4294967297:1": "'4294967297:1' found, expected an index of at most 2147483647",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+@pytest.mark.parametrize("model", ["exact", "compiled"])
+def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_path, line, model):
+    (tmp_path / "bad").write_text(f"1 1:1\n{line}\n1 1:1\n")
+    (tmp_path / "out").write_text("before\n")
+    done = fastsvm("predict", "bad", trained / "rings.model" if model == "exact" else rings, "out", code=1)
+    assert done.err.splitlines()[-1] == f"Error: bad:2: {BAD_LINES[line]}"
+    assert (tmp_path / "out").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == ["bad", "out"]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["nowhere", "MODEL", "out"], "nowhere: No such file or directory"),
+        ([".", "MODEL", "out"], ".: Is a directory"),
+        (["DATA", "nowhere", "out"], "nowhere: No such file or directory"),
+        (["DATA", ".", "out"], ".: Is a directory"),
+        (["DATA", "DATA", "out"], "DATA:1: this looks like a data file, expected a LIBSVM or fastsvm model"),
+        (["DATA", "MODEL", "/dev/full"], "/dev/full: No space left on device"),
+        (["DATA", "MODEL", "nowhere/out"], "nowhere/out: No such file or directory"),
+        (["DATA", "MODEL", "."], ".: Is a directory"),
+    ],
+)
+def test_bad_files_are_one_line(fastsvm, rings, arguments, message):
+    places = {"MODEL": str(rings), "DATA": str(DATA / "rings.test")}
+    done = fastsvm("predict", "-q", *(places.get(a, a) for a in arguments), code=1)
+    assert done.err == f"Error: {message.replace('DATA', places['DATA'])}\n" and done.out == ""
+
+
+def test_a_full_disk_behind_standard_output(rings):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([FASTSVM, "predict", "-q", str(DATA / "rings.test"), str(rings)], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and done.stderr == "Error: standard output: No space left on device\n"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([FASTSVM, "--version"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "No space left on device" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_dev_null_stays_a_device(fastsvm, rings):
+    fastsvm("predict", DATA / "rings.test", rings, "/dev/null")
+    assert not os.path.isfile("/dev/null") and os.path.exists("/dev/null")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "Usage"),
+        (["predit"], "Did you mean 'predict'?"),
+        (["predict", "a"], "Missing argument 'MODEL_FILE'"),
+        (["predict", "-b", "2", "a", "b"], "2 is not in the range"),
+        (["predict", "-", "-"], "cannot both be standard input"),
+        (["predict", "--delim", "1", "a", "b"], "one character"),
+        (["approx", "--center", "median", "m"], "median"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(fastsvm, arguments, words):
+    done = fastsvm(*arguments, code=2)
+    assert words in done.err + done.out
+
+
+def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
+    assert "no probability estimates" in fastsvm("predict", "-b", 1, DATA / "colors.test", trained / "colors.model", code=1).err
+    fastsvm("approx", trained / "colors.model", "c")
+    assert "a compiled model found" in fastsvm("approx", "c", code=1).err
+    svm_save_model(str(tmp_path / "sigmoid"), svm_train(*svm_read_problem(str(DATA / "waves.train")), "-q -s 3 -t 3"))
+    assert fastsvm("approx", "sigmoid", code=1).err == "Error: sigmoid: a sigmoid kernel found; approx compiles rbf, linear and polynomial kernels of degree up to 2\n"
+    assert "--max-size" in fastsvm("approx", "--max-size", "0.001", trained / "colors.model", code=1).err
+    svm_save_model(str(tmp_path / "linear"), svm_train(*svm_read_problem(str(DATA / "waves.train")), "-q -s 3 -t 0"))
+    assert "--center is for RBF" in fastsvm("approx", "--center", "mean", "linear", code=2).err
+
+
+def test_bound_for_data_a_model_and_both(fastsvm, trained, rings):
+    report = json.loads(fastsvm("bound", "--json", DATA / "rings.test", trained / "rings.model", rings).out)
+    (data,), (exact, compiled), (on_exact, on_compiled) = report["data"], report["models"], report["pairs"]
+    norms = [sum(float(p.split(":")[1]) ** 2 for p in line.split()[1:]) for line in (DATA / "rings.test").read_text().splitlines()]
+    assert data["rows"] == 6000 and data["largest_norm_origin"] == pytest.approx(max(norms) ** 0.5)
+    assert data["gamma_max_origin"] == pytest.approx(1 / (4 * max(norms)))
+    assert data["gamma_max_mean"] > data["gamma_max_origin"]
+    assert exact["gamma"] == 0.2 and not exact["compiled"] and compiled["compiled"]
+    outside = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)["rows_outside_bound"]
+    assert on_compiled["rows_inside_own"] == on_exact["rows_inside_mean"] == 6000 - outside
+    assert on_exact["rows_inside_origin"] == sum(n < 1 / (16 * 0.2**2 * exact["largest_norm_origin"] ** 2) for n in norms)
+    piped = json.loads(fastsvm("bound", "--json", "-", input=(DATA / "rings.test").read_bytes()).out)["data"][0]
+    assert piped == {**data, "file": "-"}
+    table = fastsvm("bound", DATA / "rings.test", trained / "rings.model").out
+    assert "gamma_MAX about the mean" in table and f"{data['gamma_max_mean']:.6g}" in table
+
+
+def test_help_names_every_command_and_every_command_has_help(fastsvm):
+    listing = fastsvm("--help").out
+    for name in ("approx", "bound", "predict"):
+        assert name in listing
+        assert fastsvm(name, "-h").out.startswith(f"Usage: fastsvm {name}")
+    assert subprocess.run([FASTSVM.replace("fastsvm", "python"), "-m", "fastsvm_cli", "--version"], capture_output=True, text=True).stdout == fastsvm("--version").out
+
+
+def test_help_fits_a_narrow_terminal(fastsvm):
+    for name in ("approx", "bound", "predict"):
+        text = fastsvm(name, "--help", env={"COLUMNS": "60"}).out
+        assert max(map(len, text.splitlines())) <= 80
