@@ -32,7 +32,7 @@ def predict(
     """
     header = model.header
     task, decisions, predictions = header.task(), _native.Decisions(model.pairs), _native.Predictions()
-    tally = Tally(labelled)
+    doubtful, tally = _native.Decisions(model.pairs), Tally(labelled)
     if probability and not header.regression:
         names = " ".join(map(str, header.label)) if header.classification else None
         write(f"labels {names}\n".encode() if names is not None else b"label normal outlier\n")
@@ -43,6 +43,12 @@ def predict(
         except RowError as fault:
             raise DataFormatError(path, chunk.first_line + fault.row, fault.why) from None
         _native.predict(task, decisions, probability, predictions)
+        if model.proves and predictions.doubtful:
+            rows = predictions.doubtful
+            model.reference_values(chunk.select(rows), doubtful)
+            decisions.put(rows, doubtful)
+            _native.predict(task, decisions, probability, predictions)
+            tally.reference_rows += len(rows)
         write(_native.format_lines(task, predictions, decisions if values else None))
         if tally.score is not None:
             tally.score.add(chunk, predictions)
@@ -52,9 +58,12 @@ def predict(
     return tally
 
 
-def _thresholds(model: Model) -> "list[float] | None":
-    """Where the answer of a model with one decision function jumps, besides 0: the value of even odds, the marks of a density."""
+def _thresholds(model: Model) -> "list[tuple[float, float]] | None":
+    """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what comes after:
+    the value of even odds, the marks of a density."""
     header = model.header
     if header.classification and header.pairs == 1 and header.probA[0] != 0:
-        return [-header.probB[0] / header.probA[0]]
-    return header.prob_density_marks if header.svm_type == "one_class" else None
+        a, b = header.probA[0], header.probB[0]
+        # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few ulps of b.
+        return [(-b / a, (1e-14 + 1e-15 * abs(b)) / abs(a))]
+    return [(mark, 0.0) for mark in header.prob_density_marks] if header.svm_type == "one_class" else None

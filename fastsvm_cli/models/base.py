@@ -20,8 +20,11 @@ class Model:
         subtracted already) for the rows of `chunk`. A native model passes both to the core; a numpy model calls out.resize(chunk.rows)
         and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to an inner product, but their squares count
         in chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours.
-        until: further values whose side, beside zero's, the caller needs to be svm-predict's, where the model proves; only
-        given to models with one pair. Raises RowError.
+        until: further values whose side, beside zero's, the caller needs to be svm-predict's, where the model proves, as (value, margin);
+        only given to models with one pair. Raises RowError.
+
+    reference_values(chunk, out)
+        Only where the model proves: decision values in LIBSVM's own order of operations, bit for bit; slow.
 
     and one line in models.MODEL_TYPES. Everything after decision values (votes, labels, probabilities, lines, scores) is written once,
     elsewhere, and needs nothing more.
@@ -42,5 +45,8 @@ class Model:
     def to_text(self) -> bytes:
         raise NotImplementedError
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: "list[float] | None" = None) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: "list[tuple[float, float]] | None" = None) -> None:
+        raise NotImplementedError
+
+    def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         raise NotImplementedError

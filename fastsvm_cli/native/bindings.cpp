@@ -1,6 +1,7 @@
 // The only file here that knows Python. Data crosses as buffers, which neither side copies and numpy is not needed for.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -230,6 +231,13 @@ NB_MODULE(_native, m) {
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
         .def_ro("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
         .def("resize", &Decisions::resize, "rows"_a)
+        .def("put", [](Decisions& self, const std::vector<std::int64_t>& rows, const Decisions& from) {
+            if (from.pairs != self.pairs || from.rows != static_cast<std::int64_t>(rows.size())) throw nb::value_error("other rows or pairs");
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                if (rows[i] < 0 || rows[i] >= self.rows) throw nb::index_error("row out of range");
+                std::copy_n(from.value.data() + static_cast<std::int64_t>(i) * self.pairs, self.pairs, self.value.data() + rows[i] * self.pairs);
+            }
+        }, "rows"_a, "values"_a, "Replace the values of these rows.")
         .def_prop_ro("value", [](nb::handle self) {
             Decisions& d = nb::cast<Decisions&>(self);
             static double none;
@@ -246,6 +254,7 @@ NB_MODULE(_native, m) {
     nb::class_<Predictions>(m, "Predictions")
         .def(nb::init<>())
         .def_ro("rows", &Predictions::rows)
+        .def_ro("doubtful", &Predictions::doubtful, "rows whose coupled probabilities rounding could change visibly")
         .def_prop_ro("label", [](nb::handle self) {
             const Predictions& p = nb::cast<const Predictions&>(self);
             return view(p.label.data(), {p.label.size()}, self);
@@ -294,7 +303,7 @@ NB_MODULE(_native, m) {
             const nb::gil_scoped_release release;
             new (exact) Exact(std::move(machine));
         }, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
-        .def("decision_values", [](const Exact& self, const Chunk& chunk, const std::vector<double>& thresholds, Decisions& out) {
+        .def("decision_values", [](const Exact& self, const Chunk& chunk, const std::vector<Exact::Threshold>& thresholds, Decisions& out) {
             const nb::gil_scoped_release release;
             return self.decision_values(*chunk.rows, thresholds, out);
         }, "chunk"_a, "thresholds"_a, "out"_a, "Returns the first precomputed row that lacks serials, or -1.")

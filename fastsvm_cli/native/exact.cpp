@@ -245,7 +245,7 @@ double Exact::rounding_radius(std::int64_t pair, double common, double per_sum, 
            3 * unit * (std::fabs(value) + std::fabs(machine_.rho[pair])) + 1e-290;
 }
 
-std::int64_t Exact::decision_values(const Rows& rows, const std::vector<double>& thresholds, Decisions& out) const {
+std::int64_t Exact::decision_values(const Rows& rows, const std::vector<Threshold>& thresholds, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = machine_.pairs();
     if (machine_.kernel == KernelType::precomputed) {
@@ -278,7 +278,7 @@ std::int64_t Exact::decision_values(const Rows& rows, const std::vector<double>&
                         continue;
                     }
                     settled = std::fabs(row_value[p]) > radius;  // false for NaN too
-                    for (double t : thresholds) settled &= std::fabs(row_value[p] - t) > radius + 8 * unit * std::fabs(t);
+                    for (const auto& [at, margin] : thresholds) settled &= std::fabs(row_value[p] - at) > radius + margin;
                 }
                 if (settled) continue;
                 scratch.resize(machine_.total_sv());

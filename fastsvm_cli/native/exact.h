@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "decisions.h"
@@ -17,10 +18,11 @@ namespace fastsvm {
 // that radius leaves open sends its row to the reference sum, so that every label is svm-predict's.
 class Exact {
 public:
+    using Threshold = std::pair<double, double>;  // value, margin
     explicit Exact(Machine machine);
-    // thresholds: further values whose side must be settled; only for models with one pair. When a precomputed row lacks serials,
+    // thresholds: further values (and margins about them) whose side must be settled; only for models with one pair. When a precomputed row lacks serials,
     // returns that row, else -1.
-    std::int64_t decision_values(const Rows& rows, const std::vector<double>& thresholds, Decisions& out) const;
+    std::int64_t decision_values(const Rows& rows, const std::vector<Threshold>& thresholds, Decisions& out) const;
     const Machine& machine() const { return machine_; }
 
 private:

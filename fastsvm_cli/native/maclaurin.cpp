@@ -178,13 +178,19 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         return sum;
     };
     const auto add = [&](const Expansion& e, std::int64_t r, double polynomial) {
-        out.value[(first + r) * nr_pairs + e.pair] += block.weight[r] * polynomial;
+        // A row so far off that its weight is 0 may have an infinite polynomial.
+        if (block.weight[r] != 0) out.value[(first + r) * nr_pairs + e.pair] += block.weight[r] * polynomial;
+    };
+    const auto weigh = [&](const Center& center, std::int64_t r, double norm) {
+        const double weight = std::exp(-gamma_ * norm);
+        block.weight[r] = weight > 0 ? weight : 0;  // a norm that overflowed may have become NaN
+        block.outside[r] |= !(norm < center.norm_limit);
     };
 
     std::int64_t weighed = -1;  // the centre whose weights are in the block
     for (const Expansion& e : expansions_) {
         const Center& center = centers_[e.center];
-        const bool weigh = weighed != e.center;
+        const bool new_center = weighed != e.center;
         weighed = e.center;
         if (e.centered) {
             block.moved.resize(static_cast<std::size_t>(d * lanes));
@@ -207,9 +213,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                         if (columns.count() != rows.end(first + r) - rows.begin(first + r))
                             for (std::int64_t i = rows.begin(first + r); i < rows.end(first + r); ++i)
                                 if (features_.column(rows.indices[i]) < 0) rest += rows.values[i] * rows.values[i];
-                        const double norm = norms[lane] + rest;
-                        block.weight[r] = std::exp(-gamma_ * norm);
-                        block.outside[r] |= !(norm < center.norm_limit);
+                        weigh(center, r, norms[lane] + rest);
                     } else {
                         block.weight[r] = 1;
                     }
@@ -218,7 +222,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             }
             continue;
         }
-        for (std::int64_t r = 0; weigh && r < n; ++r) {
+        for (std::int64_t r = 0; new_center && r < n; ++r) {
             if (!gaussian_) {
                 block.weight[r] = 1;
                 continue;
@@ -228,10 +232,9 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                 const Columns& columns = block.columns[r];
                 double inner = 0;
                 for (std::int64_t i = 0; i < columns.count(); ++i) inner += center.m[columns.column[i]] * columns.value[i];
-                norm = std::max(0.0, norm + center.squared_norm - 2 * inner);
+                norm = std::max(norm + center.squared_norm - 2 * inner, 0.0);
             }
-            block.weight[r] = std::exp(-gamma_ * norm);
-            block.outside[r] |= !(norm < center.norm_limit);
+            weigh(center, r, norm);
         }
         for (std::int64_t r : block.sparse) add(e, r, e.c + sparse_row(e, block.columns[r]));
         for (std::size_t g = 0; g < dense_groups; ++g) {

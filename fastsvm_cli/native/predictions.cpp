@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "numbers.h"
 #include "parallel.h"
@@ -18,8 +19,9 @@ double sigmoid_predict(double decision_value, double a, double b) {
     return 1.0 / (1 + std::exp(t));
 }
 
-// Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it. r: (k, k) pairwise probabilities; p: (k).
-void couple(int k, const std::vector<double>& r, double* p, std::vector<double>& q, std::vector<double>& qp) {
+// Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it. r: (k, k) pairwise probabilities; p: (k). Returns whether the stopping test
+// was ever close enough for rounding to decide it.
+bool couple(int k, const std::vector<double>& r, double* p, std::vector<double>& q, std::vector<double>& qp) {
     const int max_iter = std::max(100, k);
     const double eps = 0.005 / k;
     const auto at = [k](int i, int j) { return static_cast<std::size_t>(i * k + j); };
@@ -35,6 +37,7 @@ void couple(int k, const std::vector<double>& r, double* p, std::vector<double>&
             q[at(t, j)] = -r[at(j, t)] * r[at(t, j)];
         }
     }
+    bool close = false;
     for (int iter = 0; iter < max_iter; ++iter) {
         double pqp = 0;
         for (int t = 0; t < k; ++t) {
@@ -44,6 +47,7 @@ void couple(int k, const std::vector<double>& r, double* p, std::vector<double>&
         }
         double max_error = 0;
         for (int t = 0; t < k; ++t) max_error = std::max(max_error, std::fabs(qp[t] - pqp));
+        close |= std::fabs(max_error - eps) < 1e-6 * eps;
         if (max_error < eps) break;
         for (int t = 0; t < k; ++t) {
             const double diff = (-qp[t] + pqp) / q[at(t, t)];
@@ -55,6 +59,7 @@ void couple(int k, const std::vector<double>& r, double* p, std::vector<double>&
             }
         }
     }
+    return close;
 }
 
 double one_class_probability(const std::vector<double>& marks, double value) {
@@ -74,6 +79,8 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     out.columns = !probability || task.regression() ? 0 : task.classification() ? k : 2;
     out.label.resize(static_cast<std::size_t>(out.rows));
     out.probability.resize(static_cast<std::size_t>(out.rows * out.columns));
+    out.doubtful.clear();
+    std::mutex doubtful_lock;
     parallel_for(out.rows, 4096, [&](std::int64_t first, std::int64_t last) {
         std::vector<int> votes(static_cast<std::size_t>(k));
         std::vector<double> r(static_cast<std::size_t>(k) * k), q(r.size()), qp(static_cast<std::size_t>(k));
@@ -97,15 +104,21 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
                         r[static_cast<std::size_t>(i * k + j)] = std::min(std::max(s, min_prob), 1 - min_prob);
                         r[static_cast<std::size_t>(j * k + i)] = 1 - r[static_cast<std::size_t>(i * k + j)];
                     }
+                bool close = false;
                 if (k == 2) {
                     p[0] = r[1];
                     p[1] = r[2];
                 } else {
-                    couple(k, r, p, q, qp);
+                    close = couple(k, r, p, q, qp);
                 }
                 int best = 0;
                 for (int i = 1; i < k; ++i)
                     if (p[i] > p[best]) best = i;
+                for (int i = 0; k > 2 && i < k; ++i) close |= i != best && p[best] - p[i] < 1e-9;
+                if (close) {
+                    const std::lock_guard<std::mutex> guard(doubtful_lock);
+                    out.doubtful.push_back(row);
+                }
                 out.label[row] = task.labels[static_cast<std::size_t>(best)];
             } else {
                 std::fill(votes.begin(), votes.end(), 0);

@@ -27,6 +27,9 @@ struct Predictions {
     int columns = 0;                  // probabilities per row, 0 without
     std::vector<double> label;        // (rows): class label, +1 / -1, or regression value
     std::vector<double> probability;  // (rows, columns)
+    // Rows of more than two classes whose coupled probabilities are not a continuous function of the decision values there: the iteration
+    // almost stopped a step earlier or later, or two classes are level. Rounding could change what is printed.
+    std::vector<std::int64_t> doubtful;
 };
 
 // As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.
