@@ -96,6 +96,11 @@ def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int 
     return _assemble(found, path, line), own, offset, line
 
 
+def is_header_key(word: str) -> bool:
+    """Whether a line of LIBSVM's header may begin with this word."""
+    return word in _READERS
+
+
 def one_word(words: "list[str]", key: str, path: str, line: int, choices=None) -> str:
     if len(words) != 1:
         raise ModelFormatError(path, f"{len(words)} values of '{key}' found, expected 1", line)

@@ -56,7 +56,8 @@ def command(probability, quiet, values, as_json, threads, dense, delimiter, unla
         sigma = _native.format_g(header.probA[0])
         say(f"Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={sigma}")
 
-    with Progress("predict", quiet=quiet) as progress, Output(output_file or "-") as output:
+    rows_on_screen = is_standard_output(output_file) and sys.stdout.isatty()
+    with Progress("predict", quiet=quiet or rows_on_screen) as progress, Output(output_file or "-") as output:
         chunks = read_chunks(test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, on_read=bytes_read(test_file, progress))
         tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled)
 

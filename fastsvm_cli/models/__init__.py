@@ -5,6 +5,7 @@ A new kind of model is one file here, one line in MODEL_TYPES, and (if something
 
 from fastsvm_cli.data import read_bytes
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.header import is_header_key
 from fastsvm_cli.models.base import Model
 
 #: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one of ours.
@@ -13,6 +14,7 @@ MODEL_TYPES = {
     "fastsvm_model maclaurin": "fastsvm_cli.models.maclaurin:MaclaurinModel",
 }
 VERSION = 1
+_OTHER_PROGRAMS = {"solver_type": "a LIBLINEAR", "approximated": "an ApproxSVM"}
 
 
 def load_model(path: str) -> Model:
@@ -31,23 +33,21 @@ def parse_model(text: bytes, path: str) -> Model:
     return getattr(import_module(module), name).parse(text, path)
 
 
-def looks_like_model(text: bytes) -> bool:
+def looks_like_model(start: bytes) -> bool:
     """Whether a file that begins so is meant as a model (a sound one or not), rather than as data."""
-    return text.split(None, 1)[:1] in ([b"svm_type"], [b"fastsvm_model"], [b"solver_type"], [b"ApproxSVM"]) or _header_word(text)
+    word = _first_word(start)
+    return is_header_key(word) or word in ("fastsvm_model", *_OTHER_PROGRAMS)
 
 
-def _header_word(text: bytes) -> bool:
-    # LIBSVM reads header keys in any order.
-    from fastsvm_cli.header import _READERS
-
-    return text.split(None, 1)[:1] and text.split(None, 1)[0].decode("ascii", "replace") in _READERS
+def _first_word(text: bytes) -> str:
+    return (text[:200].split(None, 1) or [b""])[0].decode("ascii", "replace")
 
 
 def _kind(text: bytes, path: str) -> str:
-    line = text.split(b"\n", 1)[0][:200].decode("ascii", "replace")
+    line = text[:200].split(b"\n", 1)[0].decode("ascii", "replace")
     words = line.split()
-    if not text.strip():
-        raise ModelFormatError(path, "the file is empty, expected a model")
+    if not words:
+        raise ModelFormatError(path, "the file is empty, expected a model" if not text else "a blank line found, expected a model", None if not text else 1)
     if words[:1] == ["fastsvm_model"]:
         if len(words) != 3 or not words[2].isdigit():
             raise ModelFormatError(path, f"'{line[:60]}' found, expected 'fastsvm_model <kind> <version>'", 1)
@@ -57,11 +57,11 @@ def _kind(text: bytes, path: str) -> str:
         if kind not in MODEL_TYPES:
             raise ModelFormatError(path, f"a model of kind '{words[1][:40]}' found, this fastsvm knows {', '.join(k.split()[1] for k in MODEL_TYPES if ' ' in k)}", 1)
         return kind
-    if words[:1] == ["solver_type"]:
-        raise ModelFormatError(path, "a LIBLINEAR model found, expected a LIBSVM or fastsvm model", 1)
-    if _header_word(text):
+    if words[0] in _OTHER_PROGRAMS:
+        raise ModelFormatError(path, f"{_OTHER_PROGRAMS[words[0]]} model found, expected a LIBSVM or fastsvm model", 1)
+    if is_header_key(words[0]):  # LIBSVM reads the keys of its header in any order
         return "svm_type"
-    if words and (":" in line or words[0].lstrip("+-").replace(".", "").isdigit()):
+    if ":" in line or words[0].lstrip("+-").replace(".", "").isdigit():
         raise ModelFormatError(path, "this looks like a data file, expected a LIBSVM or fastsvm model", 1)
     shown = "".join(c if c.isprintable() else "?" for c in line[:40])
     raise ModelFormatError(path, f"'{shown}' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1)
