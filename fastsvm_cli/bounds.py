@@ -1,6 +1,39 @@
-"""Inequalities with a proof, as pure functions of numbers. No arrays, no files."""
+"""Inequalities with a proof, as pure functions of numbers. No arrays, no files.
 
-from math import inf
+What a radius covers
+--------------------
+`fastsvm predict` computes, for a row z and a decision function, a number g; svm-predict computes a number h. The radius is an upper bound
+of |g - h|, so that g > radius proves h > 0. With f the decision function in exact arithmetic (of the numbers in the model file), m the
+centre of an expansion, x~ = x - m, z~ = z - m, a_i the coefficients and K the kernel, it is the sum of:
+
+1. *Truncation*, RBF only. K(x, z) = sum_n <phi_n(x), phi_n(z)> with <phi_n(x), phi_n(z)> = e^{-gamma |x~|^2 - gamma |z~|^2} (2 gamma x~.z~)^n / n!;
+   the features phi_n of different degrees are orthogonal. What degree n adds to f is <w_n, phi_n(z)>, w_n = sum_i a_i phi_n(x_i), so by
+   Cauchy-Schwarz at most W_n |phi_n(z)|, with W_n = |w_n| (`degree_norm`) and |phi_n(z)|^2 = e^{-t} t^n / n!, t = 2 gamma |z~|^2. The degrees
+   beyond N are orthogonal to each other too: together at most W_{>N} sqrt(sum_{n>N} e^{-t} t^n / n!) <= W_{>N} sqrt(min(1, t^{N+1} / (N+1)!)),
+   since the sum is the probability that a Poisson variable of mean t exceeds N, and is at most t^{N+1}/(N+1)! (Taylor's remainder of e^t).
+   t is known up to the rounding of |z~|^2 only; e^{-t} t^n / n! rises up to t = n and falls beyond, and is taken at its largest.
+2. *Coefficients.* The stored tensors T_k differ from those of f by rounding to the stored precision (measured, not bounded: the compiler has both)
+   and by the rounding of their own sums (`coefficient_error`). In Frobenius norm E_k, they change the polynomial by at most sum_k E_k |z~|^k,
+   and f by e^{-gamma |z~|^2} times that.
+3. *Evaluation of the polynomial.* In raw coordinates its coefficients are derivatives along m, sums of at most d + k products each, k times over;
+   a row's value is k nested sums of at most d products. A sum of products computed in any order errs by (number of operations) u of the sum of
+   absolute values, and that is at most sum_k |T_k| (|z| + |m|)^k, Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The
+   number of operations is at most 2 p (d + p + 6) + 20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
+4. *The weight* e^{-gamma |z~|^2}: the error of the exponent, gamma (d + q + 8) u (|z| + |m|)^2 for q entries in the row, and 4 u for exp and the product, relative.
+5. *svm-predict's own rounding.* Its distance is a sum of q + s + 2 positive terms at most (s entries in a support vector), wrong by (q + s + 3) u of
+   itself, which moves K = e^{-tau} by at most (q + s + 3) u max tau e^{-tau} = 0.37 (q + s + 3) u; exp adds 2 u, each product and the sum of n terms
+   (n + 2) u sum |a_i|. For polynomial kernels, (|gamma| |x| |z| + |coef0|)^degree stands for K <= 1; the base is wrong by (min(q, s) + 4) u of
+   that, its power by degree times as much and 2 u per product.
+6. *The last sums*, over expansions and rho: u times the number of terms and their size.
+
+u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor 1 + 1e-9. Terms 1, 3,
+4, 5 and 6 are computed per row in native/maclaurin.cpp, whose names are those used here; W and E are computed here, once, by the compiler.
+"""
+
+from math import exp, factorial, inf, sqrt
+
+UNIT = 2.0**-53
+_UP = 1 + 1e-9
 
 
 def gamma_max(largest_vector_norm: float, largest_row_norm: float) -> float:
@@ -18,3 +51,58 @@ def squared_norm_limit(gamma: float, largest_squared_norm: float) -> float:
     """Rows with |z - m|^2 below this are inside the bound (3.11), for support vectors of at most this |x - m|^2."""
     product = 16 * gamma * gamma * largest_squared_norm
     return 1 / product if product > 0 else inf
+
+
+def degree_norm(computed: float, degree: int, gamma: float, moment: float, n: int, d: int, largest: float) -> float:
+    """An upper bound of W_degree, from its computed square.
+
+    computed: sum_ij a~_i a~_j (2 gamma x~_i.x~_j)^k / k! in floating point, a~_i = a_i e^{-gamma |x~_i|^2}. moment: sum_i |a~_i| |x~_i|^k.
+    n support vectors of d features, the largest |x~|^2 of them `largest`.
+
+    Every term is wrong by at most kappa u times its own size with |x~_i||x~_j| for the inner product: the inner product by (d + 6) u of that, its
+    power k times as much; each a~ by the error of its exponent, gamma (d + 4) u |x~|^2, and 4 u; the products by k + 4; the sums over i and j
+    by 2 n + 60 additions. Those sizes add up to (2 gamma)^k / k! moment^2.
+    """
+    kappa = degree * (d + 6) + 2 * (gamma * largest * (d + 4) + 4) + degree + 2 * n + 64
+    size = (2 * gamma) ** degree / factorial(degree) * moment * moment
+    return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
+
+
+def tail_norm(computed: float, above: int, gamma: float, moments: "list[float]", weight: float, n: int, d: int, largest: float) -> float:
+    """An upper bound of W_{>above}, from its computed square.
+
+    moments: sum_i |a~_i| |x~_i|^k for k = above + 1, above + 2, ...; weight: sum_i |a_i|. The rest as in `degree_norm`.
+
+    Where every |2 gamma x~_i.x~_j| <= 12 the terms are a series, wrong by kappa u of its size with |x~_i||x~_j| for inner products. Beyond, they are a
+    difference of e^s and a sum of its first terms, wrong by kappa u e^{|s|}. Either way at most kappa u (sum |a_i|)^2, since e^{2 gamma |x~||y~|}
+    <= e^{gamma (|x~|^2 + |y~|^2)}; and the series' size is known term by term as far as the moments go, and geometric beyond.
+    """
+    size = weight * weight
+    s = 2 * gamma * largest
+    last = above + len(moments)
+    degrees = 2 * last
+    if s < 12 and s < last / 2:
+        total = sum((2 * gamma) ** k / factorial(k) * m * m for k, m in enumerate(moments, above + 1))
+        # Beyond the moments given: each further degree is less than half the one before.
+        total += 2 * (2 * gamma) ** last / factorial(last) * moments[-1] * moments[-1]
+        size = min(size, total)
+    else:
+        degrees = last + int(4 * s)  # e^{|s|} has its weight on degrees around |s|
+    kappa = degrees * (d + 6) + 2 * (gamma * largest * (d + 4) + 4) + 2 * n + 400
+    return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
+
+
+def coefficient_error(degree: int, factor: float, moment: float, n: int, d: int, exponent: float) -> float:
+    """How far the computed tensor T_k = factor sum_i a~_i x~_i^k can be from the true one, in Frobenius norm.
+
+    moment: sum_i |a~_i| |x~_i|^k over the n support vectors. exponent: the largest gamma |x~|^2 (0 for finite kernels). A sum of n products of
+    k + 1 factors, each x~ a rounded difference, a~ as in `degree_norm`, entry by entry; the norms of the terms' absolute values add up to moment.
+    """
+    operations = n + 3 * degree + exponent * (d + 4) + 24
+    return abs(factor) * moment * operations * UNIT * 1.1
+
+
+def poisson_tail_terms(t: float, first: int, last: int) -> "list[float]":
+    """sqrt(e^{-t} t^n / n!) for n = first..last, then sqrt(min(1, t^{last+1} / (last+1)!)): what W_n and W_{>N} are multiplied by."""
+    terms = [sqrt(exp(-t) * t**n / factorial(n)) for n in range(first, last + 1)]
+    return terms + [sqrt(min(1.0, t ** (last + 1) / factorial(last + 1)))]

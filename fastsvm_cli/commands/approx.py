@@ -5,16 +5,18 @@ import click
 
 @click.command("approx")
 @click.option("--center", type=click.Choice(["mean", "origin", "pair"]), help="Where an RBF kernel is expanded: the mean of the support vectors [default], the origin (as in the paper), or for several classes the mean of each pair's vectors (more accurate, a center per pair to store).")
+@click.option("--degree", type=click.IntRange(1, 4), help="Of the expansion of an RBF kernel [default: 2]. Each degree more is more accurate and needs about d/degree times the numbers; finite kernels keep their own.")
+@click.option("--certify", is_flag=True, help="Store what proves, row by row, how far a decision value can be from svm-predict's; about n_SV * n_SV * d / 2 operations.")
 @click.option("--precision", type=click.Choice(["single", "double"]), help="Of the stored numbers [default: single for RBF, double for linear and polynomial kernels, whose expansion is exact].")
 @click.option("--max-size", type=click.FloatRange(0, min_open=True), default=256, show_default=True, metavar="MB", help="Refuse to write a larger model.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no progress bar.")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(center, precision, max_size, quiet, model_file, output_file):
-    """Compile a LIBSVM model into its Maclaurin expansion of degree 2.
+def command(center, degree, certify, precision, max_size, quiet, model_file, output_file):
+    """Compile a LIBSVM model into its Maclaurin expansion.
 
-    A row then costs at most d*d/2 products (sparse rows: the square of their non-zeros), whatever the number of support vectors. Any
-    RBF model, of any svm_type and number of classes; linear kernels and polynomial ones of degree up to 2 compile exactly.
+    At degree 2 a row then costs at most d*d/2 products (sparse rows: the square of their non-zeros, halved), whatever the number of support
+    vectors. Any RBF model, of any svm_type and number of classes; linear kernels and polynomial ones of degree up to 4 compile exactly.
     OUTPUT_FILE is MODEL_FILE.approx in the current directory unless named; - is standard output.
 
     The labels are those of the exact model as long as gamma is small for the data: fastsvm bound tells beforehand.
@@ -49,6 +51,8 @@ def command(center, precision, max_size, quiet, model_file, output_file):
             model,
             fingerprint=sha256(text).hexdigest()[:32],
             center=center,
+            degree=degree,
+            certify=certify,
             single=None if precision is None else precision == "single",
             max_bytes=max_size * 1e6,
             on_progress=progress,

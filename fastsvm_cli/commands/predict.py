@@ -8,7 +8,7 @@ from fastsvm_cli.commands.options import data_options, threads_option
 @click.command("predict")
 @click.option("-b", "--probability", type=click.IntRange(0, 1), default=0, show_default=True, help="1: predict probabilities too, as svm-predict -b 1.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
-@click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...).")
+@click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...); then, from a certified model, their radii.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
 @threads_option
 @data_options

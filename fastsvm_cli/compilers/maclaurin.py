@@ -1,13 +1,16 @@
 """Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; about the mean, because the kernel does not change when the origin moves)."""
 
+from itertools import combinations_with_replacement
+from math import comb, factorial
 from typing import Callable
 
 import numpy as np
 import scipy.sparse
 
+from fastsvm_cli import _native, bounds
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import Center, Expansion, MaclaurinModel, coefficient_count
+from fastsvm_cli.models.maclaurin import MAX_DEGREE, Center, Certificate, Expansion, MaclaurinModel, coefficient_count, packed_size
 from fastsvm_cli.norms import center_point
 
 CENTERS = ("mean", "origin", "pair")
@@ -24,19 +27,21 @@ def compile_maclaurin(
     fingerprint: str,
     center: "str | None" = None,
     single: "bool | None" = None,
+    degree: "int | None" = None,
+    certify: bool = False,
     max_bytes: float = float("inf"),
     on_progress: "Callable[[float], None] | None" = None,
 ) -> MaclaurinModel:
-    """Expand every decision function to degree 2 (or to its own degree, where a linear or polynomial kernel has a lower one).
+    """Expand every decision function to `degree` (1 to 4; default 2, or the kernel's own where it is linear or polynomial).
 
     fingerprint: of the exact model's file, stored. center: "mean" of the support vectors (default), "origin" (the paper's), or "pair",
     the mean of each pair's own support vectors; RBF only. single: store single precision (default for RBF; finite expansions are exact,
-    and stored in double precision). max_bytes: refuse what would be a larger file. on_progress: called with the share done.
+    and stored in double precision). certify: store what proves a radius for every row (bounds.py). max_bytes: refuse what would be a larger file. on_progress: called with the share done.
     Raises ModelFormatError for kernels without such an expansion, TooLargeError.
     """
     header = model.header
     gaussian = header.kernel_type == "rbf"
-    degree = _degree(model)
+    degree = _degree(model, degree)
     single = gaussian if single is None else single
     vectors = model.vectors
     features, columns = np.unique(np.asarray(vectors.indices), return_inverse=True)
@@ -49,7 +54,7 @@ def compile_maclaurin(
     if estimate > max_bytes:
         raise TooLargeError(
             model.path,
-            f"the compiled model would take about {estimate / 1e6:.0f} MB ({pairs} decision function{'s' * (pairs != 1)} of {d} features), "
+            f"the compiled model would take about {estimate / 1e6:.0f} MB ({pairs} decision function{'s' * (pairs != 1)} of degree {degree} in {d} features), "
             f"beyond the limit of {max_bytes / 1e6:.0f} MB (--max-size)",
         )
 
@@ -62,38 +67,62 @@ def compile_maclaurin(
         point = _mean(x) if gaussian and center != "origin" else np.zeros(d)
         centers, groups = [point], [list(range(pairs))]
 
-    written, expansions = [], []
-    done, work = 0, max(1, sum(len(rows) for part in parts for rows, _ in part))
+    written, expansions, factors = [], [], _factors(header, degree)
+    done, work = 0, max(1, sum(sum(np.count_nonzero(a) for _, a in part) ** 2 for part in parts))
     for number, (point, group) in enumerate(zip(centers, groups)):
         used = np.unique(np.concatenate([rows for p in group for rows, _ in parts[p]])) if group else np.arange(0)
         largest = max((float(np.max(_squared_distances(x[block], point))) for block in _blocks(used, d)), default=0.0)
         written.append(Center(point, largest))
         for p in group:
+            mine = np.concatenate([rows[a != 0] for rows, a in parts[p]])
+            a = np.concatenate([a[a != 0] for _, a in parts[p]])
             total = np.zeros(coefficient_count(d, degree))
-            for rows, a in parts[p]:
-                for block in _blocks(np.arange(len(rows)), d):
-                    total += _terms(x[rows[block]], a[block], point, header, degree, gaussian)
-                done += len(rows)
-                if on_progress:
-                    on_progress(done / work)
-            if not np.all(np.isfinite(total.astype(np.float32) if single else total)):
+            for block in _blocks(np.arange(len(mine)), d):
+                total += _terms(x[mine[block]], a[block], point, factors, gaussian and header.gamma)
+            with np.errstate(over="ignore"):
+                stored = total.astype(np.float32).astype(float) if single else total
+            if not np.all(np.isfinite(stored)):
                 raise ModelFormatError(model.path, f"a coefficient of the expansion overflows {'single' if single else 'double'} precision: scale the data")
-            expansions.append(Expansion(p, number, total.astype(np.float32).astype(float) if single else total))
+            certificate = None
+            if certify:
+                shown = on_progress and (lambda share, from_=done, size=len(mine) ** 2: on_progress((from_ + share * size) / work))
+                certificate = _certificate(x[mine], a, point, header, factors, total - stored, shown)
+            done += len(mine) ** 2
+            if on_progress:
+                on_progress(done / work)
+            expansions.append(Expansion(p, number, stored, certificate))
     return MaclaurinModel(
-        header, degree=degree, features=features.tolist(), single=single, fingerprint=fingerprint, centers=written, expansions=expansions
+        header, degree=degree, features=features.tolist(), single=single, fingerprint=fingerprint, centers=written, expansions=expansions,
+        certified=certified_degree(degree, gaussian) if certify else 0,
+        longest_vector=int(np.max(np.diff(np.asarray(vectors.indptr)), initial=0)),
     )
 
 
-def _degree(model: ExactModel) -> int:
+def certified_degree(degree: int, gaussian: bool) -> int:
+    """N: the highest degree with a norm of its own. Beyond five more, the rest as a whole is bounded as well."""
+    return degree + 5 if gaussian else max(degree, 1)
+
+
+def _degree(model: ExactModel, wanted: "int | None") -> int:
     header = model.header
     if header.kernel_type == "rbf":
-        return 2
-    if header.kernel_type == "linear":
-        return 1
-    if header.kernel_type == "polynomial" and header.degree <= 2:
-        return header.degree
+        return 2 if wanted is None else wanted
+    own = {"linear": 1, "polynomial": header.degree}.get(header.kernel_type)
+    if own is not None and own <= MAX_DEGREE:
+        if wanted is not None and wanted != own:
+            raise ModelFormatError(model.path, f"a {header.kernel_type} kernel of degree {own} found: it compiles exactly, and at no other degree")
+        return own
     what = f"polynomial kernel of degree {header.degree}" if header.kernel_type == "polynomial" else f"{header.kernel_type} kernel"
-    raise ModelFormatError(model.path, f"a {what} found; approx compiles rbf, linear and polynomial kernels of degree up to 2")
+    raise ModelFormatError(model.path, f"a {what} found; approx compiles rbf, linear and polynomial kernels of degree up to {MAX_DEGREE}")
+
+
+def _factors(header, degree: int) -> "list[float]":
+    """K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and (3.13) to (3.16), at any degree."""
+    if header.kernel_type == "rbf":
+        return [(2 * header.gamma) ** k / factorial(k) for k in range(degree + 1)]
+    if header.kernel_type == "linear":
+        return [0.0, 1.0]
+    return [comb(degree, k) * header.coef0 ** (degree - k) * header.gamma**k for k in range(degree + 1)]
 
 
 def _decision_functions(header, coefficients: np.ndarray) -> "list[list[tuple[np.ndarray, np.ndarray]]]":
@@ -123,22 +152,79 @@ def _squared_distances(x, point: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", dense, dense)
 
 
-def _terms(x, a: np.ndarray, point: np.ndarray, header, degree: int, gaussian: bool) -> np.ndarray:
-    """c, v and the triangle of M of `a` over the rows of x: eq. (3.7) about `point`, or eqs. (3.13) to (3.16) for finite kernels."""
-    keep = a != 0
-    dense, a = x[keep].toarray() - point, a[keep]  # (n, d)
-    if gaussian:
-        gamma = header.gamma
+def _terms(x, a: np.ndarray, point: np.ndarray, factors: "list[float]", gamma: float) -> np.ndarray:
+    """The packed tensors factor_k sum_i a_i x_i^k for k = 0, 1, ..., about `point`, over the rows of x."""
+    dense = x.toarray() - point  # (n, d)
+    if gamma:
         a = a * np.exp(-gamma * np.einsum("ij,ij->i", dense, dense))
-        factors = (1.0, 2 * gamma, 2 * gamma * gamma)
-    elif header.kernel_type == "linear":
-        factors = (0.0, 1.0)
-    else:
-        gamma, beta = header.gamma, header.coef0
-        factors = ((1.0,), (beta, gamma), (beta * beta, 2 * beta * gamma, gamma * gamma))[degree]
-    parts = [np.array([factors[0] * a.sum()])]
-    if degree >= 1:
-        parts.append(factors[1] * (a @ dense))
-    if degree >= 2:
-        parts.append((factors[2] * (dense.T @ (a[:, None] * dense)))[np.triu_indices(dense.shape[1])])
-    return np.concatenate(parts)
+    return np.concatenate([factor * _moments(dense, a, k) for k, factor in enumerate(factors)])
+
+
+def _moments(x: np.ndarray, a: np.ndarray, k: int) -> np.ndarray:
+    """sum_i a_i x_ij1 ... x_ijk for j1 <= ... <= jk, in lexicographic order."""
+    d = x.shape[1]
+    if k == 0:
+        return np.array([a.sum()])
+    if k == 1:
+        return a @ x
+    if k == 2:
+        return (x.T @ (a[:, None] * x))[np.triu_indices(d)]
+    if not d:
+        return np.empty(0)
+    return np.concatenate([_moments(x[:, j:], a * x[:, j], k - 1) for j in range(d)])
+
+
+def _orderings(d: int, degree: int) -> np.ndarray:
+    """For every packed entry of every degree, how often it stands in the full symmetric tensor."""
+    counts = []
+    for k in range(degree + 1):
+        if k == 2:
+            counts.append(np.where(np.equal(*np.triu_indices(d)), 1.0, 2.0))
+        elif k < 2:
+            counts.append(np.ones(packed_size(k, d)))
+        else:
+            counts.append(_tensor_orderings(d, k))
+    return np.concatenate(counts)
+
+
+def _tensor_orderings(d: int, k: int) -> np.ndarray:
+    indices = np.fromiter((i for entry in combinations_with_replacement(range(d), k) for i in entry), np.int32).reshape(-1, k)
+    orderings, run = np.full(len(indices), float(factorial(k))), np.ones(len(indices))
+    for at in range(1, k):
+        run = np.where(indices[:, at] == indices[:, at - 1], run + 1, 1.0)
+        orderings /= run
+    return orderings
+
+
+def _certificate(x, a: np.ndarray, point: np.ndarray, header, factors: "list[float]", rounding: np.ndarray, on_progress) -> Certificate:
+    """Everything a radius needs to know of one expansion; see bounds.py. rounding: computed minus stored coefficients, packed."""
+    n, d = x.shape
+    degree = len(factors) - 1
+    dense = np.ascontiguousarray(x.toarray() - point)
+    squares = np.einsum("ij,ij->i", dense, dense)
+    norms, largest = np.sqrt(squares), float(np.max(squares, initial=0.0))
+    weight = float(np.abs(a).sum())
+    gaussian = header.kernel_type == "rbf"
+    exponents = header.gamma * squares if gaussian else np.zeros(n)
+    damped = np.abs(a) * np.exp(-exponents)
+
+    def moment(k):
+        return float(damped @ norms**k)
+
+    squared = rounding * rounding * _orderings(d, degree)
+    error, at = [], 0
+    for k, factor in enumerate(factors):
+        size = packed_size(k, d)
+        stored = float(np.sqrt(squared[at : at + size].sum())) * (1 + 1e-9)
+        error.append(stored + bounds.coefficient_error(k, factor, moment(k), n, d, float(np.max(exponents, initial=0.0))))
+        at += size
+    truncation = []
+    if gaussian:
+        last = certified_degree(degree, True)
+        computed = _native.degree_norms(dense, a, header.gamma, degree + 1, last, on_progress)
+        for k in range(degree + 1, last + 1):
+            truncation.append(bounds.degree_norm(computed[k - degree - 1], k, header.gamma, moment(k), n, d, largest))
+        moments = [moment(k) for k in range(last + 1, last + 41)]
+        truncation.append(bounds.tail_norm(computed[-1], last, header.gamma, moments, weight, n, d, largest))
+        truncation = [w + 1e-120 * weight for w in truncation]  # coefficients that underflowed
+    return Certificate(truncation, error, weight * (1 + 1e-9), float(n))

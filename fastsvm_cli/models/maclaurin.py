@@ -2,6 +2,7 @@
 Containing RBF Kernels"). The file format is described in the README."""
 
 from array import array
+from math import comb
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -10,6 +11,8 @@ from fastsvm_cli.models.base import Model
 
 _FIRST_LINE = "fastsvm_model maclaurin 1\n"
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
+_OPTIONAL_KEYS = ("certified", "longest_vector")
+MAX_DEGREE = 4
 
 
 class Center:
@@ -19,30 +22,48 @@ class Center:
         self.point, self.largest_norm = point, largest_norm
 
 
-class Expansion:
-    """One term of a decision function: exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m)), without the exponential for
-    linear and polynomial kernels.
+class Certificate:
+    """What an expansion's radius is made of; upper bounds all, see bounds.py.
 
-    pair, center: which decision function, which centre. coefficients: c, then from degree 1 v (d), then from degree 2 the upper
-    triangle of M row by row, d (d + 1) / 2: float64, rounded to single precision where the model says so.
+    truncation: W_{p+1} .. W_N, then W_{>N}; empty for finite kernels. error: E_0 .. E_p. weight: sum |a_i|. count: support vectors.
     """
 
-    def __init__(self, pair: int, center: int, coefficients):
-        self.pair, self.center, self.coefficients = pair, center, coefficients
+    def __init__(self, truncation: "list[float]", error: "list[float]", weight: float, count: float):
+        self.truncation, self.error, self.weight, self.count = truncation, error, weight, count
+
+    def numbers(self) -> "list[float]":
+        return [*self.truncation, *self.error, self.weight, self.count]
+
+
+class Expansion:
+    """One term of a decision function: exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...), without the exponential for
+    linear and polynomial kernels.
+
+    pair, center: which decision function, which centre. coefficients: for every degree k the entries j1 <= ... <= jk of a symmetric
+    tensor in lexicographic order: c, then v (d), then the upper triangle of M row by row, d (d + 1) / 2, ...: float64, rounded to single precision
+    where the model says so. certificate: or None.
+    """
+
+    def __init__(self, pair: int, center: int, coefficients, certificate: "Certificate | None" = None):
+        self.pair, self.center, self.coefficients, self.certificate = pair, center, coefficients, certificate
 
 
 class MaclaurinModel(Model):
     """A list of expansions per decision function, about shared centres.
 
     degree: of the polynomials. features: increasing LIBSVM indices, the d columns of every vector here. single: coefficients are
-    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file.
+    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file. certified: N, the highest degree
+    with a norm of its own in the certificates (the degree itself for finite kernels), or 0 without certificates. longest_vector: most entries
+    in a support vector, for the rounding of svm-predict.
     """
 
     bounded = True
 
-    def __init__(self, header: Header, *, degree: int, features: "list[int]", single: bool, fingerprint: str, centers: "list[Center]", expansions: "list[Expansion]"):
+    def __init__(self, header: Header, *, degree: int, features: "list[int]", single: bool, fingerprint: str, centers: "list[Center]", expansions: "list[Expansion]",
+                 certified: int = 0, longest_vector: int = 0):
         self.header, self.degree, self.features, self.single, self.fingerprint = header, degree, features, single, fingerprint
         self.centers, self.expansions = centers, expansions
+        self.certified, self.longest_vector = certified, longest_vector
         self.bounded = header.kernel_type == "rbf"
         self._evaluator = None
 
@@ -53,7 +74,12 @@ class MaclaurinModel(Model):
             for center in self.centers:
                 evaluator.add_center(center.point, center.largest_norm)
             for expansion in self.expansions:
-                evaluator.add_expansion(expansion.pair, expansion.center, expansion.coefficients, self.single)
+                evaluator.add_expansion(expansion.pair, expansion.center, expansion.coefficients, self.single, expansion.certificate)
+            header = self.header
+            if header.kernel_type == "linear":
+                evaluator.set_rounding(1.0, 0.0, 1, self.longest_vector)
+            else:
+                evaluator.set_rounding(header.gamma, header.coef0, header.degree, self.longest_vector)
             self._evaluator = evaluator
         return self._evaluator
 
@@ -64,7 +90,7 @@ class MaclaurinModel(Model):
     def parse(cls, text: bytes, path: str) -> "MaclaurinModel":
         if not text.endswith(b"\nend\n"):
             raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
-        header, own, offset, line = read_header(text, path, end=b"expansions", own_keys=_OWN_KEYS, offset=text.find(b"\n") + 1, first_line=2)
+        header, own, offset, line = read_header(text, path, end=b"expansions", own_keys=_OWN_KEYS + _OPTIONAL_KEYS, offset=text.find(b"\n") + 1, first_line=2)
         for key in _OWN_KEYS:
             if key not in own:
                 raise ModelFormatError(path, f"the header ends without '{key}'", line)
@@ -74,8 +100,15 @@ class MaclaurinModel(Model):
             return whole_number(one_word(words, key, path, at), key, path, at)
 
         degree = number("maclaurin_degree")
-        if not 0 <= degree <= 2:
-            raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected 0 to 2", own["maclaurin_degree"][1])
+        if not 0 <= degree <= MAX_DEGREE:
+            raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected 0 to {MAX_DEGREE}", own["maclaurin_degree"][1])
+        certified = number("certified") if "certified" in own else 0
+        if certified and not max(degree, 1) <= certified <= 20:
+            raise ModelFormatError(path, f"certified {certified} found, expected {max(degree, 1)} to 20", own["certified"][1])
+        if certified and "longest_vector" not in own:
+            raise ModelFormatError(path, "the header ends without 'longest_vector', which 'certified' needs", line)
+        longest_vector = number("longest_vector") if "longest_vector" in own else 0
+        norms = certified - degree + 1 if header.kernel_type == "rbf" else 0
         single = one_word(own["precision"][0], "precision", path, own["precision"][1], ("single", "double")) == "single"
         fingerprint = one_word(own["fingerprint"][0], "fingerprint", path, own["fingerprint"][1])
         features = _read_ranges(*own["features"], path)
@@ -117,13 +150,21 @@ class MaclaurinModel(Model):
             pair, center = record(b"expansion", 2)
             if pair >= header.pairs or center >= len(centers):
                 fail(f"an expansion of pair {pair} about center {center} found, expected pairs below {header.pairs}, centers below {len(centers)}", start)
-            expansions.append(Expansion(pair, center, numbers(size)))
+            certificate = None
+            if certified:
+                record(b"certificate", 0)
+                found = list(numbers(norms + degree + 3))
+                if min(found) < 0:
+                    fail("a negative number found in a certificate", at - 1)
+                certificate = Certificate(found[:norms], found[norms:-2], found[-2], found[-1])
+            expansions.append(Expansion(pair, center, numbers(size), certificate))
         record(b"end", 0)
         if at != len(text):
             fail("text found after 'end'", at)
         if len({expansion.pair for expansion in expansions}) != header.pairs:
             fail("a decision function without an expansion found", at - 1)
-        return cls(header, degree=degree, features=features, single=single, fingerprint=fingerprint, centers=centers, expansions=expansions)
+        return cls(header, degree=degree, features=features, single=single, fingerprint=fingerprint, centers=centers, expansions=expansions,
+                   certified=certified, longest_vector=longest_vector)
 
     def to_text(self) -> bytes:
         parts = [
@@ -135,6 +176,7 @@ class MaclaurinModel(Model):
             f"features {_ranges(self.features)}".rstrip() + "\n",
             f"nr_centers {len(self.centers)}\n",
             f"nr_expansions {len(self.expansions)}\n",
+            f"certified {self.certified}\nlongest_vector {self.longest_vector}\n" if self.certified else "",
             "expansions\n",
         ]
         text = ["".join(parts).encode()]
@@ -143,17 +185,33 @@ class MaclaurinModel(Model):
             text += [b"center\n", _native.format_numbers(array("d", [center.largest_norm])), _numbers_text(center.point, False) if d else b""]
         for expansion in self.expansions:
             text.append(b"expansion %d %d\n" % (expansion.pair, expansion.center))
+            if expansion.certificate is not None:
+                text += [b"certificate\n", _numbers_text(expansion.certificate.numbers(), False)]
             at = 0
-            for length in [1] + [d] * (self.degree >= 1) + list(range(d, 0, -1)) * (self.degree >= 2):
-                if length:
-                    text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
+            for length in _line_lengths(d, self.degree):
+                text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
                 at += length
         return b"".join(text) + b"end\n"
 
 
+def packed_size(k: int, d: int) -> int:
+    """Entries j1 <= ... <= jk of a symmetric tensor over d features."""
+    return comb(d + k - 1, k) if d or k == 0 else 0
+
+
 def coefficient_count(d: int, degree: int) -> int:
-    """Numbers per expansion: c, v, the triangle of M."""
-    return 1 + (d if degree >= 1 else 0) + (d * (d + 1) // 2 if degree >= 2 else 0)
+    """Numbers per expansion: c, v, the triangle of M, ..."""
+    return sum(packed_size(k, d) for k in range(degree + 1))
+
+
+def _line_lengths(d: int, degree: int):
+    """How the coefficients stand in lines: c; v; then, from degree 2, a line per first index."""
+    yield 1
+    if degree >= 1 and d:
+        yield d
+    for k in range(2, degree + 1):
+        for j in range(d):
+            yield packed_size(k - 1, d - j)
 
 
 def _numbers_text(values, single: bool) -> bytes:

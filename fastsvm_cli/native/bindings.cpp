@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "decisions.h"
+#include "degree_norms.h"
 #include "exact.h"
 #include "kernels.h"
 #include "maclaurin.h"
@@ -45,6 +46,7 @@ private:
 template <class T>
 using View = nb::ndarray<nb::memview, const T>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Singles = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
@@ -225,7 +227,7 @@ NB_MODULE(_native, m) {
         .def("__len__", [](const Chunk& c) { return c.rows->rows; });
 
     nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
-        .def(nb::init<std::int64_t>(), "pairs"_a)
+        .def(nb::init<std::int64_t, bool>(), "pairs"_a, "with_radius"_a = false)
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
@@ -244,7 +246,15 @@ NB_MODULE(_native, m) {
             return nb::cast(nb::ndarray<nb::memview, double>(d.value.empty() ? &none : d.value.data(),
                                                              {static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
                             nb::rv_policy::reference);
-        }, "(rows, pairs) float64, writable; valid until the next resize");
+        }, "(rows, pairs) float64, writable; valid until the next resize")
+        .def_prop_ro("radius", [](nb::handle self) -> nb::object {
+            Decisions& d = nb::cast<Decisions&>(self);
+            if (!d.with_radius) return nb::none();
+            static double none;
+            return nb::cast(nb::ndarray<nb::memview, double>(d.radius.empty() ? &none : d.radius.data(),
+                                                             {static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
+                            nb::rv_policy::reference);
+        }, "(rows, pairs) float64, or None: |value - svm-predict's| is at most this");
 
     nb::class_<Task>(m, "Task", "What turns decision values into predictions: svm_type, labels, probability parameters.")
         .def("__init__", [](Task* task, int type, std::vector<int> labels, std::vector<double> prob_a, std::vector<double> prob_b, std::vector<double> marks) {
@@ -278,13 +288,17 @@ NB_MODULE(_native, m) {
             if (static_cast<std::int64_t>(center.size()) != self.dimension()) throw nb::value_error("a center has one number per feature");
             self.add_center(center.data(), largest_norm);
         }, "center"_a, "largest_norm"_a)
-        .def("add_expansion", [](Maclaurin& self, std::int64_t pair, std::int64_t center, const Numbers& coefficients, bool single) {
-            // c, then v, then the packed triangle of M: how many there are is the caller's degree.
-            const std::int64_t d = self.dimension(), size = static_cast<std::int64_t>(coefficients.size());
-            if (size != self.coefficients()) throw nb::value_error("wrong number of coefficients");
-            const double* const c = coefficients.data();
-            self.add_expansion(pair, center, c[0], c + 1, c + 1 + d, single);
-        }, "pair"_a, "center"_a, "coefficients"_a, "single"_a)
+        .def("add_expansion", [](Maclaurin& self, std::int64_t pair, std::int64_t center, const Numbers& coefficients, bool single, nb::object certificate) {
+            if (static_cast<std::int64_t>(coefficients.size()) != self.coefficients()) throw nb::value_error("wrong number of coefficients");
+            if (certificate.is_none()) return self.add_expansion(pair, center, coefficients.data(), single, nullptr);
+            const auto numbers = [&](const char* name) { return nb::cast<std::vector<double>>(certificate.attr(name)); };
+            Certificate c{numbers("truncation"), numbers("error"), nb::cast<double>(certificate.attr("weight")), nb::cast<double>(certificate.attr("count"))};
+            if (c.truncation.size() > 20 || static_cast<int>(c.error.size()) != self.degree() + 1) throw nb::value_error("wrong size of a certificate");
+            self.add_expansion(pair, center, coefficients.data(), single, &c);
+        }, "pair"_a, "center"_a, "coefficients"_a, "single"_a, "certificate"_a.none() = nb::none())
+        .def("set_rounding", [](Maclaurin& self, double gamma, double coef0, int kernel_degree, double longest_vector) {
+            self.set_rounding({gamma, coef0, kernel_degree, longest_vector});
+        }, "gamma"_a, "coef0"_a, "kernel_degree"_a, "longest_vector"_a)
         .def("decision_values", [](const Maclaurin& self, const Chunk& chunk, Decisions& out) { self.decision_values(*chunk.rows, out); }, "chunk"_a, "out"_a,
              nb::call_guard<nb::gil_scoped_release>());
 
@@ -315,6 +329,16 @@ NB_MODULE(_native, m) {
                 reference_sum(self.machine(), *chunk.rows, r, scratch.data(), out.value.data() + r * out.pairs);
         }, "chunk"_a, "out"_a, "Decision values in LIBSVM's own order of operations.");
 
+    m.def("degree_norms", [](const Matrix& x, const Numbers& a, double gamma, int from, int to, nb::object progress) {
+        if (x.shape(0) != a.size() || from < 1 || to < from || to > 20) throw nb::value_error("wrong shape or degrees");
+        const nb::gil_scoped_release release;
+        return degree_norms(static_cast<std::int64_t>(x.shape(0)), static_cast<std::int64_t>(x.shape(1)), x.data(), a.data(), gamma, from, to, [&](double share) {
+            const nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (!progress.is_none()) progress(share);
+        });
+    }, "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
+          "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with coefficients a (n).");
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = 0, "offset"_a = 0, "max_rows"_a = -1,
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
     m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a);

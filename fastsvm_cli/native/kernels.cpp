@@ -2,6 +2,8 @@
 // linker would keep one copy of it, possibly one that needs instructions the machine lacks.
 #include "kernels.h"
 
+#include "packed.h"
+
 namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
@@ -45,14 +47,28 @@ inline v8 exp_nonpositive(v8 x) {
     return x < -708.0 ? splat(0.0) : scaled;
 }
 
-template <class T>
-double quadratic_sparse(const T* packed, const std::int64_t* row_start, const double* v, std::int64_t count, const std::int32_t* columns,
-                        const double* x) {
-    double total = 0;
-    for (std::int64_t a = 0; a < count; ++a) {
-        const T* const row = packed + row_start[columns[a]];
-        double s0 = v[columns[a]], s1 = 0, s2 = 0, s3 = 0;
-        std::int64_t b = a;
+// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1, `top`, a plain product
+// with the row. `base` is the column that stands first in the sub-block, d its variables.
+template <int K, class Top>
+struct Sparse {
+    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base, std::int64_t count, const std::int32_t* columns,
+                           const double* x) {
+        double total = 0;
+        for (std::int64_t a = 0; a < count; ++a) {
+            const std::int64_t j = columns[a] - base;
+            const double* inner[K > 1 ? K - 1 : 1];
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
+            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, columns[a], count - a, columns + a, x + a));
+        }
+        return total;
+    }
+};
+template <class Top>
+struct Sparse<1, Top> {
+    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count, const std::int32_t* columns, const double* x) {
+        const Top* const row = top - base;
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        std::int64_t b = 0;
         for (; b + 4 <= count; b += 4) {
             s0 += static_cast<double>(row[columns[b]]) * x[b];
             s1 += static_cast<double>(row[columns[b + 1]]) * x[b + 1];
@@ -60,29 +76,54 @@ double quadratic_sparse(const T* packed, const std::int64_t* row_start, const do
             s3 += static_cast<double>(row[columns[b + 3]]) * x[b + 3];
         }
         for (; b < count; ++b) s0 += static_cast<double>(row[columns[b]]) * x[b];
-        total += x[a] * ((s0 + s1) + (s2 + s3));
+        return (s0 + s1) + (s2 + s3);
     }
-    return total;
+};
+
+template <int K, class Top>
+struct Dense {
+    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
+        v8 total = splat(0);
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double* inner[K > 1 ? K - 1 : 1];
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
+            total += load(x + j * lanes) * (levels[0][j] + Dense<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, x + j * lanes));
+        }
+        return total;
+    }
+};
+template <class Top>
+struct Dense<1, Top> {
+    static v8 evaluate(const double* const*, const Top* top, std::int64_t d, const double* x) {
+        v8 s0 = splat(0), s1 = splat(0);
+        std::int64_t k = 0;
+        for (; k + 2 <= d; k += 2) {
+            s0 += static_cast<double>(top[k]) * load(x + k * lanes);
+            s1 += static_cast<double>(top[k + 1]) * load(x + (k + 1) * lanes);
+        }
+        if (k < d) s0 += static_cast<double>(top[k]) * load(x + k * lanes);
+        return s0 + s1;
+    }
+};
+
+template <class Top>
+double polynomial_sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count, const std::int32_t* columns, const double* x) {
+    switch (degree) {
+        case 1: return Sparse<1, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        case 2: return Sparse<2, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        case 3: return Sparse<3, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        default: return Sparse<4, Top>::evaluate(levels, top, d, 0, count, columns, x);
+    }
 }
 
-template <class T>
-void quadratic_dense(const T* packed, const double* v, std::int64_t d, const double* x, double* out) {
-    v8 total = splat(0);
-    const T* row = packed;
-    for (std::int64_t j = 0; j < d; ++j) {
-        v8 s0 = splat(v[j]), s1 = splat(0);
-        const std::int64_t length = d - j;
-        const double* const xj = x + j * lanes;
-        std::int64_t k = 0;
-        for (; k + 2 <= length; k += 2) {
-            s0 += static_cast<double>(row[k]) * load(xj + k * lanes);
-            s1 += static_cast<double>(row[k + 1]) * load(xj + (k + 1) * lanes);
-        }
-        if (k < length) s0 += static_cast<double>(row[k]) * load(xj + k * lanes);
-        total += load(xj) * (s0 + s1);
-        row += length;
+template <class Top>
+void polynomial_dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x, double* out) {
+    switch (degree) {
+        case 1: return store(out, Dense<1, Top>::evaluate(levels, top, d, x));
+        case 2: return store(out, Dense<2, Top>::evaluate(levels, top, d, x));
+        case 3: return store(out, Dense<3, Top>::evaluate(levels, top, d, x));
+        default: return store(out, Dense<4, Top>::evaluate(levels, top, d, x));
     }
-    store(out, total);
 }
 
 void strip_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
@@ -121,6 +162,38 @@ void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree
     }
 }
 
+void degree_terms(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a, const double* bare, const double* norms,
+                  double* sums) {
+    v8 total[24];
+    for (int k = from; k <= to + 1; ++k) total[k] = splat(0);
+    for (std::int64_t s = 0; s < n; s += lanes) {
+        const v8 x = load(dots + s), weight = load(a + s);
+        v8 power = splat(1), partial = splat(1);
+        for (int k = 1; k <= to; ++k) {
+            power = power * x * (1.0 / k);
+            partial += power;
+            if (k >= from) total[k] += weight * power;
+        }
+        // x^(to+1)/(to+1)! (1 + x/(to+2) (1 + x/(to+3) (...)))
+        v8 series = splat(1);
+        for (int k = to + terms; k > to + 1; --k) series = 1.0 + x * (1.0 / k) * series;
+        series = series * power * x * (1.0 / (to + 1));
+        v8 rest = weight * series;
+        if (far) {
+            v8 exponent = x - load(norms + s);
+            exponent = exponent > 0.0 ? splat(0) : exponent;
+            const v8 difference = load(bare + s) * exp_nonpositive(exponent) - weight * partial;
+            const v8 size = x < 0.0 ? -x : x;
+            rest = size > 12.0 ? difference : rest;
+        }
+        total[to + 1] += rest;
+    }
+    for (int k = from; k <= to + 1; ++k) {
+        const v8 t = total[k];
+        sums[k] += ((t[0] + t[1]) + (t[2] + t[3])) + ((t[4] + t[5]) + (t[6] + t[7]));
+    }
+}
+
 double dot(std::int64_t n, const double* a, const double* b) {
     v8 s0 = splat(0), s1 = splat(0);
     std::int64_t i = 0;
@@ -146,13 +219,14 @@ void add_scaled(std::int64_t n, double x, const double* w, double* out) {
 extern const Kernels table;
 const Kernels table = {
     FASTSVM_TEXT(FASTSVM_ISA),
-    quadratic_sparse<float>,
-    quadratic_sparse<double>,
-    quadratic_dense<float>,
-    quadratic_dense<double>,
+    polynomial_sparse<float>,
+    polynomial_sparse<double>,
+    polynomial_dense<float>,
+    polynomial_dense<double>,
     strip_dots,
     rbf_from_dots,
     polynomial_from_dots,
+    degree_terms,
     dot,
     add_scaled,
 };

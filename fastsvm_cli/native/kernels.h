@@ -10,15 +10,15 @@ constexpr int strip = 4 * lanes;  // support vectors per strip of the exact eval
 struct Kernels {
     const char* name;
 
-    // x'Ux with U the packed upper triangle (row j holds columns j..d-1, off-diagonals doubled), plus v.x, for one sparse row:
-    // count entries, columns increasing. `row_start[j]` is the position of column 0 in packed row j (row_start[j] + k for k >= j).
-    double (*quadratic_sparse_float)(const float* packed, const std::int64_t* row_start, const double* v, std::int64_t count,
-                                     const std::int32_t* columns, const double* x);
-    double (*quadratic_sparse_double)(const double* packed, const std::int64_t* row_start, const double* v, std::int64_t count,
+    // The polynomial without its constant term, sum over k of levels[k - 1] (packed.h; the last one is `top`), for one sparse row:
+    // count entries, columns increasing. degree 1 to max_degree.
+    double (*polynomial_sparse_float)(int degree, const double* const* levels, const float* top, std::int64_t d, std::int64_t count,
                                       const std::int32_t* columns, const double* x);
+    double (*polynomial_sparse_double)(int degree, const double* const* levels, const double* top, std::int64_t d, std::int64_t count,
+                                       const std::int32_t* columns, const double* x);
     // The same for `lanes` dense rows: x is (d, lanes), out (lanes).
-    void (*quadratic_dense_float)(const float* packed, const double* v, std::int64_t d, const double* x, double* out);
-    void (*quadratic_dense_double)(const double* packed, const double* v, std::int64_t d, const double* x, double* out);
+    void (*polynomial_dense_float)(int degree, const double* const* levels, const float* top, std::int64_t d, const double* x, double* out);
+    void (*polynomial_dense_double)(int degree, const double* const* levels, const double* top, std::int64_t d, const double* x, double* out);
 
     // out[s] = sum_e x[e] * block[columns[e]][s] for the `strip` support vectors of one strip; block is (d, strip).
     void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
@@ -26,6 +26,12 @@ struct Kernels {
     void (*rbf_from_dots)(std::int64_t n, double gamma, double norm, const double* norms, double* values);
     // values[s] = (gamma values[s] + coef0)^degree
     void (*polynomial_from_dots)(std::int64_t n, double gamma, double coef0, int degree, double* values);
+    // Adds, for the n (a multiple of lanes) support vectors of a strip that face one other: sums[k] += a[s] dots[s]^k / k! for k = from..to, and
+    // sums[to + 1] += a[s] sum over k > to of the same, where dots[s] = 2 gamma x.y. Series of `terms` terms; where |dots[s]| > 12 it is
+    // exp(dots[s] - norms[s]) - exp(-norms[s]) (the terms up to `to`), a[s] then standing for the product without exp(-norms[s]).
+    // a: coefficient times exp(-norms[s]); bare: without. norms[s] = gamma (|x|^2 + |y|^2).
+    void (*degree_terms)(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a, const double* bare,
+                         const double* norms, double* sums);
     double (*dot)(std::int64_t n, const double* a, const double* b);
     // out[p] += x * w[p]
     void (*add_scaled)(std::int64_t n, double x, const double* w, double* out);

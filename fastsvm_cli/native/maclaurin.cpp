@@ -1,5 +1,6 @@
 #include "maclaurin.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -10,99 +11,178 @@
 
 namespace fastsvm {
 
+namespace {
+constexpr std::int64_t block_rows = 128;
+constexpr double unit = 1.1102230246251565e-16;  // 2^-53
+constexpr double up = 1 + 1e-9;                  // a radius is itself computed in floating point: far fewer than 1e6 roundings
+}  // namespace
+
 void Maclaurin::add_center(const double* m, double largest_norm) {
     Center center;
     center.m.assign(m, m + dimension());
     center.squared_norm = 0;
     for (double x : center.m) center.squared_norm += x * x;
     center.moved = center.squared_norm != 0;
+    center.largest_norm = largest_norm;
     // eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2). Finite expansions have no bound to keep.
     const double limit = 16 * gamma_ * gamma_ * largest_norm;
     center.norm_limit = gaussian_ && limit > 0 ? 1 / limit : std::numeric_limits<double>::infinity();
     centers_.push_back(std::move(center));
 }
 
-void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center, double c, const double* v, const double* packed, bool single) {
+void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, const double* coefficients, bool single, const Certificate* certificate) {
     const std::int64_t d = dimension();
-    const std::int64_t triangle = degree_ >= 2 ? d * (d + 1) / 2 : 0;
-    if (pair < 0 || pair >= pairs() || center < 0 || center >= static_cast<std::int64_t>(centers_.size()))
+    if (pair < 0 || pair >= pairs() || center_number < 0 || center_number >= static_cast<std::int64_t>(centers_.size()))
         throw std::out_of_range("expansion of an unknown pair or center");
-    const std::vector<double>& m = centers_[static_cast<std::size_t>(center)].m;
-    if (degree_ >= 2 && row_starts_.empty())
-        for (std::int64_t j = 0; j < d; ++j) row_starts_.push_back(row_start(j));
+    const Center& center = centers_[static_cast<std::size_t>(center_number)];
 
-    // The shortest text of a single-precision number names it only once it is rounded back to single precision.
-    const auto stored = [single](double x) { return single ? static_cast<double>(static_cast<float>(x)) : x; };
-    Expansion e;
+    // Tensor entries -> coefficients of monomials, and the tensors' norms.
+    Expansion e{};
     e.pair = pair;
-    e.center = center;
-    e.c = stored(c);
-    e.v.assign(static_cast<std::size_t>(d), 0.0);
-    if (degree_ >= 1)
-        for (std::int64_t j = 0; j < d; ++j) e.v[j] = stored(v[j]);
-
-    // In raw coordinates: c - v.m + m'Mm, v - 2Mm, M. A far centre makes these cancel; then z - m is formed row by row instead.
-    std::vector<double> Mm(static_cast<std::size_t>(d), 0.0), absolute_Mm(static_cast<std::size_t>(d), 0.0);
-    double spread = 0;  // largest |M_jk|: what the quadratic form is made of near the centre
-    if (centers_[static_cast<std::size_t>(center)].moved) {
-        const double* row = packed;
-        for (std::int64_t j = 0; triangle && j < d; ++j) {
-            for (std::int64_t k = j; k < d; ++k) {
-                const double x = stored(*row++);
-                spread = std::max(spread, std::fabs(x));
-                Mm[j] += x * m[k];
-                absolute_Mm[j] += std::fabs(x * m[k]);
-                if (k != j) {
-                    Mm[k] += x * m[j];
-                    absolute_Mm[k] += std::fabs(x * m[j]);
-                }
-            }
-        }
-        double vm = 0, mMm = 0, lost = 0, kept = std::fabs(e.c) + spread;
-        for (std::int64_t j = 0; j < d; ++j) {
-            vm += e.v[j] * m[j];
-            mMm += m[j] * Mm[j];
-            lost += std::fabs(e.v[j] * m[j]) + 4 * std::fabs(m[j]) * absolute_Mm[j];
-            kept = std::max(kept, std::fabs(e.v[j]));
-        }
-        // Raw coordinates keep 11 digits or more of what matters: in the polynomial, and in the exponent gamma |z - m|^2.
-        const double unit = 1.1e-16;
-        e.centered = lost * unit > 1e-12 * kept || gamma_ * centers_[static_cast<std::size_t>(center)].squared_norm * 4 * unit > 1e-12;
-        if (!e.centered) {
-            e.c += mMm - vm;
-            for (std::int64_t j = 0; j < d; ++j) e.v[j] -= 2 * Mm[j];
-        }
-    } else {
-        e.centered = false;
+    e.center = center_number;
+    std::vector<std::vector<double>> about_center;  // degree 0, 1, ...
+    const double* entry = coefficients;
+    double largest_entry = 0;
+    for (int k = 0; k <= degree_; ++k) {
+        std::vector<double> level(static_cast<std::size_t>(packed_size(k, d)));
+        double squares = 0;
+        for_each_monomial(k, d, [&](std::int64_t position, double orderings) {
+            // The shortest text of a single-precision number names it only once it is rounded back to single precision.
+            const double x = single ? static_cast<double>(static_cast<float>(*entry)) : *entry;
+            ++entry;
+            level[static_cast<std::size_t>(position)] = x * orderings;
+            squares += x * x * orderings;
+            largest_entry = std::max(largest_entry, std::fabs(x));
+        });
+        e.norms[k] = std::sqrt(squares) * up;
+        about_center.push_back(std::move(level));
     }
 
-    // Double in memory while the whole model stays in cache: it saves a conversion per product.
-    const bool keep_float = single && triangle * 8 > (1 << 19);
-    (keep_float ? e.packed_float.reserve(triangle) : e.packed_double.reserve(triangle));
-    const double* row = packed;
-    for (std::int64_t j = 0; triangle && j < d; ++j)
-        for (std::int64_t k = j; k < d; ++k) {
-            const double x = stored(*row++) * (k == j ? 1 : 2);
-            if (keep_float) e.packed_float.push_back(static_cast<float>(x));
-            else e.packed_double.push_back(x);
+    // In raw coordinates: sum_k p_k(z - m) = sum_k sum_r (-1)^r / r! D_m^r p_k (z). A far centre makes the terms cancel, in the
+    // polynomial and in the exponent gamma |z - m|^2; where less than 11 or so digits would be left, z - m is formed row by row instead.
+    e.centered = false;
+    std::vector<std::vector<double>> raw = about_center;
+    if (center.moved) {
+        const double far = std::sqrt(center.squared_norm);
+        double lost = 0, power = 1;
+        for (int k = 0; k <= degree_; ++k, power *= 2 * far) lost += e.norms[k] * power;
+        e.centered = lost * unit > 1e-12 * largest_entry || (gaussian_ && gamma_ * center.squared_norm * 4 * unit > 1e-12);
+        for (int k = 1; !e.centered && k <= degree_; ++k) {
+            std::vector<double> work = about_center[static_cast<std::size_t>(k)];
+            double factor = 1;
+            for (int r = 1; r <= k; ++r) {
+                std::vector<double> next(static_cast<std::size_t>(packed_size(k - r, d)), 0.0);
+                add_derivative(k - r + 1, d, work.data(), center.m.data(), next.data());
+                work = std::move(next);
+                factor *= -1.0 / r;
+                std::vector<double>& target = raw[static_cast<std::size_t>(k - r)];
+                for (std::size_t i = 0; i < target.size(); ++i) target[i] += factor * work[i];
+            }
         }
+    }
+    e.constant = raw[0][0];
+    e.levels.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
+    // The highest degree does not change with the origin: single precision it was, single precision it stays. (Doubling and the like are
+    // exact; tripling is not, hence degree 2 only.) Double in memory while it stays in cache: that saves a conversion per product.
+    if (single && degree_ == 2 && e.levels.back().size() * 8 > (1 << 19)) {
+        e.top_float.assign(e.levels.back().begin(), e.levels.back().end());
+        e.levels.back() = {};
+    }
+    if (certificate) {
+        e.certificate = *certificate;
+        pair_weight_.resize(rho_.size());
+        pair_count_.resize(rho_.size());
+        pair_weight_[static_cast<std::size_t>(pair)] += certificate->weight * up;
+        pair_count_[static_cast<std::size_t>(pair)] += certificate->count;
+    }
     expansions_.push_back(std::move(e));
 }
 
 // Rows of one block, sorted into sparse ones (their columns) and groups of `lanes` dense ones (transposed, (d, lanes)).
 struct Maclaurin::Block {
-    std::vector<Columns> columns;        // per row of the block
-    std::vector<std::int64_t> dense;     // rows of the block done side by side
+    std::vector<Columns> columns;      // per row of the block
+    std::vector<std::int64_t> dense;   // rows of the block done side by side
     std::vector<std::int64_t> sparse;
-    std::vector<double> groups;          // (groups, d, lanes) in raw coordinates
-    std::vector<double> moved;           // (d, lanes): a group about a centre
-    std::vector<double> weight;          // per row of the block: exp(-gamma |z - m|^2)
+    std::vector<double> groups;        // (groups, d, lanes) in raw coordinates
+    std::vector<double> moved;         // (d, lanes): a group about a centre
+    std::vector<double> weight;        // per row of the block: exp(-gamma |z - m|^2)
+    std::vector<Near> near;            // per row of the block, when radii are wanted
     std::vector<char> outside;
-    double sums[lanes];
 };
 
-namespace {
-constexpr std::int64_t block_rows = 128;
+// bounds.py has the argument; the names are its own.
+struct Maclaurin::Near {
+    double tail[24];                  // sqrt of the share of each degree left out, and of all beyond
+    double weight;                    // upper bound of exp(-gamma |z - m|^2)
+    double distance[max_degree + 1];  // |z - m|^k, upper bounds
+    double reach[max_degree + 1];     // (|z| + |m|)^k, or |z - m|^k where the row is centred
+    double exponent_error;            // of the computed weight, relative
+};
+
+Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const {
+    Near out;
+    const double d = static_cast<double>(dimension()), q = static_cast<double>(rows.end(row) - rows.begin(row));
+    const double z = std::sqrt(rows.squared_norms[row]) * (1 + unit * (q + 4)), m = std::sqrt(center.squared_norm) * (1 + unit * (d + 4));
+    const double slack = centered ? (d + q + 8) * unit * norm : (d + q + 8) * unit * (z + m) * (z + m);
+    const double low = std::max(norm - slack, 0.0), high = norm + slack;
+    out.weight = gaussian_ ? std::exp(-gamma_ * low) * up : 1;
+    out.exponent_error = gaussian_ ? gamma_ * slack * 1.01 + (4 + gamma_ * norm) * unit : 0;
+    if (!(gamma_ * slack < 1e-2)) out.exponent_error = std::numeric_limits<double>::infinity();
+    out.distance[0] = out.reach[0] = 1;
+    for (int k = 1; k <= degree_; ++k) {
+        out.distance[k] = out.distance[k - 1] * std::sqrt(high) * up;
+        out.reach[k] = centered ? out.distance[k] : out.reach[k - 1] * (z + m) * up;
+    }
+    if (!gaussian_ || expansions_[0].certificate.truncation.empty()) return out;
+    // e^-t t^n / n! rises up to t = n and falls beyond; t is known to lie between 2 gamma low and 2 gamma high.
+    const int last = degree_ + static_cast<int>(expansions_[0].certificate.truncation.size()) - 1;  // N
+    const double t_low = 2 * gamma_ * low, t_high = 2 * gamma_ * high;
+    int at = 0;
+    for (int n = degree_ + 1; n <= last; ++n) {
+        const double t = std::clamp(static_cast<double>(n), t_low, t_high);
+        out.tail[at++] = t > 0 ? std::exp(0.5 * (n * std::log(t) - t - std::lgamma(n + 1.0))) * up : 0;
+    }
+    out.tail[at] = t_high > 0 ? std::min(1.0, std::exp(0.5 * ((last + 1) * std::log(t_high) - std::lgamma(last + 2.0))) * up) : 0;
+    return out;
+}
+
+double Maclaurin::radius(const Expansion& e, const Near& near, double term) const {
+    double truncation = 0, stored = 0, rounding = 0;
+    for (std::size_t i = 0; i < e.certificate.truncation.size(); ++i) truncation += e.certificate.truncation[i] * near.tail[i];
+    for (int k = 0; k <= degree_; ++k) {
+        stored += e.certificate.error[static_cast<std::size_t>(k)] * near.distance[k];
+        rounding += e.norms[k] * near.reach[k];
+    }
+    const double operations = 2.0 * degree_ * (static_cast<double>(dimension()) + degree_ + 6) + 20;
+    return truncation + near.weight * (stored + operations * unit * rounding) + std::fabs(term) * (near.exponent_error * 1.01 + 4 * unit);
+}
+
+double Maclaurin::svm_predict_rounding(std::int64_t pair, const Rows& rows, std::int64_t row) const {
+    const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = rounding_.longest_vector;
+    const double weight = pair_weight_[static_cast<std::size_t>(pair)], count = pair_count_[static_cast<std::size_t>(pair)];
+    if (gaussian_) return weight * (0.4 * (q + s + 5) + 8 + 1.01 * (count + 6)) * unit;
+    const double z = std::sqrt(rows.squared_norms[row]) * (1 + unit * (q + 4)), x = std::sqrt(centers_[0].largest_norm) * (1 + unit * (s + 8));
+    const double base = std::fabs(rounding_.gamma) * x * z + std::fabs(rounding_.coef0);
+    const double degree = rounding_.kernel_degree;
+    return weight * std::pow(base, degree) * (degree * (std::min(q, s) + 8) + 16 + count) * 1.01 * unit;
+}
+
+void Maclaurin::polynomial_dense(const Expansion& e, const double* x, double* out) const {
+    const double* levels[max_degree];
+    for (std::size_t k = 0; k < e.levels.size(); ++k) levels[k] = e.levels[k].data();
+    if (degree_ == 0) std::fill(out, out + lanes, 0.0);
+    else if (!e.top_float.empty()) kernels().polynomial_dense_float(degree_, levels, e.top_float.data(), dimension(), x, out);
+    else kernels().polynomial_dense_double(degree_, levels, e.levels.back().data(), dimension(), x, out);
+}
+
+double Maclaurin::polynomial_sparse(const Expansion& e, const Columns& columns) const {
+    const double* levels[max_degree];
+    for (std::size_t k = 0; k < e.levels.size(); ++k) levels[k] = e.levels[k].data();
+    const std::int32_t* const c = columns.column.data();
+    const double* const x = columns.value.data();
+    if (degree_ == 0) return 0;
+    if (!e.top_float.empty()) return kernels().polynomial_sparse_float(degree_, levels, e.top_float.data(), dimension(), columns.count(), c, x);
+    return kernels().polynomial_sparse_double(degree_, levels, e.levels.back().data(), dimension(), columns.count(), c, x);
 }
 
 void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
@@ -122,25 +202,28 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
 }
 
 void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out) const {
-    const Kernels& k = kernels();
     const std::int64_t n = last - first, d = dimension();
     const std::int64_t nr_pairs = pairs();
+    const bool radii = out.with_radius;
     block.columns.resize(block_rows);
     block.weight.resize(block_rows);
     block.outside.assign(block_rows, 0);
+    if (radii) block.near.resize(block_rows);
     block.dense.clear();
     block.sparse.clear();
-    bool any_centered = false;
-    for (const Expansion& e : expansions_) any_centered |= e.centered;
 
     for (std::int64_t r = 0; r < n; ++r) {
         Columns& columns = block.columns[r];
         const std::int64_t begin = rows.begin(first + r);
         columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
-        // d^2 / 2 products side by side against count^2 / 2 one by one. One rule per row, so that neighbours do not matter.
-        const bool dense = degree_ >= 2 && columns.count() * 5 > d * 2;
+        // All monomials side by side against those of its non-zeros one by one. One rule per row, so that neighbours do not matter.
+        const double share = static_cast<double>(columns.count()) / static_cast<double>(std::max<std::int64_t>(d, 1));
+        const bool dense = degree_ >= 2 && std::pow(share, degree_) > 0.16;
         (dense ? block.dense : block.sparse).push_back(r);
-        for (std::int64_t p = 0; p < nr_pairs; ++p) out.value[(first + r) * nr_pairs + p] = -rho_[p];
+        for (std::int64_t p = 0; p < nr_pairs; ++p) {
+            out.value[(first + r) * nr_pairs + p] = -rho_[p];
+            if (radii) out.radius[(first + r) * nr_pairs + p] = svm_predict_rounding(p, rows, first + r) + 4 * unit * std::fabs(rho_[p]);
+        }
     }
 
     const auto lay_out = [&](const std::vector<std::int64_t>& list, std::size_t from, double* group) {
@@ -155,43 +238,29 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         block.groups.resize(dense_groups * static_cast<std::size_t>(d * lanes));
         for (std::size_t g = 0; g < dense_groups; ++g) lay_out(block.dense, g * lanes, block.groups.data() + g * static_cast<std::size_t>(d * lanes));
     }
-    std::vector<std::int64_t> everyone;
-    if (any_centered)
-        for (std::int64_t r = 0; r < n; ++r) everyone.push_back(r);
+    std::vector<std::int64_t> everyone(static_cast<std::size_t>(n));
+    for (std::int64_t r = 0; r < n; ++r) everyone[static_cast<std::size_t>(r)] = r;
 
-    const auto dense_group = [&](const Expansion& e, const double* x) {
-        if (!e.packed_float.empty()) k.quadratic_dense_float(e.packed_float.data(), e.v.data(), d, x, block.sums);
-        else if (!e.packed_double.empty()) k.quadratic_dense_double(e.packed_double.data(), e.v.data(), d, x, block.sums);
-        else
-            for (int lane = 0; lane < lanes; ++lane) {
-                block.sums[lane] = 0;
-                for (std::int64_t j = 0; j < d; ++j) block.sums[lane] += e.v[j] * x[j * lanes + lane];
-            }
-    };
-    const auto sparse_row = [&](const Expansion& e, const Columns& columns) {
-        const std::int32_t* const c = columns.column.data();
-        const double* const x = columns.value.data();
-        if (!e.packed_float.empty()) return k.quadratic_sparse_float(e.packed_float.data(), row_starts_.data(), e.v.data(), columns.count(), c, x);
-        if (!e.packed_double.empty()) return k.quadratic_sparse_double(e.packed_double.data(), row_starts_.data(), e.v.data(), columns.count(), c, x);
-        double sum = 0;
-        for (std::int64_t i = 0; i < columns.count(); ++i) sum += e.v[c[i]] * x[i];
-        return sum;
+    const auto weigh = [&](const Center& center, std::int64_t r, double norm, bool centered) {
+        const double weight = gaussian_ ? std::exp(-gamma_ * norm) : 1;
+        block.weight[r] = weight > 0 ? weight : 0;  // a norm that overflowed may have become NaN
+        block.outside[r] |= gaussian_ && !(norm < center.norm_limit);
+        if (radii) block.near[r] = near(center, rows, first + r, norm, centered);
     };
     const auto add = [&](const Expansion& e, std::int64_t r, double polynomial) {
+        const std::int64_t at = (first + r) * nr_pairs + e.pair;
         // A row so far off that its weight is 0 may have an infinite polynomial.
-        if (block.weight[r] != 0) out.value[(first + r) * nr_pairs + e.pair] += block.weight[r] * polynomial;
-    };
-    const auto weigh = [&](const Center& center, std::int64_t r, double norm) {
-        const double weight = std::exp(-gamma_ * norm);
-        block.weight[r] = weight > 0 ? weight : 0;  // a norm that overflowed may have become NaN
-        block.outside[r] |= !(norm < center.norm_limit);
+        const double term = block.weight[r] != 0 ? block.weight[r] * polynomial : 0;
+        out.value[at] += term;
+        if (radii) out.radius[at] += radius(e, block.near[r], term);
     };
 
-    std::int64_t weighed = -1;  // the centre whose weights are in the block
+    double sums[lanes];
+    std::int64_t weighed = -1;  // the centre whose weights are in the block, and how they were computed
     for (const Expansion& e : expansions_) {
         const Center& center = centers_[e.center];
-        const bool new_center = weighed != e.center;
-        weighed = e.center;
+        const bool new_center = weighed != 2 * e.center + e.centered;
+        weighed = 2 * e.center + e.centered;
         if (e.centered) {
             block.moved.resize(static_cast<std::size_t>(d * lanes));
             for (std::size_t from = 0; from < everyone.size(); from += lanes) {
@@ -203,47 +272,44 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                         x -= center.m[j];
                         norms[lane] += x * x;
                     }
-                dense_group(e, block.moved.data());
+                polynomial_dense(e, block.moved.data(), sums);
                 for (std::size_t lane = 0; lane < lanes && from + lane < everyone.size(); ++lane) {
                     const std::int64_t r = everyone[from + lane];
-                    if (gaussian_) {
-                        // Entries without a column lie outside every support vector; the centre has nothing there.
-                        const Columns& columns = block.columns[r];
-                        double rest = 0;
-                        if (columns.count() != rows.end(first + r) - rows.begin(first + r))
-                            for (std::int64_t i = rows.begin(first + r); i < rows.end(first + r); ++i)
-                                if (features_.column(rows.indices[i]) < 0) rest += rows.values[i] * rows.values[i];
-                        weigh(center, r, norms[lane] + rest);
-                    } else {
-                        block.weight[r] = 1;
-                    }
-                    add(e, r, e.c + block.sums[lane]);
+                    // Entries without a column lie outside every support vector; the centre has nothing there.
+                    double rest = 0;
+                    if (block.columns[r].count() != rows.end(first + r) - rows.begin(first + r))
+                        for (std::int64_t i = rows.begin(first + r); i < rows.end(first + r); ++i)
+                            if (features_.column(rows.indices[i]) < 0) rest += rows.values[i] * rows.values[i];
+                    weigh(center, r, norms[lane] + rest, true);
+                    add(e, r, e.constant + sums[lane]);
                 }
             }
             continue;
         }
         for (std::int64_t r = 0; new_center && r < n; ++r) {
-            if (!gaussian_) {
-                block.weight[r] = 1;
-                continue;
-            }
             double norm = rows.squared_norms[first + r];
-            if (center.moved) {
+            if (gaussian_ && center.moved) {
                 const Columns& columns = block.columns[r];
                 double inner = 0;
                 for (std::int64_t i = 0; i < columns.count(); ++i) inner += center.m[columns.column[i]] * columns.value[i];
                 norm = std::max(norm + center.squared_norm - 2 * inner, 0.0);
             }
-            weigh(center, r, norm);
+            weigh(center, r, norm, false);
         }
-        for (std::int64_t r : block.sparse) add(e, r, e.c + sparse_row(e, block.columns[r]));
+        for (std::int64_t r : block.sparse) add(e, r, e.constant + polynomial_sparse(e, block.columns[r]));
         for (std::size_t g = 0; g < dense_groups; ++g) {
-            dense_group(e, block.groups.data() + g * static_cast<std::size_t>(d * lanes));
-            for (std::size_t lane = 0; lane < lanes && g * lanes + lane < block.dense.size(); ++lane) {
-                add(e, block.dense[g * lanes + lane], e.c + block.sums[lane]);
-            }
+            polynomial_dense(e, block.groups.data() + g * static_cast<std::size_t>(d * lanes), sums);
+            for (std::size_t lane = 0; lane < lanes && g * lanes + lane < block.dense.size(); ++lane)
+                add(e, block.dense[g * lanes + lane], e.constant + sums[lane]);
         }
     }
+    if (radii)
+        for (std::int64_t i = first * nr_pairs; i < last * nr_pairs; ++i) {
+            // The last additions, of as many terms as the pair has expansions. NaN, from overflow, proves nothing.
+            double& radius = out.radius[i];
+            radius = (radius + (4 + static_cast<double>(expansions_.size())) * unit * std::fabs(out.value[i])) * up + 1e-290;
+            if (!(radius == radius) || !(out.value[i] == out.value[i])) radius = std::numeric_limits<double>::infinity();
+        }
 }
 
 }  // namespace fastsvm
