@@ -1,4 +1,4 @@
-"""Chunks -> decision values -> predictions -> lines, for every model."""
+"""Chunks -> decision values -> predictions -> lines, for every model, with the exact model to fall back on."""
 
 from typing import Callable, Iterable
 
@@ -8,12 +8,27 @@ from fastsvm_cli.models.base import Model
 
 
 class Tally:
-    """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); reference_rows: rows whose side of zero only
-    LIBSVM's own order of operations decides; score: svm-predict's sums, or None for unlabelled data."""
+    """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); evaluated: rows the radii did not settle, given to the
+    exact model; reference_rows: rows that only LIBSVM's own order of operations decides; score: svm-predict's sums, or None for
+    unlabelled data."""
 
     def __init__(self, labelled: bool):
-        self.rows = self.outside = self.reference_rows = 0
+        self.rows = self.outside = self.evaluated = self.reference_rows = 0
         self.score = _native.Score() if labelled else None
+
+
+class Fallback:
+    """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the radius a regression
+    value may keep."""
+
+    def __init__(self, load: Callable[[], Model], tolerance: float = 0.0):
+        self._load, self.tolerance, self._model = load, tolerance, None
+
+    @property
+    def model(self) -> Model:
+        if self._model is None:
+            self._model = self._load()
+        return self._model
 
 
 def predict(
@@ -25,43 +40,58 @@ def predict(
     probability: bool = False,
     values: bool = False,
     labelled: bool = True,
+    exact: "Fallback | None" = None,
 ) -> Tally:
     """Predict every row and write its line, chunk by chunk, in order; memory does not grow with the input.
 
-    path: the data's, for messages. probability: as `-b 1`. values: append decision values. Raises DataFormatError.
+    path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model has them.
+    exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. Raises DataFormatError.
     """
     header = model.header
-    task, decisions, predictions = header.task(), _native.Decisions(model.pairs), _native.Predictions()
-    doubtful, tally = _native.Decisions(model.pairs), Tally(labelled)
+    task, predictions = header.task(), _native.Predictions()
+    decisions = _native.Decisions(model.pairs, model.certified and (values or exact is not None))
+    again, tally = _native.Decisions(model.pairs, exact is not None), Tally(labelled)
+    until = _thresholds(header) if probability else None
     if probability and not header.regression:
-        names = " ".join(map(str, header.label)) if header.classification else None
-        write(f"labels {names}\n".encode() if names is not None else b"label normal outlier\n")
-    until = _thresholds(model) if probability and model.proves else None
+        write(f"labels {' '.join(map(str, header.label))}\n".encode() if header.classification else b"label normal outlier\n")
     for chunk in chunks:
         try:
-            model.decision_values(chunk, decisions, until)
+            model.decision_values(chunk, decisions, until if model.proves else None)
         except RowError as fault:
             raise DataFormatError(path, chunk.first_line + fault.row, fault.why) from None
+        tally.outside += decisions.outside
+        tally.reference_rows += decisions.reference_rows
+        if exact is not None:
+            rows = _native.unsettled(task, decisions, probability, exact.tolerance)
+            if rows:
+                part = chunk.select(rows)
+                exact.model.decision_values(part, again, until)
+                decisions.put(rows, again)
+                tally.evaluated += len(rows)
+                tally.reference_rows += again.reference_rows
+                # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
+                open_still = _native.unsettled(task, again, probability, exact.tolerance)
+                if open_still:
+                    exact.model.reference_values(part.select(open_still), again)
+                    decisions.put([rows[row] for row in open_still], again)
+                    tally.reference_rows += len(open_still)
         _native.predict(task, decisions, probability, predictions)
         if model.proves and predictions.doubtful:
             rows = predictions.doubtful
-            model.reference_values(chunk.select(rows), doubtful)
-            decisions.put(rows, doubtful)
+            model.reference_values(chunk.select(rows), again)
+            decisions.put(rows, again)
             _native.predict(task, decisions, probability, predictions)
             tally.reference_rows += len(rows)
         write(_native.format_lines(task, predictions, decisions if values else None))
         if tally.score is not None:
             tally.score.add(chunk, predictions)
         tally.rows += chunk.rows
-        tally.outside += decisions.outside
-        tally.reference_rows += decisions.reference_rows
     return tally
 
 
-def _thresholds(model: Model) -> "list[tuple[float, float]] | None":
+def _thresholds(header) -> "list[tuple[float, float]] | None":
     """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what comes after:
     the value of even odds, the marks of a density."""
-    header = model.header
     if header.classification and header.pairs == 1 and header.probA[0] != 0:
         a, b = header.probA[0], header.probB[0]
         # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few ulps of b.

@@ -9,13 +9,15 @@ from fastsvm_cli.commands.options import data_options, threads_option
 @click.option("-b", "--probability", type=click.IntRange(0, 1), default=0, show_default=True, help="1: predict probabilities too, as svm-predict -b 1.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...); then, from a certified model, their radii.")
+@click.option("--exact", "exact_file", metavar="MODEL", help="The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are evaluated with it, so that every label is svm-predict's.")
+@click.option("--tolerance", type=click.FloatRange(0), metavar="E", help="With --exact, for regression: evaluate the rows whose radius exceeds E.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
 @threads_option
 @data_options
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(probability, quiet, values, as_json, threads, dense, delimiter, unlabelled, test_file, model_file, output_file):
+def command(probability, quiet, values, exact_file, tolerance, as_json, threads, dense, delimiter, unlabelled, test_file, model_file, output_file):
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
     A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and may be
@@ -44,6 +46,10 @@ def command(probability, quiet, values, as_json, threads, dense, delimiter, unla
     if probability and not header.has_probability:
         raise click.ClickException(f"{model_file}: the model has no probability estimates; train it with svm-train -b 1")
 
+    exact = _fallback(model, model_file, exact_file, tolerance)
+    if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
+        print("Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is evaluated exactly.", file=sys.stderr)
+
     report = sys.stderr if is_standard_output(output_file) else sys.stdout
 
     def say(line):
@@ -59,7 +65,7 @@ def command(probability, quiet, values, as_json, threads, dense, delimiter, unla
     rows_on_screen = is_standard_output(output_file) and sys.stdout.isatty()
     with Progress("predict", quiet=quiet or rows_on_screen) as progress, Output(output_file or "-") as output:
         chunks = read_chunks(test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, on_read=bytes_read(test_file, progress))
-        tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled)
+        tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled, exact=exact)
 
     if as_json:
         import json
@@ -69,7 +75,9 @@ def command(probability, quiet, values, as_json, threads, dense, delimiter, unla
             summary.update(summary_values(header, tally.score))
         if model.bounded:
             summary["rows_outside_bound"] = tally.outside
-        if model.proves:
+        if exact is not None:
+            summary.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
+        if model.proves or exact is not None:
             summary["rows_by_reference_sum"] = tally.reference_rows
         if not quiet:
             print(json.dumps(summary), file=report)
@@ -77,10 +85,51 @@ def command(probability, quiet, values, as_json, threads, dense, delimiter, unla
     if tally.score is not None:
         for line in summary_lines(header, tally.score):
             say(line)
-    if tally.outside and not quiet:
+    if exact is not None and not quiet:
+        proven = tally.rows - tally.evaluated
+        share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
+        print(f"Proven: {proven} of {tally.rows} rows{share}; {tally.evaluated} evaluated exactly, {tally.reference_rows} of them by the reference sum.", file=sys.stderr)
+    elif tally.outside and not quiet:
         share = 100 * tally.outside / tally.rows
         print(
             f"Note: {tally.outside} of {tally.rows} rows ({share:.3g} %) are outside the bound of the expansion (Claesen et al., eq. 3.11): "
             "their labels are usually right, and not guaranteed. See fastsvm bound.",
             file=sys.stderr,
         )
+
+
+def _fallback(model, model_file, exact_file, tolerance):
+    """The exact model behind a certified one, read when a row first needs it."""
+    regression = model.header.regression
+    if exact_file is None:
+        if tolerance is not None:
+            raise click.UsageError("--tolerance goes with --exact.")
+        return None
+    if regression and tolerance is None:
+        raise click.UsageError("--exact needs --tolerance for a regression model: the largest radius a value may keep.")
+    if not regression and tolerance is not None:
+        raise click.UsageError("--tolerance is for regression models; a label is proven or it is not.")
+
+    import os
+
+    from fastsvm_cli.errors import FileError, ModelFormatError
+    from fastsvm_cli.prediction import Fallback
+
+    if not model.certified:
+        what = "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates; compile it with fastsvm approx --certify"
+        raise ModelFormatError(model_file, what)
+    if not os.path.exists(exact_file):  # it may not be read for hours, or at all
+        raise FileError(exact_file, "No such file or directory")
+
+    def load():
+        from hashlib import sha256
+
+        from fastsvm_cli.data import read_bytes
+        from fastsvm_cli.models import parse_model
+
+        text = read_bytes(exact_file)
+        if sha256(text).hexdigest()[:32] != model.fingerprint:
+            raise ModelFormatError(exact_file, f"this is not the model that {model_file} was compiled from (their fingerprints differ)")
+        return parse_model(text, exact_file)
+
+    return Fallback(load, tolerance or 0.0)

@@ -93,7 +93,7 @@ def compile_maclaurin(
             expansions.append(Expansion(p, number, stored, certificate))
     return MaclaurinModel(
         header, degree=degree, features=features.tolist(), single=single, fingerprint=fingerprint, centers=written, expansions=expansions,
-        certified=certified_degree(degree, gaussian) if certify else 0,
+        highest_norm=certified_degree(degree, gaussian) if certify else 0,
         longest_vector=int(np.max(np.diff(np.asarray(vectors.indptr)), initial=0)),
     )
 

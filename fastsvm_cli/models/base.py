@@ -11,13 +11,14 @@ class Model:
 
     header: Header          the LIBSVM keys: svm_type, labels, rho, probability parameters
     proves: bool            whether its decision values decide svm-predict's label, always
+    certified: bool         whether it fills Decisions.radius where asked to (with_radius)
     bounded: bool           whether it counts rows outside a bound (Decisions.outside)
     parse(text, path)       class method: the model in a file's content; raises ModelFormatError
     to_text() -> bytes      the file's content; parse(to_text()) is the same model
 
     decision_values(chunk, out, until=None)
         Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho is
-        subtracted already) for the rows of `chunk`. A native model passes both to the core; a numpy model calls out.resize(chunk.rows)
+        subtracted already; radius likewise, |value - svm-predict's| is at most that) for the rows of `chunk`. A native model passes both to the core; a numpy model calls out.resize(chunk.rows)
         and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to an inner product, but their squares count
         in chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours.
         until: further values whose side, beside zero's, the caller needs to be svm-predict's, where the model proves, as (value, margin);
@@ -32,6 +33,7 @@ class Model:
 
     header: Header
     proves = False
+    certified = False
     bounded = False
 
     @property

@@ -52,7 +52,7 @@ class MaclaurinModel(Model):
     """A list of expansions per decision function, about shared centres.
 
     degree: of the polynomials. features: increasing LIBSVM indices, the d columns of every vector here. single: coefficients are
-    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file. certified: N, the highest degree
+    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file. highest_norm: N, the highest degree
     with a norm of its own in the certificates (the degree itself for finite kernels), or 0 without certificates. longest_vector: most entries
     in a support vector, for the rounding of svm-predict.
     """
@@ -60,10 +60,11 @@ class MaclaurinModel(Model):
     bounded = True
 
     def __init__(self, header: Header, *, degree: int, features: "list[int]", single: bool, fingerprint: str, centers: "list[Center]", expansions: "list[Expansion]",
-                 certified: int = 0, longest_vector: int = 0):
+                 highest_norm: int = 0, longest_vector: int = 0):
         self.header, self.degree, self.features, self.single, self.fingerprint = header, degree, features, single, fingerprint
         self.centers, self.expansions = centers, expansions
-        self.certified, self.longest_vector = certified, longest_vector
+        self.highest_norm, self.longest_vector = highest_norm, longest_vector
+        self.certified = highest_norm > 0
         self.bounded = header.kernel_type == "rbf"
         self._evaluator = None
 
@@ -164,7 +165,7 @@ class MaclaurinModel(Model):
         if len({expansion.pair for expansion in expansions}) != header.pairs:
             fail("a decision function without an expansion found", at - 1)
         return cls(header, degree=degree, features=features, single=single, fingerprint=fingerprint, centers=centers, expansions=expansions,
-                   certified=certified, longest_vector=longest_vector)
+                   highest_norm=certified, longest_vector=longest_vector)
 
     def to_text(self) -> bytes:
         parts = [
@@ -176,7 +177,7 @@ class MaclaurinModel(Model):
             f"features {_ranges(self.features)}".rstrip() + "\n",
             f"nr_centers {len(self.centers)}\n",
             f"nr_expansions {len(self.expansions)}\n",
-            f"certified {self.certified}\nlongest_vector {self.longest_vector}\n" if self.certified else "",
+            f"certified {self.highest_norm}\nlongest_vector {self.longest_vector}\n" if self.certified else "",
             "expansions\n",
         ]
         text = ["".join(parts).encode()]

@@ -237,9 +237,13 @@ NB_MODULE(_native, m) {
             if (from.pairs != self.pairs || from.rows != static_cast<std::int64_t>(rows.size())) throw nb::value_error("other rows or pairs");
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 if (rows[i] < 0 || rows[i] >= self.rows) throw nb::index_error("row out of range");
-                std::copy_n(from.value.data() + static_cast<std::int64_t>(i) * self.pairs, self.pairs, self.value.data() + rows[i] * self.pairs);
+                const std::int64_t source = static_cast<std::int64_t>(i) * self.pairs, target = rows[i] * self.pairs;
+                std::copy_n(from.value.data() + source, self.pairs, self.value.data() + target);
+                if (!self.with_radius) continue;
+                if (from.with_radius) std::copy_n(from.radius.data() + source, self.pairs, self.radius.data() + target);
+                else std::fill_n(self.radius.data() + target, self.pairs, 0.0);
             }
-        }, "rows"_a, "values"_a, "Replace the values of these rows.")
+        }, "rows"_a, "from_"_a, "Replace the values (and radii; 0 where `from_` has none) of these rows.")
         .def_prop_ro("value", [](nb::handle self) {
             Decisions& d = nb::cast<Decisions&>(self);
             static double none;
@@ -324,6 +328,7 @@ NB_MODULE(_native, m) {
         .def("reference_sum", [](const Exact& self, const Chunk& chunk, Decisions& out) {
             const nb::gil_scoped_release release;
             out.resize(chunk.rows->rows);
+            std::fill(out.radius.begin(), out.radius.end(), 0.0);
             std::vector<double> scratch(static_cast<std::size_t>(self.machine().total_sv()));
             for (std::int64_t r = 0; r < chunk.rows->rows; ++r)
                 reference_sum(self.machine(), *chunk.rows, r, scratch.data(), out.value.data() + r * out.pairs);
@@ -347,6 +352,10 @@ NB_MODULE(_native, m) {
     m.def("format_rows", &format_rows, "chunk"_a, "LIBSVM text of a chunk.");
     m.def("predict", [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) { predict(task, decisions, probability, out); },
           "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>());
+    m.def("unsettled", [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
+        if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");
+        return unsettled(task, decisions, probability, tolerance);
+    }, "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0, "Rows whose answer the radii leave open.");
     m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values) {
         std::string text;
         {

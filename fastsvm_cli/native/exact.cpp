@@ -271,18 +271,20 @@ std::int64_t Exact::decision_values(const Rows& rows, const std::vector<Threshol
                 double common, per_sum, scale;
                 row_terms(rows, r, &common, &per_sum, &scale);
                 bool settled = true;
-                for (std::int64_t p = 0; p < pairs && settled; ++p) {
+                for (std::int64_t p = 0; p < pairs && (settled || out.with_radius); ++p) {
                     const double radius = rounding_radius(p, common, per_sum, scale, row_value[p]);
+                    if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (machine_.regression) {
-                        settled = common < std::numeric_limits<double>::infinity();
+                        settled &= common < std::numeric_limits<double>::infinity();
                         continue;
                     }
-                    settled = std::fabs(row_value[p]) > radius;  // false for NaN too
+                    settled &= std::fabs(row_value[p]) > radius;  // false for NaN too
                     for (const auto& [at, margin] : thresholds) settled &= std::fabs(row_value[p] - at) > radius + margin;
                 }
                 if (settled) continue;
                 scratch.resize(machine_.total_sv());
                 reference_sum(machine_, rows, r, scratch.data(), row_value);
+                if (out.with_radius) std::fill_n(out.radius.data() + r * pairs, pairs, 0.0);  // svm-predict's own number
                 ++settled_by_reference;
             }
         }

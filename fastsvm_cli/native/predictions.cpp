@@ -134,12 +134,94 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     });
 }
 
+namespace {
+
+// A class wins if, of the votes that are proven, it has more than any other can reach (or as many, and stands before it).
+bool votes_settled(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
+    std::fill(low.begin(), low.end(), 0);
+    std::fill(high.begin(), high.end(), 0);
+    for (int i = 0; i < k; ++i)
+        for (int j = i + 1; j < k; ++j, ++value, ++radius) {
+            const bool first = *value > *radius, second = -*value >= *radius;  // LIBSVM votes for the first if > 0, else for the second
+            low[static_cast<std::size_t>(i)] += first;
+            low[static_cast<std::size_t>(j)] += second;
+            high[static_cast<std::size_t>(i)] += !second;
+            high[static_cast<std::size_t>(j)] += !first;
+        }
+    const int winner = static_cast<int>(std::max_element(low.begin(), low.end()) - low.begin());
+    for (int c = 0; c < k; ++c) {
+        const int mine = low[static_cast<std::size_t>(winner)], theirs = high[static_cast<std::size_t>(c)];
+        if (c != winner && !(mine > theirs || (mine == theirs && winner < c))) return false;
+    }
+    return true;
+}
+
+// Whether the probabilities of two classes print alike at both ends of the interval: they are monotonous in between.
+bool odds_settled(double a, double b, double value, double radius) {
+    const auto text = [a, b](double f, char* out) {
+        const double p = std::min(std::max(sigmoid_predict(f, a, b), 1e-7), 1 - 1e-7);
+        char* end = write_g(out, p, 6);
+        *end++ = ' ';
+        end = write_g(end, 1 - p, 6);
+        *end++ = ' ';
+        *end++ = 1 - p > p ? '2' : '1';
+        return end - out;
+    };
+    // The sigmoid's own rounding, as a change of f.
+    radius += a != 0 ? (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a) : 0;
+    char low[3 * number_text_max], high[3 * number_text_max];
+    const auto n = text(value - radius, low);
+    return n == text(value + radius, high) && std::memcmp(low, high, static_cast<std::size_t>(n)) == 0;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance) {
+    std::vector<std::int64_t> rows;
+    const int k = static_cast<int>(task.labels.size());
+    std::vector<int> low(static_cast<std::size_t>(k)), high(low);
+    for (std::int64_t row = 0; row < decisions.rows; ++row) {
+        const double* const value = decisions.value.data() + row * decisions.pairs;
+        const double* const radius = decisions.radius.data() + row * decisions.pairs;
+        bool settled = true;
+        if (task.regression()) {
+            settled = radius[0] <= tolerance;
+        } else if (task.type == SvmType::one_class) {
+            settled = value[0] > radius[0] || -value[0] >= radius[0];
+            if (probability)
+                for (double mark : task.density_marks) settled &= std::fabs(value[0] - mark) > radius[0];
+        } else if (probability && k == 2) {
+            settled = odds_settled(task.prob_a[0], task.prob_b[0], value[0], radius[0]);
+        } else if (probability && k > 2) {
+            settled = false;
+        } else {
+            settled = votes_settled(k, value, radius, low, high);
+        }
+        if (!settled) rows.push_back(row);
+    }
+    return rows;
+}
+
+namespace {
+// Three digits, rounded up: what is printed is a bound too.
+char* write_radius(char* p, double radius) {
+    char* const end = write_g(p, radius, 3);
+    if (!(radius > 0) || std::isinf(radius)) return end;
+    double printed;
+    NumberStatus status;
+    *end = '\n';
+    read_double(p, &printed, &status);
+    return status == NumberStatus::ok && printed >= radius ? end : write_g(p, radius * 1.01, 3);
+}
+}  // namespace
+
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values) {
     constexpr std::int64_t grain = 4096;
     const std::int64_t parts = (predictions.rows + grain - 1) / grain;
     std::vector<std::string> texts(static_cast<std::size_t>(parts));
     const std::int64_t pairs = values ? values->pairs : 0;
-    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + pairs) + 1;
+    const bool radii = values && values->with_radius;
+    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + 2 * pairs) + 1;
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t part = first; part < last; ++part) {
             std::string& text = texts[static_cast<std::size_t>(part)];
@@ -161,6 +243,10 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
                 for (std::int64_t j = 0; j < pairs; ++j) {
                     *p++ = ' ';
                     p = write_shortest(p, values->value[static_cast<std::size_t>(row * pairs + j)]);
+                }
+                for (std::int64_t j = 0; radii && j < pairs; ++j) {
+                    *p++ = ' ';
+                    p = write_radius(p, values->radius[static_cast<std::size_t>(row * pairs + j)]);
                 }
                 *p++ = '\n';
                 text.append(line.data(), static_cast<std::size_t>(p - line.data()));

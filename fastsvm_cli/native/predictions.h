@@ -35,7 +35,13 @@ struct Predictions {
 // As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
-// The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values (shortest text).
+// The rows whose answer the radii leave open. Without `probability`: the label, by svm-predict's votes (regression: a radius above
+// `tolerance`). With it: the text of label and probabilities; of more than two classes every row, because the coupled probabilities
+// are not a continuous function of the decision values.
+std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
+
+// The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values (shortest text), and
+// their radii where it has them.
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values);
 
 // svm-predict's running sums, in its order.
