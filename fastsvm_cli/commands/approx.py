@@ -6,13 +6,16 @@ import click
 @click.command("approx")
 @click.option("--center", type=click.Choice(["mean", "origin", "pair"]), help="Where an RBF kernel is expanded: the mean of the support vectors [default], the origin (as in the paper), or for several classes the mean of each pair's vectors (more accurate, a center per pair to store).")
 @click.option("--degree", type=click.IntRange(1, 4), help="Of the expansion of an RBF kernel [default: 2]. Each degree more is more accurate and needs about d/degree times the numbers; finite kernels keep their own.")
+@click.option("--centers", type=click.IntRange(1, 100000), metavar="K", help="Expand about the means of K clusters of the support vectors instead of one center: K times the cost, for much larger gamma.")
+@click.option("--rank", type=click.IntRange(1), metavar="R", help="Compress M to its R largest eigenvalues (degree 2).")
+@click.option("--tolerance", type=click.FloatRange(0, min_open=True), metavar="E", help="Compress M to as few eigenvalues as change no decision value by more than E, for rows as near the center as the support vectors (degree 2).")
 @click.option("--certify", is_flag=True, help="Store what proves, row by row, how far a decision value can be from svm-predict's; about n_SV * n_SV * d / 2 operations.")
 @click.option("--precision", type=click.Choice(["single", "double"]), help="Of the stored numbers [default: single for RBF, double for linear and polynomial kernels, whose expansion is exact].")
 @click.option("--max-size", type=click.FloatRange(0, min_open=True), default=256, show_default=True, metavar="MB", help="Refuse to write a larger model.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no progress bar.")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(center, degree, certify, precision, max_size, quiet, model_file, output_file):
+def command(center, degree, centers, rank, tolerance, certify, precision, max_size, quiet, model_file, output_file):
     """Compile a LIBSVM model into its Maclaurin expansion.
 
     At degree 2 a row then costs at most d*d/2 products (sparse rows: the square of their non-zeros, halved), whatever the number of support
@@ -41,6 +44,12 @@ def command(center, degree, certify, precision, max_size, quiet, model_file, out
         raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
     if center is not None and model.header.kernel_type != "rbf":
         raise click.UsageError(f"--center is for RBF kernels; a {model.header.kernel_type} kernel's expansion is exact about the origin.")
+    if centers is not None and (center is not None or model.header.kernel_type != "rbf"):
+        raise click.UsageError("--centers is for RBF kernels, and chooses the centers itself: it does not go with --center.")
+    if rank is not None and tolerance is not None:
+        raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
+    if (rank or tolerance) and (degree or 2) != 2:
+        raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
     if output_file is None:
         output_file = "-" if model_file == "-" else basename(model_file) + ".approx"
 
@@ -53,6 +62,9 @@ def command(center, degree, certify, precision, max_size, quiet, model_file, out
             center=center,
             degree=degree,
             certify=certify,
+            clusters=centers or 1,
+            rank=rank,
+            tolerance=tolerance,
             single=None if precision is None else precision == "single",
             max_bytes=max_size * 1e6,
             on_progress=progress,

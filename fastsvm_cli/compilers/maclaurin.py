@@ -1,5 +1,6 @@
 """Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; about the mean, because the kernel does not change when the origin moves)."""
 
+import warnings
 from itertools import combinations_with_replacement
 from math import comb, factorial
 from typing import Callable
@@ -10,7 +11,7 @@ import scipy.sparse
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import MAX_DEGREE, Center, Certificate, Expansion, MaclaurinModel, coefficient_count, packed_size
+from fastsvm_cli.models.maclaurin import MAX_DEGREE, Center, Certificate, Expansion, MaclaurinModel, coefficient_count, compressed_count, packed_size
 from fastsvm_cli.norms import center_point
 
 CENTERS = ("mean", "origin", "pair")
@@ -29,6 +30,9 @@ def compile_maclaurin(
     single: "bool | None" = None,
     degree: "int | None" = None,
     certify: bool = False,
+    clusters: int = 1,
+    rank: "int | None" = None,
+    tolerance: "float | None" = None,
     max_bytes: float = float("inf"),
     on_progress: "Callable[[float], None] | None" = None,
 ) -> MaclaurinModel:
@@ -36,7 +40,9 @@ def compile_maclaurin(
 
     fingerprint: of the exact model's file, stored. center: "mean" of the support vectors (default), "origin" (the paper's), or "pair",
     the mean of each pair's own support vectors; RBF only. single: store single precision (default for RBF; finite expansions are exact,
-    and stored in double precision). certify: store what proves a radius for every row (bounds.py). max_bytes: refuse what would be a larger file. on_progress: called with the share done.
+    and stored in double precision). certify: store what proves a radius for every row (bounds.py). clusters: expand about the means of so many
+    clusters of the support vectors (k-means, seeded) instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as
+    few as change no decision value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a larger file. on_progress: called with the share done.
     Raises ModelFormatError for kernels without such an expansion, TooLargeError.
     """
     header = model.header
@@ -50,7 +56,8 @@ def compile_maclaurin(
 
     pairs = max(header.pairs, 0)
     per_number = 12 if single else 20  # bytes, as measured
-    estimate = pairs * coefficient_count(d, degree) * per_number
+    count = compressed_count(d, min(rank, d)) if rank is not None and degree == 2 and d else coefficient_count(d, degree)
+    estimate = pairs * clusters * count * per_number if tolerance is None else 0  # the tolerance decides
     if estimate > max_bytes:
         raise TooLargeError(
             model.path,
@@ -58,39 +65,34 @@ def compile_maclaurin(
             f"beyond the limit of {max_bytes / 1e6:.0f} MB (--max-size)",
         )
 
-    coefficients = np.asarray(vectors.labels)  # (total_sv, nr_class - 1)
-    parts = _decision_functions(header, coefficients)
-    if center == "pair" and gaussian:
-        points = [_mean(x[np.concatenate([rows[a != 0] for rows, a in part])]) for part in parts]
-        centers, groups = points, [[p] for p in range(pairs)]
-    else:
-        point = _mean(x) if gaussian and center != "origin" else np.zeros(d)
-        centers, groups = [point], [list(range(pairs))]
-
+    functions = _decision_functions(header, np.asarray(vectors.labels))
     written, expansions, factors = [], [], _factors(header, degree)
-    done, work = 0, max(1, sum(sum(np.count_nonzero(a) for _, a in part) ** 2 for part in parts))
-    for number, (point, group) in enumerate(zip(centers, groups)):
-        used = np.unique(np.concatenate([rows for p in group for rows, _ in parts[p]])) if group else np.arange(0)
+    done, work = 0, max(1, sum(len(rows) ** 2 for rows, _ in functions))
+    for number, (point, shares) in enumerate(_about_centers(x, functions, center if gaussian else "origin", clusters)):
+        used = np.unique(np.concatenate([rows for _, rows, _ in shares])) if shares else np.arange(0)
         largest = max((float(np.max(_squared_distances(x[block], point))) for block in _blocks(used, d)), default=0.0)
         written.append(Center(point, largest))
-        for p in group:
-            mine = np.concatenate([rows[a != 0] for rows, a in parts[p]])
-            a = np.concatenate([a[a != 0] for _, a in parts[p]])
+        for p, mine, a in shares:
             total = np.zeros(coefficient_count(d, degree))
             for block in _blocks(np.arange(len(mine)), d):
                 total += _terms(x[mine[block]], a[block], point, factors, gaussian and header.gamma)
-            with np.errstate(over="ignore"):
-                stored = total.astype(np.float32).astype(float) if single else total
+            own_rank, dropped = 0, 0.0
+            if degree == 2 and d and (rank is not None or tolerance is not None):
+                own_rank, stored, dropped = _compress(total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest)
+            else:
+                with np.errstate(over="ignore"):
+                    stored = total.astype(np.float32).astype(float) if single else total
             if not np.all(np.isfinite(stored)):
                 raise ModelFormatError(model.path, f"a coefficient of the expansion overflows {'single' if single else 'double'} precision: scale the data")
             certificate = None
             if certify:
                 shown = on_progress and (lambda share, from_=done, size=len(mine) ** 2: on_progress((from_ + share * size) / work))
-                certificate = _certificate(x[mine], a, point, header, factors, total - stored, shown)
+                certificate = _certificate(x[mine], a, point, header, factors, total[: 1 + d] - stored[: 1 + d] if own_rank else total - stored, shown)
+                certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
             done += len(mine) ** 2
             if on_progress:
                 on_progress(done / work)
-            expansions.append(Expansion(p, number, stored, certificate))
+            expansions.append(Expansion(p, number, stored, certificate, own_rank))
     return MaclaurinModel(
         header, degree=degree, features=features.tolist(), single=single, fingerprint=fingerprint, centers=written, expansions=expansions,
         highest_norm=certified_degree(degree, gaussian) if certify else 0,
@@ -125,17 +127,45 @@ def _factors(header, degree: int) -> "list[float]":
     return [comb(degree, k) * header.coef0 ** (degree - k) * header.gamma**k for k in range(degree + 1)]
 
 
-def _decision_functions(header, coefficients: np.ndarray) -> "list[list[tuple[np.ndarray, np.ndarray]]]":
-    """Per pair, in LIBSVM's order: (rows of the support vectors, their coefficients), one such block per class."""
+def _decision_functions(header, coefficients: np.ndarray) -> "list[tuple[np.ndarray, np.ndarray]]":
+    """Per pair, in LIBSVM's order: its support vectors (rows of x) and their coefficients, none of them 0."""
     if not header.classification:
-        return [[(np.arange(header.total_sv), coefficients[:, 0])]]
+        return [_nonzero(np.arange(header.total_sv), coefficients[:, 0])]
     starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
     rows = [np.arange(starts[c], starts[c + 1]) for c in range(header.nr_class)]
     return [
-        [(rows[i], coefficients[rows[i], j - 1]), (rows[j], coefficients[rows[j], i])]
+        _nonzero(np.concatenate([rows[i], rows[j]]), np.concatenate([coefficients[rows[i], j - 1], coefficients[rows[j], i]]))
         for i in range(header.nr_class)
         for j in range(i + 1, header.nr_class)
     ]
+
+
+def _nonzero(rows: np.ndarray, a: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    return rows[a != 0], a[a != 0]
+
+
+def _about_centers(x, functions, center: "str | None", clusters: int):
+    """Yield (center, [(pair, rows, coefficients) of the expansions about it])."""
+    if center == "pair":
+        for p, (rows, a) in enumerate(functions):
+            yield _mean(x[rows]), [(p, rows, a)]
+    elif clusters > 1 and x.shape[0] > 1:
+        cluster = _clusters(x, clusters)
+        for k in np.unique(cluster):
+            mine = [(p, rows[cluster[rows] == k], a[cluster[rows] == k]) for p, (rows, a) in enumerate(functions)]
+            # A pair without support vectors in a cluster has no expansion there; one without any has one about the first, of nothing.
+            yield _mean(x[cluster == k]), [(p, rows, a) for p, rows, a in mine if len(rows) or (k == cluster.min() and not len(functions[p][0]))]
+    else:
+        yield (np.zeros(x.shape[1]) if center == "origin" else _mean(x)), [(p, rows, a) for p, (rows, a) in enumerate(functions)]
+
+
+def _clusters(x, k: int) -> np.ndarray:
+    """The cluster of every support vector: k-means, k-means++ start, seeded: the same model compiles to the same file."""
+    from scipy.cluster.vq import kmeans2
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an empty cluster is no fault here
+        return kmeans2(x.toarray(), min(k, x.shape[0]), iter=30, minit="++", seed=0)[1]
 
 
 def _mean(x) -> np.ndarray:
@@ -196,6 +226,35 @@ def _tensor_orderings(d: int, k: int) -> np.ndarray:
     return orderings
 
 
+def _compress(total: np.ndarray, d: int, single: bool, rank: "int | None", tolerance: "float | None", gamma: float, largest: float):
+    """M by its largest eigenvalues: (rank, the stored numbers c, v, lambda, q, an upper bound of the spectral norm of what is lost).
+
+    rank: so many. tolerance: the fewest that change e^{-gamma |z~|^2} z~'Mz~ by at most this for |z~|^2 <= largest.
+    """
+    M = np.zeros((d, d))
+    M[np.triu_indices(d)] = total[1 + d :]
+    M = M + np.triu(M, 1).T
+    values, vectors = np.linalg.eigh(M)
+    order = np.argsort(-np.abs(values))
+    if rank is None:
+        # e^{-gamma s} s over 0 <= s <= largest.
+        worst = largest if gamma * largest <= 1 else np.exp(-1.0) / gamma
+        if gamma * largest <= 1:
+            worst *= np.exp(-gamma * largest)
+        sizes = np.append(np.abs(values[order])[1:], 0.0)  # what is lost by 1, 2, ... eigenvalues
+        rank = 1 + int(np.argmax(sizes * worst <= tolerance * 0.98))  # a margin for the rounding of q
+    rank = min(rank, d)
+    kept = order[:rank]
+    stored = np.concatenate([total[: 1 + d], values[kept], vectors[:, kept].T.ravel()])
+    if single:
+        stored = stored.astype(np.float32).astype(float)
+    q = stored[1 + d + rank :].reshape(rank, d)
+    residual = M - (q.T * stored[1 + d : 1 + d + rank]) @ q
+    # |residual|_2 from its own eigenvalues; their rounding, and the residual's, are below d^2 u of the Frobenius norms.
+    slack = 8 * d * d * 2.0**-53 * (np.linalg.norm(M) + np.linalg.norm(residual))
+    return rank, stored, float(np.max(np.abs(np.linalg.eigvalsh(residual)), initial=0.0)) * (1 + 1e-9) + slack
+
+
 def _certificate(x, a: np.ndarray, point: np.ndarray, header, factors: "list[float]", rounding: np.ndarray, on_progress) -> Certificate:
     """Everything a radius needs to know of one expansion; see bounds.py. rounding: computed minus stored coefficients, packed."""
     n, d = x.shape
@@ -211,11 +270,11 @@ def _certificate(x, a: np.ndarray, point: np.ndarray, header, factors: "list[flo
     def moment(k):
         return float(damped @ norms**k)
 
-    squared = rounding * rounding * _orderings(d, degree)
+    squared = rounding * rounding * _orderings(d, degree)[: len(rounding)]
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
-        stored = float(np.sqrt(squared[at : at + size].sum())) * (1 + 1e-9)
+        stored = float(np.sqrt(squared[at : at + size].sum())) * (1 + 1e-9)  # 0 for a compressed M, whose loss is known as a whole
         error.append(stored + bounds.coefficient_error(k, factor, moment(k), n, d, float(np.max(exponents, initial=0.0))))
         at += size
     truncation = []

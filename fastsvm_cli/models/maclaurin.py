@@ -41,11 +41,12 @@ class Expansion:
 
     pair, center: which decision function, which centre. coefficients: for every degree k the entries j1 <= ... <= jk of a symmetric
     tensor in lexicographic order: c, then v (d), then the upper triangle of M row by row, d (d + 1) / 2, ...: float64, rounded to single precision
-    where the model says so. certificate: or None.
+    where the model says so. certificate: or None. rank: 0, or the r of a compressed M = sum_r lambda_r q_r q_r'; then c and v are followed by
+    lambda (r) and q (r, d) instead of the triangle.
     """
 
-    def __init__(self, pair: int, center: int, coefficients, certificate: "Certificate | None" = None):
-        self.pair, self.center, self.coefficients, self.certificate = pair, center, coefficients, certificate
+    def __init__(self, pair: int, center: int, coefficients, certificate: "Certificate | None" = None, rank: int = 0):
+        self.pair, self.center, self.coefficients, self.certificate, self.rank = pair, center, coefficients, certificate, rank
 
 
 class MaclaurinModel(Model):
@@ -75,7 +76,10 @@ class MaclaurinModel(Model):
             for center in self.centers:
                 evaluator.add_center(center.point, center.largest_norm)
             for expansion in self.expansions:
-                evaluator.add_expansion(expansion.pair, expansion.center, expansion.coefficients, self.single, expansion.certificate)
+                if expansion.rank:
+                    evaluator.add_compressed(expansion.pair, expansion.center, expansion.coefficients, expansion.rank, self.single, expansion.certificate)
+                else:
+                    evaluator.add_expansion(expansion.pair, expansion.center, expansion.coefficients, self.single, expansion.certificate)
             header = self.header
             if header.kernel_type == "linear":
                 evaluator.set_rounding(1.0, 0.0, 1, self.longest_vector)
@@ -158,7 +162,12 @@ class MaclaurinModel(Model):
                 if min(found) < 0:
                     fail("a negative number found in a certificate", at - 1)
                 certificate = Certificate(found[:norms], found[norms:-2], found[-2], found[-1])
-            expansions.append(Expansion(pair, center, numbers(size), certificate))
+            rank = 0
+            if degree == 2 and text.startswith(b"rank ", at):
+                (rank,) = record(b"rank", 1)
+                if not 1 <= rank <= d:
+                    fail(f"rank {rank} found, expected 1 to {d}", at - 1)
+            expansions.append(Expansion(pair, center, numbers(compressed_count(d, rank) if rank else size), certificate, rank))
         record(b"end", 0)
         if at != len(text):
             fail("text found after 'end'", at)
@@ -189,7 +198,9 @@ class MaclaurinModel(Model):
             if expansion.certificate is not None:
                 text += [b"certificate\n", _numbers_text(expansion.certificate.numbers(), False)]
             at = 0
-            for length in _line_lengths(d, self.degree):
+            if expansion.rank:
+                text.append(b"rank %d\n" % expansion.rank)
+            for length in [1, d, expansion.rank] + [d] * expansion.rank if expansion.rank else _line_lengths(d, self.degree):
                 text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
                 at += length
         return b"".join(text) + b"end\n"
@@ -203,6 +214,11 @@ def packed_size(k: int, d: int) -> int:
 def coefficient_count(d: int, degree: int) -> int:
     """Numbers per expansion: c, v, the triangle of M, ..."""
     return sum(packed_size(k, d) for k in range(degree + 1))
+
+
+def compressed_count(d: int, rank: int) -> int:
+    """Numbers per expansion with a compressed M: c, v, lambda, q."""
+    return 1 + d + rank * (1 + d)
 
 
 def _line_lengths(d: int, degree: int):

@@ -178,6 +178,13 @@ nb::bytes format_rows(const Chunk& chunk) {
     return nb::bytes(text.data(), text.size());
 }
 
+Certificate read_certificate(const Maclaurin& model, nb::handle certificate) {
+    const auto numbers = [&](const char* name) { return nb::cast<std::vector<double>>(certificate.attr(name)); };
+    Certificate c{numbers("truncation"), numbers("error"), nb::cast<double>(certificate.attr("weight")), nb::cast<double>(certificate.attr("count"))};
+    if (c.truncation.size() > 20 || static_cast<int>(c.error.size()) != model.degree() + 1) throw nb::value_error("wrong size of a certificate");
+    return c;
+}
+
 template <class Values>
 nb::bytes format_numbers(const Values& values) {
     std::string text;
@@ -295,11 +302,18 @@ NB_MODULE(_native, m) {
         .def("add_expansion", [](Maclaurin& self, std::int64_t pair, std::int64_t center, const Numbers& coefficients, bool single, nb::object certificate) {
             if (static_cast<std::int64_t>(coefficients.size()) != self.coefficients()) throw nb::value_error("wrong number of coefficients");
             if (certificate.is_none()) return self.add_expansion(pair, center, coefficients.data(), single, nullptr);
-            const auto numbers = [&](const char* name) { return nb::cast<std::vector<double>>(certificate.attr(name)); };
-            Certificate c{numbers("truncation"), numbers("error"), nb::cast<double>(certificate.attr("weight")), nb::cast<double>(certificate.attr("count"))};
-            if (c.truncation.size() > 20 || static_cast<int>(c.error.size()) != self.degree() + 1) throw nb::value_error("wrong size of a certificate");
+            const Certificate c = read_certificate(self, certificate);
             self.add_expansion(pair, center, coefficients.data(), single, &c);
         }, "pair"_a, "center"_a, "coefficients"_a, "single"_a, "certificate"_a.none() = nb::none())
+        .def("add_compressed", [](Maclaurin& self, std::int64_t pair, std::int64_t center, const Numbers& numbers, std::int64_t rank, bool single, nb::object certificate) {
+            // c, v, lambda (rank), q (rank, d)
+            const std::int64_t d = self.dimension();
+            if (self.degree() != 2 || rank < 1 || static_cast<std::int64_t>(numbers.size()) != 1 + d + rank * (1 + d)) throw nb::value_error("wrong number of coefficients");
+            const double* const p = numbers.data();
+            if (certificate.is_none()) return self.add_compressed(pair, center, p, rank, p + 1 + d, p + 1 + d + rank, single, nullptr);
+            const Certificate c = read_certificate(self, certificate);
+            self.add_compressed(pair, center, p, rank, p + 1 + d, p + 1 + d + rank, single, &c);
+        }, "pair"_a, "center"_a, "numbers"_a, "rank"_a, "single"_a, "certificate"_a.none() = nb::none())
         .def("set_rounding", [](Maclaurin& self, double gamma, double coef0, int kernel_degree, double longest_vector) {
             self.set_rounding({gamma, coef0, kernel_degree, longest_vector});
         }, "gamma"_a, "coef0"_a, "kernel_degree"_a, "longest_vector"_a)

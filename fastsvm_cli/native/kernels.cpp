@@ -142,13 +142,17 @@ void strip_dots(const double* block, std::int64_t count, const std::int32_t* col
     store(out + 3 * lanes, s3);
 }
 
-// n is a multiple of lanes in the two below: strips are padded.
+// n is a multiple of lanes in the three below: strips are padded.
 void rbf_from_dots(std::int64_t n, double gamma, double norm, const double* norms, double* values) {
     for (std::int64_t s = 0; s < n; s += lanes) {
         const v8 distance = (norm + load(norms + s)) - 2.0 * load(values + s);
         const v8 clamped = distance < 0.0 ? splat(0) : distance;
         store(values + s, exp_nonpositive(-gamma * clamped));
     }
+}
+
+void exp_of_norms(std::int64_t n, double gamma, double* values) {
+    for (std::int64_t s = 0; s < n; s += lanes) store(values + s, exp_nonpositive(-gamma * load(values + s)));
 }
 
 void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree, double* values) {
@@ -225,6 +229,7 @@ const Kernels table = {
     polynomial_dense<double>,
     strip_dots,
     rbf_from_dots,
+    exp_of_norms,
     polynomial_from_dots,
     degree_terms,
     dot,

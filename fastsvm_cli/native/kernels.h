@@ -24,6 +24,8 @@ struct Kernels {
     void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
     // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s]))
     void (*rbf_from_dots)(std::int64_t n, double gamma, double norm, const double* norms, double* values);
+    // values[s] = exp(-gamma values[s]) for values >= 0
+    void (*exp_of_norms)(std::int64_t n, double gamma, double* values);
     // values[s] = (gamma values[s] + coef0)^degree
     void (*polynomial_from_dots)(std::int64_t n, double gamma, double coef0, int degree, double* values);
     // Adds, for the n (a multiple of lanes) support vectors of a strip that face one other: sums[k] += a[s] dots[s]^k / k! for k = from..to, and

@@ -27,19 +27,70 @@ void Maclaurin::add_center(const double* m, double largest_norm) {
     // eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2). Finite expansions have no bound to keep.
     const double limit = 16 * gamma_ * gamma_ * largest_norm;
     center.norm_limit = gaussian_ && limit > 0 ? 1 / limit : std::numeric_limits<double>::infinity();
+    // |x - z| >= |z - m| - r; gamma (|z - m| - r)^2 >= 27.7 > ln 1e12, with room for the rounding of |z - m|^2.
+    const double reach = std::sqrt(largest_norm) * up + std::sqrt(27.7 / std::max(gamma_, 1e-300));
+    center.far_norm = gaussian_ ? reach * reach : std::numeric_limits<double>::infinity();
     centers_.push_back(std::move(center));
+}
+
+// A new expansion, entered with its certificate.
+Maclaurin::Expansion& Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate* certificate) {
+    if (pair < 0 || pair >= pairs() || center < 0 || center >= static_cast<std::int64_t>(centers_.size()))
+        throw std::out_of_range("expansion of an unknown pair or center");
+    expansions_.emplace_back();
+    Expansion& e = expansions_.back();
+    e.pair = pair;
+    e.center = center;
+    if (certificate) {
+        e.certificate = *certificate;
+        pair_weight_.resize(rho_.size());
+        pair_count_.resize(rho_.size());
+        pair_weight_[static_cast<std::size_t>(pair)] += certificate->weight * up;
+        pair_count_[static_cast<std::size_t>(pair)] += certificate->count;
+    }
+    return e;
+}
+
+void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center_number, const double* constant_and_v, std::int64_t rank, const double* lambda,
+                               const double* q, bool single, const Certificate* certificate) {
+    const auto stored = [single](double x) { return single ? static_cast<double>(static_cast<float>(x)) : x; };
+    const std::int64_t d = dimension();
+    Expansion& e = check(pair, center_number, certificate);
+    const std::vector<double>& m = centers_[static_cast<std::size_t>(center_number)].m;
+    e.constant = stored(constant_and_v[0]);
+    e.norms[0] = std::fabs(e.constant) * up;
+    e.levels.emplace_back();
+    double squares = 0;
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double v = stored(constant_and_v[1 + j]);
+        e.levels[0].push_back(v);
+        e.constant -= v * m[static_cast<std::size_t>(j)];
+        squares += v * v;
+    }
+    e.norms[1] = std::sqrt(squares) * up;
+    e.norms[2] = 0;
+    e.lambda.resize(static_cast<std::size_t>(rank));
+    e.q.resize(static_cast<std::size_t>(rank * d));
+    e.q_center.assign(static_cast<std::size_t>(rank), 0.0);
+    for (std::int64_t r = 0; r < rank; ++r) {
+        double square = 0;
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double x = stored(q[r * d + j]);
+            e.q[static_cast<std::size_t>(j * rank + r)] = x;
+            e.q_center[static_cast<std::size_t>(r)] -= x * m[static_cast<std::size_t>(j)];
+            square += x * x;
+        }
+        e.lambda[static_cast<std::size_t>(r)] = stored(lambda[r]);
+        e.norms[2] += std::fabs(e.lambda[static_cast<std::size_t>(r)]) * square * up;
+    }
 }
 
 void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, const double* coefficients, bool single, const Certificate* certificate) {
     const std::int64_t d = dimension();
-    if (pair < 0 || pair >= pairs() || center_number < 0 || center_number >= static_cast<std::int64_t>(centers_.size()))
-        throw std::out_of_range("expansion of an unknown pair or center");
+    Expansion& e = check(pair, center_number, certificate);
     const Center& center = centers_[static_cast<std::size_t>(center_number)];
 
     // Tensor entries -> coefficients of monomials, and the tensors' norms.
-    Expansion e{};
-    e.pair = pair;
-    e.center = center_number;
     std::vector<std::vector<double>> about_center;  // degree 0, 1, ...
     const double* entry = coefficients;
     double largest_entry = 0;
@@ -88,14 +139,6 @@ void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, con
         e.top_float.assign(e.levels.back().begin(), e.levels.back().end());
         e.levels.back() = {};
     }
-    if (certificate) {
-        e.certificate = *certificate;
-        pair_weight_.resize(rho_.size());
-        pair_count_.resize(rho_.size());
-        pair_weight_[static_cast<std::size_t>(pair)] += certificate->weight * up;
-        pair_count_[static_cast<std::size_t>(pair)] += certificate->count;
-    }
-    expansions_.push_back(std::move(e));
 }
 
 // Rows of one block, sorted into sparse ones (their columns) and groups of `lanes` dense ones (transposed, (d, lanes)).
@@ -105,9 +148,11 @@ struct Maclaurin::Block {
     std::vector<std::int64_t> sparse;
     std::vector<double> groups;        // (groups, d, lanes) in raw coordinates
     std::vector<double> moved;         // (d, lanes): a group about a centre
-    std::vector<double> weight;        // per row of the block: exp(-gamma |z - m|^2)
-    std::vector<Near> near;            // per row of the block, when radii are wanted
+    std::vector<double> norm;          // (centres, block_rows): |z - m|^2
+    std::vector<double> weight;        // (centres, block_rows): exp(-gamma |z - m|^2)
+    std::vector<Near> near;            // per row of the block, from the centre at hand, when radii are wanted
     std::vector<char> outside;
+    std::vector<double> scratch;
 };
 
 // bounds.py has the argument; the names are its own.
@@ -126,7 +171,7 @@ Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int
     const double slack = centered ? (d + q + 8) * unit * norm : (d + q + 8) * unit * (z + m) * (z + m);
     const double low = std::max(norm - slack, 0.0), high = norm + slack;
     out.weight = gaussian_ ? std::exp(-gamma_ * low) * up : 1;
-    out.exponent_error = gaussian_ ? gamma_ * slack * 1.01 + (4 + gamma_ * norm) * unit : 0;
+    out.exponent_error = gaussian_ ? gamma_ * slack * 1.01 + (8 + gamma_ * norm) * unit : 0;
     if (!(gamma_ * slack < 1e-2)) out.exponent_error = std::numeric_limits<double>::infinity();
     out.distance[0] = out.reach[0] = 1;
     for (int k = 1; k <= degree_; ++k) {
@@ -153,7 +198,7 @@ double Maclaurin::radius(const Expansion& e, const Near& near, double term) cons
         stored += e.certificate.error[static_cast<std::size_t>(k)] * near.distance[k];
         rounding += e.norms[k] * near.reach[k];
     }
-    const double operations = 2.0 * degree_ * (static_cast<double>(dimension()) + degree_ + 6) + 20;
+    const double operations = 2.0 * degree_ * (static_cast<double>(dimension()) + degree_ + 6) + 20 + static_cast<double>(e.lambda.size());
     return truncation + near.weight * (stored + operations * unit * rounding) + std::fabs(term) * (near.exponent_error * 1.01 + 4 * unit);
 }
 
@@ -185,6 +230,41 @@ double Maclaurin::polynomial_sparse(const Expansion& e, const Columns& columns) 
     return kernels().polynomial_sparse_double(degree_, levels, e.levels.back().data(), dimension(), columns.count(), c, x);
 }
 
+double Maclaurin::compressed(const Expansion& e, const Columns& columns, std::vector<double>& scratch) const {
+    const std::size_t rank = e.lambda.size();
+    scratch.assign(e.q_center.begin(), e.q_center.end());
+    double sum = 0;
+    for (std::int64_t i = 0; i < columns.count(); ++i) {
+        const std::size_t column = static_cast<std::size_t>(columns.column[static_cast<std::size_t>(i)]);
+        const double x = columns.value[static_cast<std::size_t>(i)];
+        sum += e.levels[0][column] * x;
+        kernels().add_scaled(static_cast<std::int64_t>(rank), x, e.q.data() + column * rank, scratch.data());
+    }
+    for (std::size_t r = 0; r < rank; ++r) sum += e.lambda[r] * scratch[r] * scratch[r];
+    return sum;
+}
+
+// |z - m|^2 and its exponential, for every row of the block and every centre, in raw coordinates.
+void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const {
+    block.norm.assign(centers_.size() * block_rows, 0.0);
+    block.weight.assign(centers_.size() * block_rows, 1.0);
+    if (!gaussian_) return;
+    for (std::size_t c = 0; c < centers_.size(); ++c) {
+        const Center& center = centers_[c];
+        double* const norm = block.norm.data() + c * block_rows;
+        for (std::int64_t r = 0; r < n; ++r) {
+            norm[r] = rows.squared_norms[first + r];
+            if (!center.moved) continue;
+            const Columns& columns = block.columns[r];
+            double inner = 0;
+            for (std::int64_t i = 0; i < columns.count(); ++i) inner += center.m[columns.column[i]] * columns.value[i];
+            norm[r] = std::max(norm[r] + center.squared_norm - 2 * inner, 0.0);
+        }
+    }
+    block.weight = block.norm;
+    kernels().exp_of_norms(static_cast<std::int64_t>(block.weight.size()), gamma_, block.weight.data());
+}
+
 void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     std::atomic<std::int64_t> outside{0};
@@ -206,7 +286,6 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     const std::int64_t nr_pairs = pairs();
     const bool radii = out.with_radius;
     block.columns.resize(block_rows);
-    block.weight.resize(block_rows);
     block.outside.assign(block_rows, 0);
     if (radii) block.near.resize(block_rows);
     block.dense.clear();
@@ -241,26 +320,41 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     std::vector<std::int64_t> everyone(static_cast<std::size_t>(n));
     for (std::int64_t r = 0; r < n; ++r) everyone[static_cast<std::size_t>(r)] = r;
 
-    const auto weigh = [&](const Center& center, std::int64_t r, double norm, bool centered) {
-        const double weight = gaussian_ ? std::exp(-gamma_ * norm) : 1;
-        block.weight[r] = weight > 0 ? weight : 0;  // a norm that overflowed may have become NaN
-        block.outside[r] |= gaussian_ && !(norm < center.norm_limit);
-        if (radii) block.near[r] = near(center, rows, first + r, norm, centered);
+    weigh(rows, first, n, block);
+
+    // What is left to do for a centre once its norms and weights are known. Rows that are far from it are left out.
+    const bool skips = centers_.size() > 1;
+    const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {
+        const Center& center = centers_[c];
+        double& weight = block.weight[c * block_rows + r];
+        const double norm = block.norm[c * block_rows + r];
+        const bool far = skips && norm > center.far_norm;
+        if (far || !(weight > 0)) weight = 0;  // a norm that overflowed may have become NaN
+        block.outside[r] |= gaussian_ && !far && !(norm < center.norm_limit);
+        if (radii && !far) block.near[r] = near(center, rows, first + r, norm, centered);
     };
     const auto add = [&](const Expansion& e, std::int64_t r, double polynomial) {
         const std::int64_t at = (first + r) * nr_pairs + e.pair;
+        const double weight = block.weight[e.center * block_rows + r];
         // A row so far off that its weight is 0 may have an infinite polynomial.
-        const double term = block.weight[r] != 0 ? block.weight[r] * polynomial : 0;
+        const double term = weight != 0 ? weight * polynomial : 0;
         out.value[at] += term;
-        if (radii) out.radius[at] += radius(e, block.near[r], term);
+        if (!radii) return;
+        const bool skipped = skips && block.norm[e.center * block_rows + r] > centers_[e.center].far_norm;
+        out.radius[at] += skipped ? e.certificate.weight * 1e-12 : radius(e, block.near[r], term);
+    };
+    const auto anyone = [&](const Expansion& e, const std::vector<std::int64_t>& list, std::size_t from) {
+        for (std::size_t lane = 0; lane < lanes && from + lane < list.size(); ++lane)
+            if (block.weight[e.center * block_rows + list[from + lane]] != 0) return true;
+        return false;
     };
 
-    double sums[lanes];
-    std::int64_t weighed = -1;  // the centre whose weights are in the block, and how they were computed
+    double sums[lanes] = {};
+    std::int64_t arrived = -1;  // the centre that the block has arrived at, and how its norms were computed
     for (const Expansion& e : expansions_) {
         const Center& center = centers_[e.center];
-        const bool new_center = weighed != 2 * e.center + e.centered;
-        weighed = 2 * e.center + e.centered;
+        const bool new_center = arrived != 2 * e.center + e.centered;
+        arrived = 2 * e.center + e.centered;
         if (e.centered) {
             block.moved.resize(static_cast<std::size_t>(d * lanes));
             for (std::size_t from = 0; from < everyone.size(); from += lanes) {
@@ -280,27 +374,24 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                     if (block.columns[r].count() != rows.end(first + r) - rows.begin(first + r))
                         for (std::int64_t i = rows.begin(first + r); i < rows.end(first + r); ++i)
                             if (features_.column(rows.indices[i]) < 0) rest += rows.values[i] * rows.values[i];
-                    weigh(center, r, norms[lane] + rest, true);
+                    block.norm[e.center * block_rows + r] = norms[lane] + rest;
+                    block.weight[e.center * block_rows + r] = gaussian_ ? std::exp(-gamma_ * (norms[lane] + rest)) : 1;
+                    arrive(e.center, r, true);
                     add(e, r, e.constant + sums[lane]);
                 }
             }
             continue;
         }
-        for (std::int64_t r = 0; new_center && r < n; ++r) {
-            double norm = rows.squared_norms[first + r];
-            if (gaussian_ && center.moved) {
-                const Columns& columns = block.columns[r];
-                double inner = 0;
-                for (std::int64_t i = 0; i < columns.count(); ++i) inner += center.m[columns.column[i]] * columns.value[i];
-                norm = std::max(norm + center.squared_norm - 2 * inner, 0.0);
-            }
-            weigh(center, r, norm, false);
+        for (std::int64_t r = 0; new_center && r < n; ++r) arrive(e.center, r, false);
+        if (!e.lambda.empty()) {
+            for (std::int64_t r = 0; r < n; ++r)
+                add(e, r, block.weight[e.center * block_rows + r] != 0 ? e.constant + compressed(e, block.columns[r], block.scratch) : 0);
+            continue;
         }
-        for (std::int64_t r : block.sparse) add(e, r, e.constant + polynomial_sparse(e, block.columns[r]));
-        for (std::size_t g = 0; g < dense_groups; ++g) {
-            polynomial_dense(e, block.groups.data() + g * static_cast<std::size_t>(d * lanes), sums);
-            for (std::size_t lane = 0; lane < lanes && g * lanes + lane < block.dense.size(); ++lane)
-                add(e, block.dense[g * lanes + lane], e.constant + sums[lane]);
+        for (std::int64_t r : block.sparse) add(e, r, block.weight[e.center * block_rows + r] != 0 ? e.constant + polynomial_sparse(e, block.columns[r]) : 0);
+        for (std::size_t from = 0; from < block.dense.size(); from += lanes) {
+            if (anyone(e, block.dense, from)) polynomial_dense(e, block.groups.data() + from * static_cast<std::size_t>(d), sums);
+            for (std::size_t lane = 0; lane < lanes && from + lane < block.dense.size(); ++lane) add(e, block.dense[from + lane], e.constant + sums[lane]);
         }
     }
     if (radii)

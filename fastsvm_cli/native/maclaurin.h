@@ -37,6 +37,9 @@ public:
     // coefficients: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, as packed.h orders them.
     // `single`: they are single precision, and those of the highest degree are kept so when that saves cache.
     void add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single, const Certificate* certificate);
+    // An expansion of degree 2 whose M is compressed: constant and v as above, lambda (rank), q (rank, d).
+    void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank, const double* lambda, const double* q, bool single,
+                        const Certificate* certificate);
     void set_rounding(const ExactRounding& rounding) { rounding_ = rounding; }
     // Rows are done on all threads; each row's value depends on that row alone.
     void decision_values(const Rows& rows, Decisions& out) const;
@@ -55,6 +58,7 @@ private:
         std::vector<double> m;  // (d)
         double squared_norm;
         double largest_norm;
+        double far_norm;        // from this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are skipped
         double norm_limit;      // eq. (3.11): |z - m|^2 must stay below it
         bool moved;             // m is not the origin
     };
@@ -65,14 +69,21 @@ private:
         std::vector<std::vector<double>> levels;  // degree 1, 2, ...: packed, times the orderings of each monomial; in raw coordinates
         std::vector<float> top_float;             // unless empty, the highest degree, instead of levels.back()
         double norms[max_degree + 1];             // |T_k|, Frobenius, about the centre
+        // With a rank, degree 2 is sum_r lambda_r (q_r.(z - m))^2 instead.
+        std::vector<double> lambda;               // (rank)
+        std::vector<double> q;                    // (d, rank)
+        std::vector<double> q_center;             // (rank): -q_r.m
         Certificate certificate;
     };
     struct Block;  // one thread's rows
     struct Near;   // a row as seen from a centre, for its radii
 
     void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out) const;
+    Expansion& check(std::int64_t pair, std::int64_t center, const Certificate* certificate);
+    void weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const;
     void polynomial_dense(const Expansion& e, const double* x, double* out) const;
     double polynomial_sparse(const Expansion& e, const Columns& columns) const;
+    double compressed(const Expansion& e, const Columns& columns, std::vector<double>& scratch) const;
     Near near(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     double radius(const Expansion& e, const Near& near, double term) const;
     double svm_predict_rounding(std::int64_t pair, const Rows& rows, std::int64_t row) const;
