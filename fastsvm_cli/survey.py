@@ -7,6 +7,7 @@ from typing import Callable, Sequence
 
 import numpy as np
 
+from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.data import read_bytes, read_chunks, read_start
 from fastsvm_cli.models import looks_like_model, parse_model
@@ -91,6 +92,43 @@ class _Model:
         return facts
 
 
+class _Radii:
+    """What a certified model proves on data: rows settled, and the distribution of the radius over rows and decision functions, in
+    logarithmic bins (256 to the octave, the upper edge is reported), so that memory does not grow with the rows."""
+
+    _BINS, _LOWEST = 256, -1080  # from 2^-1080 on
+
+    def __init__(self, model):
+        self.model, self.task = model, model.header.task()
+        self.decisions = _native.Decisions(model.pairs, True)
+        self.counts = np.zeros(self._BINS * 2200, np.int64)
+        self.proven = self.rows = 0
+        self.largest = 0.0
+
+    def add(self, chunk: _native.Chunk) -> None:
+        self.model.decision_values(chunk, self.decisions)
+        self.rows += chunk.rows
+        if not self.model.header.regression:
+            self.proven += chunk.rows - len(_native.unsettled(self.task, self.decisions))
+        radius = np.asarray(self.decisions.radius).ravel()
+        self.largest = max(self.largest, largest(radius))
+        bins = np.ceil((np.log2(np.clip(radius, 2.0**-1000, 2.0**1000)) - self._LOWEST) * self._BINS).astype(int)
+        self.counts += np.bincount(bins, minlength=len(self.counts))
+
+    def quantile(self, share: float) -> float:
+        at = int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum()))
+        return min(float(2.0 ** (at / self._BINS + self._LOWEST)), self.largest)
+
+    def report(self) -> dict:
+        facts = {}
+        if not self.model.header.regression:
+            facts["rows_proven"] = self.proven
+            facts["share_proven"] = self.proven / self.rows if self.rows else None
+        if self.counts.any():
+            facts.update(radius_median=self.quantile(0.5), radius_95=self.quantile(0.95), radius_largest=self.largest)
+        return facts
+
+
 def _survey_data(path: str, place: str, models: "list[_Model]", options: Options) -> "tuple[dict, list[dict]]":
     rows = max_index = entries = 0
     norm = 0.0
@@ -107,6 +145,7 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
     norms = [[0.0] * len(model.centers) for model in models]  # largest |z - m|^2
     inside = [[0] * len(model.centers) for model in models]
     inside_all = [0] * len(models)
+    radii = [_Radii(model.model) if model.model.certified else None for model in models]
     for chunk in _chunks(path, place, options, 0.5):
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
         for k, model in enumerate(models):
@@ -118,6 +157,8 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
                 inside[k][c] += int(good.sum())
                 everywhere &= good
             inside_all[k] += int(everywhere.sum())
+            if radii[k]:
+                radii[k].add(chunk)
 
     facts = {
         "file": path,
@@ -141,6 +182,8 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
             count = inside_all[k] if name == "own" else inside[k][c]
             pair[f"rows_inside_{name}"] = count
             pair[f"share_inside_{name}"] = count / rows if rows else None
+        if radii[k]:
+            pair.update(radii[k].report())
         pairs.append(pair)
     return facts, pairs
 

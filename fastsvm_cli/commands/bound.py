@@ -17,6 +17,7 @@ def command(as_json, quiet, dense, delimiter, unlabelled, data_or_model):
       fastsvm bound train.txt              gamma_MAX, before training
       fastsvm bound train.model            its gamma against gamma_MAX
       fastsvm bound train.model test.txt   share of rows inside the bound
+      fastsvm bound train.model.approx test.txt   and, certified, rows proven
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within 3.05 %.
     It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the origin and about the
@@ -80,10 +81,16 @@ def _tables(report: dict):
         for name, words in _CENTERS.items():
             if f"gamma_max_{name}" in pair:
                 lines.append((f"gamma_MAX {words}", _against(pair["gamma"], pair[f"gamma_max_{name}"])))
-                share = pair[f"share_inside_{name}"]
-                shown = "-" if share is None else f"{100 * share:.4g} %"
-                lines.append((f"rows inside {words}", f"{shown} ({pair[f'rows_inside_{name}']:,} of {pair['rows']:,})"))
+                lines.append((f"rows inside {words}", _share(pair[f"share_inside_{name}"], pair[f"rows_inside_{name}"], pair["rows"])))
+        if "share_proven" in pair:
+            lines.append(("rows proven", _share(pair["share_proven"], pair["rows_proven"], pair["rows"])))
+        if "radius_median" in pair:
+            lines.append(("radius: median, 95 %, largest", ", ".join(f"{pair[f'radius_{name}']:.3g}" for name in ("median", "95", "largest"))))
         yield f"{pair['model']} on {pair['data']}", lines
+
+
+def _share(share, count: int, rows: int) -> str:
+    return f"{'-' if share is None else f'{100 * share:.4g} %'} ({count:,} of {rows:,})"
 
 
 def _against(gamma: float, limit: float) -> str:
