@@ -8,10 +8,11 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
 
 #: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller chunks.
-CHUNK_BYTES = 1 << 21
+CHUNK_BYTES = 1 << 20
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _MAGIC_BYTES = 6
+_PIECE_BYTES = 1 << 18  # decompressed at a time
 
 
 def read_chunks(
@@ -35,7 +36,7 @@ def read_chunks(
     on_read: called with the bytes taken from the file so far. name: the file's name in messages, if not `path`.
     Raises DataFormatError (after the rows before the fault were yielded) and FileError.
     """
-    first_line, fields = 1, 0
+    first_line, fields = 1, -1
     for block in _whole_lines(path, size, on_read):
         chunk, fault, fields, _ = _native.parse(
             block, first_line=first_line, leading=int(labelled), dense=dense, delimiter=delimiter, fields=fields
@@ -103,6 +104,7 @@ class _Source:
         self._taken = 0
         self._pending = b""  # bytes read and not yet handed out
         self._queue = None
+        self._closed = False
         try:
             self._file = 0 if path == "-" else os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
             _widen_pipe(self._file)
@@ -129,9 +131,13 @@ class _Source:
         self.close()
 
     def close(self) -> None:
-        file, self._file = getattr(self, "_file", -1), -1
-        if file > 0 and self._queue is None:  # a decompressing thread may still be reading: it ends with the process
-            os.close(file)
+        self._closed = True
+        if self._queue is not None:
+            while not self._queue.empty():  # a thread that waits for room goes on, sees that we are closed, and closes the file
+                self._queue.get_nowait()
+        elif getattr(self, "_file", -1) > 0:
+            os.close(self._file)
+            self._file = -1
 
     def ready(self) -> bool:
         """More bytes can be had without waiting."""
@@ -177,15 +183,20 @@ class _Source:
         import threading
 
         start, self._pending = self._pending, b""
-        self._queue = queue.Queue(maxsize=8)
+        self._queue = queue.Queue(maxsize=16)
 
         def work() -> None:
             try:
                 for piece in _decompressed(self._compressed(start), kind, self.path):
+                    if self._closed:
+                        return
                     self._queue.put(piece)
                 self._queue.put(b"")
             except Exception as error:  # raised in the reader
                 self._queue.put(error)
+            finally:
+                if self._file > 0:
+                    os.close(self._file)
 
         threading.Thread(target=work, daemon=True).start()
 
@@ -212,7 +223,8 @@ def _widen_pipe(file: int) -> None:
 
 
 def _decompressed(blocks: Iterator[bytes], kind: str, path: str) -> Iterator[bytes]:
-    """The content of one or more compressed streams, one after the other, as gzip, bzip2 and xz themselves read them."""
+    """The content of one or more compressed streams, one after the other, as gzip, bzip2 and xz themselves read them; never more than
+    _PIECE_BYTES at a time, however well it was compressed."""
     if kind == "gzip":
         import zlib
 
@@ -235,13 +247,25 @@ def _decompressed(blocks: Iterator[bytes], kind: str, path: str) -> Iterator[byt
                         break
                 stream = new()
             try:
-                piece = stream.decompress(block)
+                piece = stream.decompress(block, _PIECE_BYTES)
             except faults:
                 raise FileError(path, f"the {kind} data is damaged") from None
-            for at in range(0, len(piece), CHUNK_BYTES):
-                yield piece[at : at + CHUNK_BYTES]
-            block = stream.unused_data if stream.eof else b""
+            if piece:
+                yield piece
             if stream.eof:
-                stream = None
+                block, stream = stream.unused_data, None
+            elif kind == "gzip":
+                block = stream.unconsumed_tail
+            else:  # bz2 and lzma keep what they have not used
+                block = b""
+                try:
+                    while not (stream.eof or stream.needs_input):
+                        piece = stream.decompress(b"", _PIECE_BYTES)
+                        if piece:
+                            yield piece
+                except faults:
+                    raise FileError(path, f"the {kind} data is damaged") from None
+                if stream.eof:
+                    block, stream = stream.unused_data, None
     if stream is not None:
         raise FileError(path, f"the {kind} data ends too early")

@@ -2,7 +2,10 @@
 
 
 class FastsvmError(Exception):
-    """The root: `str()` is the line the user reads, after "Error: "."""
+    """The root: `str()` is the line the user reads, after "Error: ". What a file holds may end up in it: only what prints does."""
+
+    def __init__(self, message: str):
+        super().__init__("".join(c if c.isprintable() else "?" for c in message))
 
 
 class DataFormatError(FastsvmError):

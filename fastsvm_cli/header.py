@@ -78,7 +78,9 @@ def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int 
         line += 1
         if stop < 0:
             raise ModelFormatError(path, f"the file ends inside the header, expected a line '{end.decode()}'", line)
-        words = text[offset:stop].decode("ascii", "replace").split()
+        if not text[offset:stop].isascii():
+            raise ModelFormatError(path, "a byte that is not ASCII found", line)
+        words = text[offset:stop].decode("ascii").split()
         offset = stop + 1
         if not words:
             raise ModelFormatError(path, "a blank line found, expected a key and its values", line)

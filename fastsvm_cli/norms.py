@@ -1,5 +1,7 @@
 """Norms of rows about the origin and about a mean, chunk by chunk. Memory does not grow with the rows, nor with the largest index."""
 
+from math import floor, inf, log10
+
 import numpy as np
 
 from fastsvm_cli import _native
@@ -11,27 +13,43 @@ class Mean:
     def __init__(self):
         self.rows = 0
         self.indices = np.empty(0, np.int32)  # (features), increasing
-        self._sums = np.empty(0)  # (features)
+        self._gathered = np.empty((4, 0))  # (4, features): sums, least and largest entry, rows that have one
 
     def add(self, chunk: _native.Chunk) -> "Mean":
         self.rows += chunk.rows
         here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
-        sums = np.bincount(place, weights=np.asarray(chunk.values), minlength=len(here))
+        values = np.asarray(chunk.values)
+        low, high = np.full(len(here), np.inf), np.full(len(here), -np.inf)
+        np.minimum.at(low, place, values)
+        np.maximum.at(high, place, values)
         both = np.union1d(self.indices, here)
-        total = np.zeros(len(both))
-        total[np.searchsorted(both, self.indices)] = self._sums
-        total[np.searchsorted(both, here)] += sums
-        self.indices, self._sums = both, total
+        gathered = np.tile([[0.0], [np.inf], [-np.inf], [0.0]], (1, len(both)))
+        gathered[:, np.searchsorted(both, self.indices)] = self._gathered
+        at = np.searchsorted(both, here)
+        gathered[0, at] += np.bincount(place, weights=values, minlength=len(here))
+        gathered[1, at] = np.minimum(gathered[1, at], low)
+        gathered[2, at] = np.maximum(gathered[2, at], high)
+        gathered[3, at] += np.bincount(place, minlength=len(here))
+        self.indices, self._gathered = both, gathered
         return self
 
     @property
-    def values(self) -> np.ndarray:
-        return self._sums / max(self.rows, 1)
+    def point(self) -> np.ndarray:
+        """The mean, (features), to as many digits as an expansion about it deserves: see center_point."""
+        sums, low, high, count = self._gathered
+        absent = count < self.rows
+        return center_point(sums / max(self.rows, 1), np.where(absent, np.minimum(low, 0), low), np.where(absent, np.maximum(high, 0), high))
 
 
-def center_point(mean: np.ndarray) -> np.ndarray:
-    """A mean to four digits, (features): any centre will do, and a short one makes a short file."""
-    return np.array([float(f"{value:.4g}") for value in mean])
+def center_point(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """A mean rounded to about 1/10,000 of each feature's range, (features): any centre near the vectors will do, and a short number makes
+    a short file. low, high: the least and largest value of each feature."""
+    out = []
+    for value, least, most in zip(mean.tolist(), low.tolist(), high.tolist()):
+        spread = most - least
+        value = min(max(value, least), most)
+        out.append(round(value, 4 - floor(log10(spread))) if 0 < spread < inf else value)
+    return np.array(out)
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:

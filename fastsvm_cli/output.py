@@ -2,6 +2,7 @@
 
 import os
 import stat
+from errno import EEXIST, ENOENT
 
 from fastsvm_cli.errors import FileError
 
@@ -29,10 +30,10 @@ class Output:
             if mode is not None and not stat.S_ISREG(mode):
                 self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
                 return
-            self._target = os.path.realpath(path)
-            folder, name = os.path.split(self._target)
-            self._temporary = os.path.join(folder, f".{name[:200]}.{os.getpid()}.tmp")
-            self._file = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+            if not path:
+                raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
+            self._target = os.fsencode(os.path.realpath(path))
+            self._file, self._temporary = _create_beside(self._target)
             if mode is not None:
                 os.fchmod(self._file, stat.S_IMODE(mode))
         except OSError as error:
@@ -65,6 +66,18 @@ class Output:
                     os.unlink(self._temporary)
                 except OSError:
                     pass
+
+
+def _create_beside(target: bytes) -> "tuple[int, bytes]":
+    """A new file in the target's folder: (descriptor, its name). Whatever stands there already is left alone."""
+    folder, name = os.path.split(target)
+    for attempt in range(1000):
+        temporary = os.path.join(folder, b".%s.%d.%d.tmp" % (name[:200], os.getpid(), attempt))
+        try:
+            return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), temporary
+        except FileExistsError:
+            continue
+    raise FileExistsError(EEXIST, os.strerror(EEXIST))
 
 
 def is_standard_output(path: "str | None") -> bool:

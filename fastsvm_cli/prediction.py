@@ -51,7 +51,7 @@ def predict(
     task, predictions = header.task(), _native.Predictions()
     decisions = _native.Decisions(model.pairs, model.certified and (values or exact is not None))
     again, tally = _native.Decisions(model.pairs, exact is not None), Tally(labelled)
-    until = _thresholds(header) if probability else None
+    until = (_thresholds(header) if probability else []) if probability or values else None
     if probability and not header.regression:
         write(f"labels {' '.join(map(str, header.label))}\n".encode() if header.classification else b"label normal outlier\n")
     for chunk in chunks:
@@ -89,11 +89,11 @@ def predict(
     return tally
 
 
-def _thresholds(header) -> "list[tuple[float, float]] | None":
+def _thresholds(header) -> "list[tuple[float, float]]":
     """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what comes after:
     the value of even odds, the marks of a density."""
     if header.classification and header.pairs == 1 and header.probA[0] != 0:
         a, b = header.probA[0], header.probB[0]
         # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few ulps of b.
         return [(-b / a, (1e-14 + 1e-15 * abs(b)) / abs(a))]
-    return [(mark, 0.0) for mark in header.prob_density_marks] if header.svm_type == "one_class" else None
+    return [(mark, 0.0) for mark in header.prob_density_marks] if header.svm_type == "one_class" else []

@@ -12,7 +12,7 @@ from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.data import read_bytes, read_chunks, read_start
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.maclaurin import MaclaurinModel
-from fastsvm_cli.norms import Mean, center_point, largest, squared_distances
+from fastsvm_cli.norms import Mean, largest, squared_distances
 
 
 class Options:
@@ -77,7 +77,7 @@ class _Model:
         else:
             mean = Mean().add(model.vectors)
             none = np.empty(0)
-            for name, indices, values in (("origin", none, none), ("mean", mean.indices, center_point(mean.values))):
+            for name, indices, values in (("origin", none, none), ("mean", mean.indices, mean.point)):
                 self.centers.append((name, indices, values, largest(squared_distances(model.vectors, indices, values))))
 
     def report(self) -> dict:
@@ -139,7 +139,7 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
         entries += len(chunk.indices)
         norm = max(norm, largest(np.asarray(chunk.squared_norms)))
         mean.add(chunk)
-    point = center_point(mean.values)
+    point = mean.point
 
     from_mean = 0.0
     norms = [[0.0] * len(model.centers) for model in models]  # largest |z - m|^2

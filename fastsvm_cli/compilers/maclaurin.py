@@ -169,7 +169,9 @@ def _clusters(x, k: int) -> np.ndarray:
 
 
 def _mean(x) -> np.ndarray:
-    return center_point(np.asarray(x.mean(axis=0)).ravel()) if x.shape[0] else np.zeros(x.shape[1])
+    if not x.shape[0]:
+        return np.zeros(x.shape[1])
+    return center_point(*(np.asarray(part.todense() if scipy.sparse.issparse(part) else part).ravel() for part in (x.mean(axis=0), x.min(axis=0), x.max(axis=0))))
 
 
 def _blocks(rows: np.ndarray, d: int):

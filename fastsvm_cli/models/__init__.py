@@ -49,8 +49,10 @@ def _kind(text: bytes, path: str) -> str:
     if not words:
         raise ModelFormatError(path, "the file is empty, expected a model" if not text else "a blank line found, expected a model", None if not text else 1)
     if words[:1] == ["fastsvm_model"]:
-        if len(words) != 3 or not words[2].isdigit():
+        if len(words) != 3 or not (words[2].isascii() and words[2].isdigit()):
             raise ModelFormatError(path, f"'{line[:60]}' found, expected 'fastsvm_model <kind> <version>'", 1)
+        if not 1 <= len(words[2]) <= 9 or words[2].startswith("0"):
+            raise ModelFormatError(path, f"version '{words[2][:20]}' found, expected {VERSION}", 1)
         if int(words[2]) > VERSION:
             raise ModelFormatError(path, f"version {words[2]} of the format found, this fastsvm reads up to {VERSION}: a newer fastsvm wrote it", 1)
         kind = " ".join(words[:2])

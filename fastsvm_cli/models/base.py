@@ -21,8 +21,8 @@ class Model:
         subtracted already; radius likewise, |value - svm-predict's| is at most that) for the rows of `chunk`. A native model passes both to the core; a numpy model calls out.resize(chunk.rows)
         and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to an inner product, but their squares count
         in chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours.
-        until: further values whose side, beside zero's, the caller needs to be svm-predict's, where the model proves, as (value, margin);
-        only given to models with one pair. Raises RowError.
+        until: what the caller needs of a model that proves. None: labels, so only the side of zero. A list: the values themselves, to rounding,
+        and the side of each (value, margin) in it as well, which only models with one pair are asked for. Raises RowError.
 
     reference_values(chunk, out)
         Only where the model proves: decision values in LIBSVM's own order of operations, bit for bit; slow.

@@ -24,7 +24,7 @@ class ExactModel(Model):
         # The last row ends in a line end, or the file was cut off inside it and nothing else would show it.
         whole = text.rfind(b"\n") + 1
         body = text if whole == len(text) else text[:whole]
-        vectors, fault, _, rest = _native.parse(body, first_line=line + 1, leading=header.nr_class - 1, offset=offset, max_rows=header.total_sv)
+        vectors, fault, _, rest = _native.parse(body, first_line=line + 1, leading=header.nr_class - 1, offset=offset, max_rows=header.total_sv, leading_name="a coefficient")
         if fault is not None:
             raise ModelFormatError(path, fault[1], fault[0])
         if vectors.rows < header.total_sv:
@@ -57,7 +57,7 @@ class ExactModel(Model):
         return self._evaluator
 
     def decision_values(self, chunk, out, until=None):
-        row = self.evaluator.decision_values(chunk, until or [], out)
+        row = self.evaluator.decision_values(chunk, until is not None or self.header.regression, until or [], out)
         if row >= 0:
             raise RowError(row, f"a row without the serials 0 to {self._largest_serial()} found, expected every one of them: the kernel is precomputed")
 

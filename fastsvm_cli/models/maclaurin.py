@@ -104,9 +104,17 @@ class MaclaurinModel(Model):
             words, at = own[key]
             return whole_number(one_word(words, key, path, at), key, path, at)
 
+        for key in ("nr_centers", "nr_expansions", "longest_vector"):
+            if key in own and number(key) < 0:
+                raise ModelFormatError(path, f"{key} {number(key)} found, expected 0 or more", own[key][1])
         degree = number("maclaurin_degree")
         if not 0 <= degree <= MAX_DEGREE:
             raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected 0 to {MAX_DEGREE}", own["maclaurin_degree"][1])
+        kernel_degree = {"rbf": degree, "linear": 1, "polynomial": header.degree}.get(header.kernel_type)
+        if kernel_degree is None:
+            raise ModelFormatError(path, f"a {header.kernel_type} kernel found, which has no expansion", line)
+        if kernel_degree != degree:
+            raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected {kernel_degree}, the kernel's own", own["maclaurin_degree"][1])
         certified = number("certified") if "certified" in own else 0
         if certified and not max(degree, 1) <= certified <= 20:
             raise ModelFormatError(path, f"certified {certified} found, expected {max(degree, 1)} to 20", own["certified"][1])
@@ -116,7 +124,7 @@ class MaclaurinModel(Model):
         norms = certified - degree + 1 if header.kernel_type == "rbf" else 0
         single = one_word(own["precision"][0], "precision", path, own["precision"][1], ("single", "double")) == "single"
         fingerprint = one_word(own["fingerprint"][0], "fingerprint", path, own["fingerprint"][1])
-        features = _read_ranges(*own["features"], path)
+        features = _read_ranges(*own["features"], path, limit=len(text))
         d = len(features)
         size = coefficient_count(d, degree)
 
@@ -127,12 +135,13 @@ class MaclaurinModel(Model):
             body_line += text.count(b"\n", body_offset, where)
             raise ModelFormatError(path, why, body_line + 1)
 
-        def numbers(count):
+        def numbers(count, single=False):
             nonlocal at
             try:
-                view, at_next = _native.parse_numbers(text, at, count)
+                view, at_next = _native.parse_numbers(text, at, count, single)
             except ValueError as error:
-                fail(f"{error} among {count} numbers", at)
+                what, where = error.args
+                fail(f"{what} among {count} numbers", where)
             at = at_next
             return view
 
@@ -143,7 +152,7 @@ class MaclaurinModel(Model):
             if not words or words[0] != word or len(words) != fields + 1 or not all(w.isdigit() for w in words[1:]):
                 fail(f"'{text[at:stop][:40].decode('ascii', 'replace')}' found, expected '{word.decode()}'", at)
             at = stop + 1
-            return [int(w) for w in words[1:]]
+            return [int(w[:10]) for w in words[1:]]  # more digits are too many anyway
 
         centers, expansions = [], []
         for _ in range(number("nr_centers")):
@@ -167,7 +176,7 @@ class MaclaurinModel(Model):
                 (rank,) = record(b"rank", 1)
                 if not 1 <= rank <= d:
                     fail(f"rank {rank} found, expected 1 to {d}", at - 1)
-            expansions.append(Expansion(pair, center, numbers(compressed_count(d, rank) if rank else size), certificate, rank))
+            expansions.append(Expansion(pair, center, numbers(compressed_count(d, rank) if rank else size, single), certificate, rank))
         record(b"end", 0)
         if at != len(text):
             fail("text found after 'end'", at)
@@ -208,7 +217,7 @@ class MaclaurinModel(Model):
 
 def packed_size(k: int, d: int) -> int:
     """Entries j1 <= ... <= jk of a symmetric tensor over d features."""
-    return comb(d + k - 1, k) if d or k == 0 else 0
+    return comb(d + k - 1, k) if k else 1
 
 
 def coefficient_count(d: int, degree: int) -> int:
@@ -247,13 +256,16 @@ def _ranges(features: "list[int]") -> str:
     return " ".join(out)
 
 
-def _read_ranges(words: "list[str]", line: int, path: str) -> "list[int]":
+def _read_ranges(words: "list[str]", line: int, path: str, limit: int = 2**31) -> "list[int]":
+    """1:3 7 -> 1 2 3 7. limit: bytes of the file, which holds a number per feature."""
     out: "list[int]" = []
     for word in words:
         first, _, last = word.partition(":")
         low = whole_number(first, "features", path, line)
         high = whole_number(last, "features", path, line) if last else low
-        if low < 0 or high < low or (out and low <= out[-1]) or high - low > 10_000_000:
+        if low < 0 or high < low or (out and low <= out[-1]) :
             raise ModelFormatError(path, f"features '{word[:40]}' found, expected increasing indices", line)
+        if len(out) + high - low >= limit:
+            raise ModelFormatError(path, f"features '{word[:40]}' found, more than the file has numbers for", line)
         out.extend(range(low, high + 1))
     return out

@@ -7,7 +7,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -91,7 +93,7 @@ Chunk select_rows(const Chunk& chunk, const std::vector<std::int64_t>& wanted) {
 }
 
 nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
-                     std::int64_t max_rows) {
+                     std::int64_t max_rows, const std::string& leading_name) {
     const Bytes bytes(text);
     Format format;
     format.leading = leading;
@@ -99,6 +101,7 @@ nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool
     format.delimiter = delimiter.empty() ? ',' : delimiter[0];
     format.fields = fields;
     format.max_rows = max_rows;
+    format.leading_name = !leading_name.empty() ? leading_name.c_str() : leading == 1 ? "a label" : "a coefficient";
     const std::size_t from = static_cast<std::size_t>(offset);
     if (from > bytes.size()) throw nb::value_error("offset beyond the text");
     if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n') throw nb::value_error("the text must end in a newline");
@@ -113,41 +116,43 @@ nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool
 }
 
 // `count` numbers from text[offset:], blanks and line ends between them, the last one followed by a line end. Returns them as
-// a buffer and the offset after that line end; raises ValueError(what was found) with the offset where.
-nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count) {
+// a buffer and the offset after that line end; raises ValueError(what was found, the offset where).
+nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count, bool single) {
     const Bytes bytes(text);
-    if (offset < 0 || static_cast<std::size_t>(offset) > bytes.size() || bytes.size() == 0 || bytes.data()[bytes.size() - 1] != '\n')
-        throw nb::value_error("the end of the file found");
+    const auto fail = [](const std::string& found, std::int64_t at) {
+        PyErr_SetObject(PyExc_ValueError, nb::make_tuple(found, at).ptr());
+        throw nb::python_error();
+    };
+    const std::int64_t size = static_cast<std::int64_t>(bytes.size());
     // A number takes two bytes at least: a count that the text cannot hold must not be allocated.
-    if (count < 0 || static_cast<std::size_t>(count) > (bytes.size() - static_cast<std::size_t>(offset) + 1) / 2)
-        throw nb::value_error("the end of the file found");
+    if (offset < 0 || offset > size || size == 0 || bytes.data()[size - 1] != '\n' || count < 0 || count > (size - offset + 1) / 2)
+        fail("the end of the file found", size);
     auto* const numbers = new std::vector<double>(static_cast<std::size_t>(count));
     nb::capsule owner(numbers, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     const char* p = bytes.data() + offset;
-    const char* const end = bytes.data() + bytes.size();
+    const char* const end = bytes.data() + size;
     const auto skip = [&](bool lines) {
         while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || (lines && *p == '\n'))) ++p;
     };
-    const auto found = [&] {
-        if (p >= end) return std::string("the end of the file found");
+    const auto fail_here = [&] {
         const char* stop = p;
-        while (*stop != '\n' && *stop != ' ' && stop - p < 40) ++stop;
-        if (stop == p) return std::string("the end of the line found");
-        std::string token(p, stop);
-        for (char& c : token)
+        while (stop < end && *stop != '\n' && *stop != ' ' && stop - p < 40) ++stop;
+        std::string found = p >= end ? "the end of the file" : stop == p ? "the end of the line" : "'" + std::string(p, stop) + "'";
+        for (char& c : found)
             if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
-        return "'" + token + "' found";
+        fail(found + " found", p - bytes.data());
     };
     for (double& number : *numbers) {
         skip(true);
         NumberStatus status = NumberStatus::not_a_number;
         const char* const next = p < end ? read_double(p, &number, &status) : p;
-        if (status != NumberStatus::ok || (*next != ' ' && *next != '\n' && *next != '\r' && *next != '\t'))
-            throw nb::value_error(found().c_str());
+        if (status != NumberStatus::ok || (single && std::fabs(number) > std::numeric_limits<float>::max()) ||
+            (*next != ' ' && *next != '\n' && *next != '\r' && *next != '\t'))
+            fail_here();
         p = next;
     }
     skip(false);
-    if (p >= end || *p != '\n') throw nb::value_error(found().c_str());
+    if (p >= end || *p != '\n') fail_here();
     ++p;
     return nb::make_tuple(view<double>(numbers->data(), {numbers->size()}, owner), static_cast<std::int64_t>(p - bytes.data()));
 }
@@ -335,10 +340,10 @@ NB_MODULE(_native, m) {
             const nb::gil_scoped_release release;
             new (exact) Exact(std::move(machine));
         }, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
-        .def("decision_values", [](const Exact& self, const Chunk& chunk, const std::vector<Exact::Threshold>& thresholds, Decisions& out) {
+        .def("decision_values", [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds, Decisions& out) {
             const nb::gil_scoped_release release;
-            return self.decision_values(*chunk.rows, thresholds, out);
-        }, "chunk"_a, "thresholds"_a, "out"_a, "Returns the first precomputed row that lacks serials, or -1.")
+            return self.decision_values(*chunk.rows, precise, thresholds, out);
+        }, "chunk"_a, "precise"_a, "thresholds"_a, "out"_a, "Returns the first precomputed row that lacks serials, or -1.")
         .def("reference_sum", [](const Exact& self, const Chunk& chunk, Decisions& out) {
             const nb::gil_scoped_release release;
             out.resize(chunk.rows->rows);
@@ -358,9 +363,10 @@ NB_MODULE(_native, m) {
         });
     }, "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
           "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with coefficients a (n).");
-    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = 0, "offset"_a = 0, "max_rows"_a = -1,
+    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
-    m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a);
+    m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a, "single"_a = false,
+          "Numbers between blanks, the last one followed by a line end; single: of single precision. Returns (numbers, offset after them).");
     m.def("format_numbers", &format_numbers<Numbers>, "values"_a, "One line of shortest texts.");
     m.def("format_numbers", &format_numbers<Singles>, "values"_a);
     m.def("format_rows", &format_rows, "chunk"_a, "LIBSVM text of a chunk.");

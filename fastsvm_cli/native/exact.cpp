@@ -160,7 +160,7 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
     for (std::int64_t r = 0; r < n; ++r) {
         const std::int64_t begin = rows.begin(first + r);
         block.columns[r].take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
-        for (std::int64_t p = 0; p < pairs; ++p) value[r * pairs + p] = -machine_.rho[p];
+        std::fill_n(value + r * pairs, pairs, 0.0);
     }
     if (linear_) {
         for (std::int64_t r = 0; r < n; ++r)
@@ -208,8 +208,8 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
 // Sums of products, in any order: (n + 2) u sum |coef| K for each program, and the subtraction of rho, u |value| each.
 // Polynomial: |base| <= B = |gamma| X |z| + |coef0|, relative to B its error is (min(q, s) + 4) u in each program; the power multiplies
 // that by degree and adds 2 u per squaring and product: scale B^degree. Sigmoid: tanh has slope <= 1: B times the same, 6 u for tanh, scale 1.
-// Linear: both programs sum products |coef| |x_j| |z_j|, weight |z| in all: (min(q, s) + n + 4) u each.
-void Exact::row_terms(const Rows& rows, std::int64_t row, double* common, double* per_sum, double* scale) const {
+// Linear: both programs sum products |coef| |x_j| |z_j|, weight |z| in all: (min(q, s) + n + 4) u each, but q for min(q, s) where ours are folded.
+void Exact::row_terms(const Rows& rows, std::int64_t row, bool precise, double* common, double* per_sum, double* scale) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = static_cast<double>(largest_count_);
     const double z = std::sqrt(rows.squared_norms[row]) * (1 + 4 * unit * (q + 4)), x = largest_norm_ * (1 + 4 * unit * (s + 4));
     const double base = std::fabs(machine_.gamma) * x * z + std::fabs(machine_.coef0);
@@ -219,8 +219,8 @@ void Exact::row_terms(const Rows& rows, std::int64_t row, double* common, double
         case KernelType::rbf: {
             const double delta = machine_.gamma * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
             *common = 1.02 * delta + (0.4 * (q + s + 5) + 14) * unit;
-            // Beyond: regression is held to 1e-10 of sum |coef| by the reference sum, and a negative gamma leaves K unbounded.
-            if (!(machine_.gamma >= 0) || !(delta < (machine_.regression ? 1e-10 : 1e-2))) *common = std::numeric_limits<double>::infinity();
+            // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum, and a negative gamma leaves K unbounded.
+            if (!(machine_.gamma >= 0) || !(delta < (precise ? 1e-10 : 1e-2))) *common = std::numeric_limits<double>::infinity();
             return;
         }
         case KernelType::polynomial: {
@@ -231,9 +231,9 @@ void Exact::row_terms(const Rows& rows, std::int64_t row, double* common, double
         }
         case KernelType::sigmoid: *common = 2.1 * unit * ((std::min(q, s) + 6) * base + 8); return;
         case KernelType::linear:
-            *common = 2.1 * unit * (std::min(q, s) + 8);
+            // Folded, our sum has a term for every entry of the row.
+            *common = 1.05 * unit * (std::min(q, s) + (linear_ ? q : std::min(q, s)) + 16);
             *scale = z;
-            // Support vectors left unfolded sum K = x.z, whose weight the folded form already counts.
             return;
         case KernelType::precomputed: *common = std::numeric_limits<double>::infinity(); return;
     }
@@ -245,7 +245,7 @@ double Exact::rounding_radius(std::int64_t pair, double common, double per_sum, 
            3 * unit * (std::fabs(value) + std::fabs(machine_.rho[pair])) + 1e-290;
 }
 
-std::int64_t Exact::decision_values(const Rows& rows, const std::vector<Threshold>& thresholds, Decisions& out) const {
+std::int64_t Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = machine_.pairs();
     if (machine_.kernel == KernelType::precomputed) {
@@ -269,12 +269,14 @@ std::int64_t Exact::decision_values(const Rows& rows, const std::vector<Threshol
             for (std::int64_t r = first; r < stop; ++r) {
                 double* const row_value = out.value.data() + r * pairs;
                 double common, per_sum, scale;
-                row_terms(rows, r, &common, &per_sum, &scale);
+                row_terms(rows, r, precise, &common, &per_sum, &scale);
+                // After the sum, as LIBSVM: a large rho must not swallow small terms one by one.
+                for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= machine_.rho[p];
                 bool settled = true;
                 for (std::int64_t p = 0; p < pairs && (settled || out.with_radius); ++p) {
                     const double radius = rounding_radius(p, common, per_sum, scale, row_value[p]);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
-                    if (machine_.regression) {
+                    if (machine_.regression || !(common < std::numeric_limits<double>::infinity())) {
                         settled &= common < std::numeric_limits<double>::infinity();
                         continue;
                     }

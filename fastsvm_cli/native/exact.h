@@ -20,9 +20,10 @@ class Exact {
 public:
     using Threshold = std::pair<double, double>;  // value, margin
     explicit Exact(Machine machine);
+    // precise: the values themselves are used, not only their side of zero: for RBF they are within 1e-9 sum |coef| of svm-predict's.
     // thresholds: further values (and margins about them) whose side must be settled; only for models with one pair. When a precomputed row lacks serials,
     // returns that row, else -1.
-    std::int64_t decision_values(const Rows& rows, const std::vector<Threshold>& thresholds, Decisions& out) const;
+    std::int64_t decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds, Decisions& out) const;
     const Machine& machine() const { return machine_; }
 
 private:
@@ -30,7 +31,7 @@ private:
     void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, double* value) const;
     void fold_linear();
     void lay_out_strips(double density);
-    void row_terms(const Rows& rows, std::int64_t row, double* common, double* per_sum, double* scale) const;
+    void row_terms(const Rows& rows, std::int64_t row, bool precise, double* common, double* per_sum, double* scale) const;
     double rounding_radius(std::int64_t pair, double common, double per_sum, double scale, double value) const;
     void kernel_from_dots(std::int64_t n, double squared_norm, const double* norms, double* values) const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const;

@@ -300,7 +300,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const bool dense = degree_ >= 2 && std::pow(share, degree_) > 0.16;
         (dense ? block.dense : block.sparse).push_back(r);
         for (std::int64_t p = 0; p < nr_pairs; ++p) {
-            out.value[(first + r) * nr_pairs + p] = -rho_[p];
+            out.value[(first + r) * nr_pairs + p] = 0;
             if (radii) out.radius[(first + r) * nr_pairs + p] = svm_predict_rounding(p, rows, first + r) + 4 * unit * std::fabs(rho_[p]);
         }
     }
@@ -322,8 +322,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
 
     weigh(rows, first, n, block);
 
-    // What is left to do for a centre once its norms and weights are known. Rows that are far from it are left out.
-    const bool skips = centers_.size() > 1;
+    // What is left to do for a centre once its norms and weights are known. Where pairs have several, rows that are far from one leave it out.
+    const bool skips = static_cast<std::int64_t>(expansions_.size()) > nr_pairs;
     const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {
         const Center& center = centers_[c];
         double& weight = block.weight[c * block_rows + r];
@@ -341,6 +341,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         out.value[at] += term;
         if (!radii) return;
         const bool skipped = skips && block.norm[e.center * block_rows + r] > centers_[e.center].far_norm;
+        out.radius[at] += static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // the sum over expansions
         out.radius[at] += skipped ? e.certificate.weight * 1e-12 : radius(e, block.near[r], term);
     };
     const auto anyone = [&](const Expansion& e, const std::vector<std::int64_t>& list, std::size_t from) {
@@ -394,11 +395,13 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             for (std::size_t lane = 0; lane < lanes && from + lane < block.dense.size(); ++lane) add(e, block.dense[from + lane], e.constant + sums[lane]);
         }
     }
+    for (std::int64_t r = first; r < last; ++r)
+        for (std::int64_t p = 0; p < nr_pairs; ++p) out.value[r * nr_pairs + p] -= rho_[p];
     if (radii)
         for (std::int64_t i = first * nr_pairs; i < last * nr_pairs; ++i) {
-            // The last additions, of as many terms as the pair has expansions. NaN, from overflow, proves nothing.
+            // NaN, from overflow, proves nothing.
             double& radius = out.radius[i];
-            radius = (radius + (4 + static_cast<double>(expansions_.size())) * unit * std::fabs(out.value[i])) * up + 1e-290;
+            radius = (radius + 4 * unit * std::fabs(out.value[i])) * up + 1e-290;
             if (!(radius == radius) || !(out.value[i] == out.value[i])) radius = std::numeric_limits<double>::infinity();
         }
 }

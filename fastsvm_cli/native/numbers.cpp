@@ -13,6 +13,34 @@ bool continues_a_number(char c) {
     return is_digit(c) || c == '.' || c == '+' || c == '-' || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
+// Where the first digit that is not 0 stands, in powers of the base (of 2 for hexadecimal); its sign tells a huge number from a tiny one.
+long leading_exponent(const char* p, const char* end, bool hexadecimal) {
+    long position = 0, leading = 0;
+    bool fraction = false, found = false;
+    for (; p < end && (*p | 32) != (hexadecimal ? 'p' : 'e'); ++p) {
+        if (*p == '.') {
+            fraction = true;
+            continue;
+        }
+        if (!found && *p != '0') {
+            found = true;
+            leading = fraction ? -position - 1 : 0;
+        } else if (found && !fraction) {
+            ++leading;
+        }
+        position += fraction;
+    }
+    if (hexadecimal) leading *= 4;
+    long exponent = 0;
+    if (p < end) {
+        const bool negative = *++p == '-';
+        if (*p == '-' || *p == '+') ++p;
+        while (p < end && is_digit(*p) && exponent < 100000000) exponent = exponent * 10 + (*p++ - '0');
+        if (negative) exponent = -exponent;
+    }
+    return leading + exponent;
+}
+
 template <class Float>
 char* shortest(char* p, Float value) {
     if (std::isnan(value)) return p + std::strlen(std::strcpy(p, std::signbit(value) ? "-nan" : "nan"));
@@ -29,24 +57,21 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
     const char* end = p;
     while (continues_a_number(*end)) ++end;
     const bool hexadecimal = p[0] == '0' && (p[1] | 32) == 'x';
-    if (*p == '-' || *p == '+') {  // from_chars would take the second sign
+    const char* const digits = hexadecimal ? p + 2 : p;
+    if (*digits == '-' || *digits == '+') {  // from_chars would take a second sign
         *status = NumberStatus::not_a_number;
         return start;
     }
     double value = 0;
-    const char* const first = hexadecimal ? p + 2 : p;
     const auto format = hexadecimal ? std::chars_format::hex : std::chars_format::general;
-    const std::from_chars_result result = std::from_chars(first, end, value, format);
+    const std::from_chars_result result = std::from_chars(digits, end, value, format);
     if (result.ec == std::errc::invalid_argument) {
         *status = NumberStatus::not_a_number;
         return start;
     }
     if (result.ec == std::errc::result_out_of_range) {
-        // from_chars does not say which way; a mantissa of zero cannot be here, so the exponent's size decides.
-        bool small = false;
-        for (const char* q = first; q < result.ptr; ++q)
-            if ((*q | 32) == (hexadecimal ? 'p' : 'e')) small = q[1] == '-';
-        if (!small) small = first < result.ptr && (*first == '.' || *first == '0');
+        // from_chars does not say which way.
+        const bool small = leading_exponent(digits, result.ptr, hexadecimal) < 0;
         *status = small ? NumberStatus::underflow : NumberStatus::overflow;
         return start;
     }

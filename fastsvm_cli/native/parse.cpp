@@ -46,7 +46,7 @@ struct Piece {
     std::int64_t rows = 0, entries = 0;         // what it wrote
     std::int32_t max_index = 0;
     std::string fault;
-    std::int64_t fields = 0;
+    std::int64_t fields = -1;
 };
 
 struct Target {
@@ -80,7 +80,7 @@ Counts count(const char* p, const char* end, char separator) {
 
 // The leading numbers of a row. Returns the byte after them, or null with a fault.
 const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
-    const char* const what = format.leading == 1 ? "a label" : "a coefficient";
+    const char* const what = format.leading_name;
     for (int i = 0; i < format.leading; ++i) {
         while (is_blank(*p)) ++p;
         if (*p == '\n') {
@@ -92,7 +92,7 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
         if (status != NumberStatus::ok || !(is_blank(*next) || *next == '\n')) {
             if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
             *fault = number_fault(status, quote(p, end), what);
-            if (status == NumberStatus::not_a_number && *next == ':') *fault += " (is the data unlabelled?)";
+            if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0) *fault += " (is the data unlabelled?)";
             return nullptr;
         }
         p = next;
@@ -190,7 +190,7 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
 void parse_dense(Piece& piece, const Format& format, const Target& target) {
     const char* p = piece.begin;
     const char* const end = piece.end;
-    const bool blanks = format.delimiter == ' ' || format.delimiter == '\t';
+    const bool blanks = format.delimiter == ' ';
     double* label = target.labels + piece.row_base * format.leading;
     std::int64_t* row_end = target.row_end + piece.row_base;
     double* norm = target.squared_norms + piece.row_base;
@@ -239,7 +239,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
         }
         const std::int64_t values = field - format.leading;
         if (piece.fault.empty() && values < 0) piece.fault = "the end of the line found, expected a label";
-        if (piece.fault.empty() && piece.fields != 0 && values != piece.fields)
+        if (piece.fault.empty() && piece.fields >= 0 && values != piece.fields)
             piece.fault = std::to_string(values) + " values found, expected " + std::to_string(piece.fields) + " as in the first row";
         if (!piece.fault.empty()) {
             index_out = row_index;
@@ -255,14 +255,14 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
         ++piece.rows;
     }
     piece.entries = index_out - first_index;
-    piece.max_index = static_cast<std::int32_t>(piece.fields);
+    piece.max_index = static_cast<std::int32_t>(std::max<std::int64_t>(piece.fields, 0));
     piece.end = p;
 }
 
 std::vector<Piece> split(const char* text, std::size_t size, const Format& format) {
     // A piece of a quarter megabyte repays its thread. One piece when a row count stops it, or when the first row decides the width.
     constexpr std::size_t grain = 1 << 18;
-    const bool one = format.max_rows >= 0 || (format.dense && format.fields == 0);
+    const bool one = format.max_rows >= 0 || (format.dense && format.fields < 0);
     const std::size_t wanted = one ? 1 : std::min<std::size_t>(static_cast<std::size_t>(get_threads()), size / grain + 1);
     std::vector<Piece> pieces;
     const char* begin = text;
@@ -298,7 +298,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         for (std::int64_t i = first; i < last; ++i) {
             counts[i] = count(pieces[i].begin, pieces[i].end, separator);
             // Dense: a row has one field more than delimiters; blanks count every field, whatever the kind of blank.
-            if (format.dense) counts[i].entries = separator == ' ' || separator == '\t' ? (pieces[i].end - pieces[i].begin) / 2 + 1
+            if (format.dense) counts[i].entries = separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1
                                                                                        : counts[i].entries + counts[i].lines;
         }
     });
@@ -332,7 +332,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         entry_count += piece.entries;
         rows.max_index = std::max(rows.max_index, piece.max_index);
         result.consumed = static_cast<std::size_t>(piece.end - text);
-        result.fields = piece.fields;
+        result.fields = format.dense ? piece.fields : 0;
         if (!piece.fault.empty()) {
             result.fault = piece.fault;
             result.fault_line = first_line + row_count;

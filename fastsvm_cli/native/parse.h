@@ -11,7 +11,8 @@ struct Format {
     int leading = 1;           // numbers before the index:value pairs
     bool dense = false;        // delimited values instead of index:value
     char delimiter = ',';      // a blank means any run of blanks
-    std::int64_t fields = 0;   // dense: values a row must have; 0: the first row decides
+    std::int64_t fields = -1;  // dense: values a row must have; -1: the first row decides
+    const char* leading_name = "a label";
     std::int64_t max_rows = -1;  // stop after so many rows (a model's support vectors); -1: read all
 };
 
@@ -19,7 +20,7 @@ struct ParseResult {
     Rows rows;                 // the rows before the first fault
     std::string fault;         // "what was found, what was expected"; empty: none
     std::int64_t fault_line = 0;
-    std::int64_t fields = 0;   // dense: values in every row
+    std::int64_t fields = -1;  // dense: values in every row
     std::size_t consumed = 0;  // bytes read, when max_rows stopped it
 };
 
