@@ -54,21 +54,20 @@ def compile_maclaurin(
     x = scipy.sparse.csr_matrix((np.asarray(vectors.values), columns, np.asarray(vectors.indptr)), shape=(vectors.rows, len(features)))
     d = len(features)
 
-    pairs = max(header.pairs, 0)
-    per_number = 12 if single else 20  # bytes, as measured
-    count = compressed_count(d, min(rank, d)) if rank is not None and degree == 2 and d else coefficient_count(d, degree)
-    estimate = pairs * clusters * count * per_number if tolerance is None else 0  # the tolerance decides
-    if estimate > max_bytes:
-        raise TooLargeError(
-            model.path,
-            f"the compiled model would take about {estimate / 1e6:.0f} MB ({pairs} decision function{'s' * (pairs != 1)} of degree {degree} in {d} features), "
-            f"beyond the limit of {max_bytes / 1e6:.0f} MB (--max-size)",
-        )
-
     functions = _decision_functions(header, np.asarray(vectors.labels))
+    about = list(_about_centers(x, functions, center if gaussian else "origin", clusters))
+    if tolerance is None:  # which decides the size itself
+        compress = rank is not None and degree == 2 and d
+        count = sum(len(shares) for _, shares in about) * (compressed_count(d, min(rank, d)) if compress else coefficient_count(d, degree))
+        estimate = count * (12 if single else 20)  # bytes, as measured
+        if estimate > max_bytes:
+            what = f"{header.pairs} decision function{'s' * (header.pairs != 1)} of {d} features, degree {degree}{f', {clusters} centers' * (clusters > 1)}"
+            raise TooLargeError(
+                model.path, f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of {max_bytes / 1e6:.3g} MB (--max-size)"
+            )
     written, expansions, factors = [], [], _factors(header, degree)
     done, work = 0, max(1, sum(len(rows) ** 2 for rows, _ in functions))
-    for number, (point, shares) in enumerate(_about_centers(x, functions, center if gaussian else "origin", clusters)):
+    for number, (point, shares) in enumerate(about):
         used = np.unique(np.concatenate([rows for _, rows, _ in shares])) if shares else np.arange(0)
         largest = max((float(np.max(_squared_distances(x[block], point))) for block in _blocks(used, d)), default=0.0)
         written.append(Center(point, largest))
