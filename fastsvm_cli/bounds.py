@@ -53,42 +53,42 @@ def squared_norm_limit(gamma: float, largest_squared_norm: float) -> float:
     return 1 / product if product > 0 else inf
 
 
-def degree_norm(computed: float, degree: int, gamma: float, moment: float, n: int, d: int, largest: float) -> float:
+def degree_norm(computed: float, degree: int, moment: float, n: int, d: int, exponent: float) -> float:
     """An upper bound of W_degree, from its computed square.
 
-    computed: sum_ij a~_i a~_j (2 gamma x~_i.x~_j)^k / k! in floating point, a~_i = a_i e^{-gamma |x~_i|^2}. moment: sum_i |a~_i| |x~_i|^k.
-    n support vectors of d features, the largest |x~|^2 of them `largest`.
+    computed: sum_ij a~_i a~_j (2 gamma x~_i.x~_j)^k / k! in floating point, a~_i = a_i e^{-gamma |x~_i|^2}. moment: sum_i |a~_i| s_i^k with
+    s_i = sqrt(2 gamma) |x~_i|. n support vectors of d features; exponent: the largest gamma |x~|^2 of them.
 
     Every term is wrong by at most kappa u times its own size with |x~_i||x~_j| for the inner product: the inner product by (d + 6) u of that, its
     power k times as much; each a~ by the error of its exponent, gamma (d + 4) u |x~|^2, and 4 u; the products by k + 4; the sums over i and j
-    by 2 n + 60 additions. Those sizes add up to (2 gamma)^k / k! moment^2.
+    by 2 n + 60 additions. Those sizes add up to moment^2 / k!.
     """
-    kappa = degree * (d + 6) + 2 * (gamma * largest * (d + 4) + 4) + degree + 2 * n + 64
-    size = (2 * gamma) ** degree / factorial(degree) * moment * moment
+    kappa = degree * (d + 6) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 64
+    size = moment * moment / factorial(degree)
     return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
 
 
-def tail_norm(computed: float, above: int, gamma: float, moments: "list[float]", weight: float, n: int, d: int, largest: float) -> float:
+def tail_norm(computed: float, above: int, moments: "list[float]", weight: float, n: int, d: int, exponent: float) -> float:
     """An upper bound of W_{>above}, from its computed square.
 
-    moments: sum_i |a~_i| |x~_i|^k for k = above + 1, above + 2, ...; weight: sum_i |a_i|. The rest as in `degree_norm`.
+    moments: sum_i |a~_i| s_i^k for k = above + 1, above + 2, ...; weight: sum_i |a_i|. The rest as in `degree_norm`.
 
     Where every |2 gamma x~_i.x~_j| <= 12 the terms are a series, wrong by kappa u of its size with |x~_i||x~_j| for inner products. Beyond, they are a
     difference of e^s and a sum of its first terms, wrong by kappa u e^{|s|}. Either way at most kappa u (sum |a_i|)^2, since e^{2 gamma |x~||y~|}
     <= e^{gamma (|x~|^2 + |y~|^2)}; and the series' size is known term by term as far as the moments go, and geometric beyond.
     """
     size = weight * weight
-    s = 2 * gamma * largest
+    s = 2 * exponent
     last = above + len(moments)
     degrees = 2 * last
     if s < 12 and s < last / 2:
-        total = sum((2 * gamma) ** k / factorial(k) * m * m for k, m in enumerate(moments, above + 1))
+        total = sum(m * m / factorial(k) for k, m in enumerate(moments, above + 1))
         # Beyond the moments given: each further degree is less than half the one before.
-        total += 2 * (2 * gamma) ** last / factorial(last) * moments[-1] * moments[-1]
+        total += 2 * moments[-1] * moments[-1] / factorial(last)
         size = min(size, total)
     else:
         degrees = last + int(4 * s)  # e^{|s|} has its weight on degrees around |s|
-    kappa = degrees * (d + 6) + 2 * (gamma * largest * (d + 4) + 4) + 2 * n + 400
+    kappa = degrees * (d + 6) + 2 * (exponent * (d + 4) + 4) + 2 * n + 400
     return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
 
 

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from errno import EEXIST, ENOENT
+from errno import EEXIST, EISDIR, ENOENT
 
 from fastsvm_cli.errors import FileError
 
@@ -32,6 +32,8 @@ class Output:
                 return
             if not path:
                 raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
+            if os.path.basename(path) in ("", ".", ".."):
+                raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
             self._target = os.fsencode(os.path.realpath(path))
             self._file, self._temporary = _create_beside(self._target)
             if mode is not None:

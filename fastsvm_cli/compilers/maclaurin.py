@@ -88,6 +88,8 @@ def compile_maclaurin(
                 shown = on_progress and (lambda share, from_=done, size=len(mine) ** 2: on_progress((from_ + share * size) / work))
                 certificate = _certificate(x[mine], a, point, header, factors, total[: 1 + d] - stored[: 1 + d] if own_rank else total - stored, shown)
                 certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
+                if not np.all(np.isfinite(certificate.numbers())):
+                    raise ModelFormatError(model.path, "a number of the certificate overflows: scale the data")
             done += len(mine) ** 2
             if on_progress:
                 on_progress(done / work)
@@ -107,6 +109,8 @@ def certified_degree(degree: int, gaussian: bool) -> int:
 def _degree(model: ExactModel, wanted: "int | None") -> int:
     header = model.header
     if header.kernel_type == "rbf":
+        if not header.gamma >= 0:
+            raise ModelFormatError(model.path, f"gamma {header.gamma:g} found; approx compiles rbf kernels of gamma 0 or more")
         return 2 if wanted is None else wanted
     own = {"linear": 1, "polynomial": header.degree}.get(header.kernel_type)
     if own is not None and own <= MAX_DEGREE:
@@ -148,7 +152,7 @@ def _about_centers(x, functions, center: "str | None", clusters: int):
     if center == "pair":
         for p, (rows, a) in enumerate(functions):
             yield _mean(x[rows]), [(p, rows, a)]
-    elif clusters > 1 and x.shape[0] > 1:
+    elif clusters > 1 and min(x.shape) > 0:
         cluster = _clusters(x, clusters)
         for k in np.unique(cluster):
             mine = [(p, rows[cluster[rows] == k], a[cluster[rows] == k]) for p, (rows, a) in enumerate(functions)]
@@ -262,29 +266,32 @@ def _certificate(x, a: np.ndarray, point: np.ndarray, header, factors: "list[flo
     degree = len(factors) - 1
     dense = np.ascontiguousarray(x.toarray() - point)
     squares = np.einsum("ij,ij->i", dense, dense)
-    norms, largest = np.sqrt(squares), float(np.max(squares, initial=0.0))
+    norms = np.sqrt(squares)
     weight = float(np.abs(a).sum())
     gaussian = header.kernel_type == "rbf"
     exponents = header.gamma * squares if gaussian else np.zeros(n)
     damped = np.abs(a) * np.exp(-exponents)
 
-    def moment(k):
-        return float(damped @ norms**k)
+    largest_exponent = float(np.max(exponents, initial=0.0))
+
+    def moment(k, lengths):
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # what e^{-gamma |x~|^2} has made 0 is 0 at any power
+            return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
 
     squared = rounding * rounding * _orderings(d, degree)[: len(rounding)]
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
         stored = float(np.sqrt(squared[at : at + size].sum())) * (1 + 1e-9)  # 0 for a compressed M, whose loss is known as a whole
-        error.append(stored + bounds.coefficient_error(k, factor, moment(k), n, d, float(np.max(exponents, initial=0.0))))
+        error.append(stored + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
         at += size
     truncation = []
     if gaussian:
-        last = certified_degree(degree, True)
+        last, scaled = certified_degree(degree, True), np.sqrt(2 * exponents)
         computed = _native.degree_norms(dense, a, header.gamma, degree + 1, last, on_progress)
         for k in range(degree + 1, last + 1):
-            truncation.append(bounds.degree_norm(computed[k - degree - 1], k, header.gamma, moment(k), n, d, largest))
-        moments = [moment(k) for k in range(last + 1, last + 41)]
-        truncation.append(bounds.tail_norm(computed[-1], last, header.gamma, moments, weight, n, d, largest))
+            truncation.append(bounds.degree_norm(computed[k - degree - 1], k, moment(k, scaled), n, d, largest_exponent))
+        moments = [moment(k, scaled) for k in range(last + 1, last + 41)]
+        truncation.append(bounds.tail_norm(computed[-1], last, moments, weight, n, d, largest_exponent))
         truncation = [w + 1e-120 * weight for w in truncation]  # coefficients that underflowed
     return Certificate(truncation, error, weight * (1 + 1e-9), float(n))

@@ -110,6 +110,8 @@ class MaclaurinModel(Model):
         degree = number("maclaurin_degree")
         if not 0 <= degree <= MAX_DEGREE:
             raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected 0 to {MAX_DEGREE}", own["maclaurin_degree"][1])
+        if header.kernel_type == "rbf" and not header.gamma >= 0:
+            raise ModelFormatError(path, f"gamma {header.gamma:g} found, expected 0 or more", line)
         kernel_degree = {"rbf": degree, "linear": 1, "polynomial": header.degree}.get(header.kernel_type)
         if kernel_degree is None:
             raise ModelFormatError(path, f"a {header.kernel_type} kernel found, which has no expansion", line)
@@ -157,7 +159,10 @@ class MaclaurinModel(Model):
         centers, expansions = [], []
         for _ in range(number("nr_centers")):
             record(b"center", 0)
+            start = at
             largest_norm = numbers(1)[0]
+            if largest_norm < 0:
+                fail(f"{largest_norm:g} found, expected a squared norm", start)
             centers.append(Center(numbers(d) if d else array("d"), largest_norm))
         for _ in range(number("nr_expansions")):
             start = at

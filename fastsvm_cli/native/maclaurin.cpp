@@ -172,7 +172,7 @@ Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int
     const double low = std::max(norm - slack, 0.0), high = norm + slack;
     out.weight = gaussian_ ? std::exp(-gamma_ * low) * up : 1;
     out.exponent_error = gaussian_ ? gamma_ * slack * 1.01 + (8 + gamma_ * norm) * unit : 0;
-    if (!(gamma_ * slack < 1e-2)) out.exponent_error = std::numeric_limits<double>::infinity();
+    if (gaussian_ && !(gamma_ * slack < 1e-2)) out.exponent_error = std::numeric_limits<double>::infinity();
     out.distance[0] = out.reach[0] = 1;
     for (int k = 1; k <= degree_; ++k) {
         out.distance[k] = out.distance[k - 1] * std::sqrt(high) * up;
@@ -247,8 +247,6 @@ double Maclaurin::compressed(const Expansion& e, const Columns& columns, std::ve
 // |z - m|^2 and its exponential, for every row of the block and every centre, in raw coordinates.
 void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const {
     block.norm.assign(centers_.size() * block_rows, 0.0);
-    block.weight.assign(centers_.size() * block_rows, 1.0);
-    if (!gaussian_) return;
     for (std::size_t c = 0; c < centers_.size(); ++c) {
         const Center& center = centers_[c];
         double* const norm = block.norm.data() + c * block_rows;
@@ -260,6 +258,10 @@ void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Bloc
             for (std::int64_t i = 0; i < columns.count(); ++i) inner += center.m[columns.column[i]] * columns.value[i];
             norm[r] = std::max(norm[r] + center.squared_norm - 2 * inner, 0.0);
         }
+    }
+    if (!gaussian_) {
+        block.weight.assign(block.norm.size(), 1.0);
+        return;
     }
     block.weight = block.norm;
     kernels().exp_of_norms(static_cast<std::int64_t>(block.weight.size()), gamma_, block.weight.data());
