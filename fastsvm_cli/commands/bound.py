@@ -17,7 +17,7 @@ def command(as_json, quiet, dense, delimiter, unlabelled, data_or_model):
       fastsvm bound train.txt              gamma_MAX, before training
       fastsvm bound train.model            its gamma against gamma_MAX
       fastsvm bound train.model test.txt   share of rows inside the bound
-      fastsvm bound train.model.approx test.txt   and, certified, rows proven
+      fastsvm bound certified.approx test.txt  and rows proven
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within 3.05 %.
     It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the origin and about the
