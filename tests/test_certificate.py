@@ -344,19 +344,19 @@ def test_degree_norms_are_the_sums_of_their_definition(largest, threads):
             for first, last in ((2, 6), (5, 9), (1, 1)):
                 computed = np.array(_native.degree_norms(np.ascontiguousarray(x), a, gamma, first, last))
                 norms, tail = true_degree_norms(x, a, gamma, first, last)
-                damped, lengths = np.abs(a) * np.exp(-gamma * (x**2).sum(axis=1)), np.sqrt((x**2).sum(axis=1))
-                top = float((x**2).sum(axis=1).max())
+                exponents = gamma * (x**2).sum(axis=1)
+                damped, lengths, top = np.abs(a) * np.exp(-exponents), np.sqrt(2 * exponents), float(exponents.max())
                 weight = float(np.abs(a).sum())
                 for at, k in enumerate(range(first, last + 1)):
                     moment = float(damped @ lengths**k)
-                    size = (2 * gamma) ** k / factorial(k) * moment**2
+                    size = moment**2 / factorial(k)
                     assert abs(computed[at] - norms[at]) <= 1e-12 * size + 1e-300
-                    bound = bounds.degree_norm(computed[at], k, gamma, moment, n, d, top)
+                    bound = bounds.degree_norm(computed[at], k, moment, n, d, top)
                     assert bound**2 >= norms[at]
                     assert bound**2 <= 1.0001 * max(norms[at], 0) + 1e-10 * size + 1e-300
                 assert abs(computed[-1] - tail) <= 1e-12 * weight**2
                 moments = [float(damped @ lengths**k) for k in range(last + 1, last + 41)]
-                bound = bounds.tail_norm(computed[-1], last, gamma, moments, weight, n, d, top)
+                bound = bounds.tail_norm(computed[-1], last, moments, weight, n, d, top)
                 assert bound**2 >= tail
                 assert bound**2 <= 1.0001 * max(tail, 0) + 1e-9 * weight**2
     finally:
@@ -375,10 +375,9 @@ def test_degree_norms_of_many_vectors_that_cancel_are_bounded(threads):
                 x, gamma = np.ones((n, 1)), 0.1
                 computed = _native.degree_norms(x, a, gamma, 3, 7)
                 total, t = a.astype(EXTENDED).sum(), EXTENDED(2 * gamma)
-                moment = float(np.abs(a).sum() * np.exp(-gamma))
                 for k in range(3, 8):
-                    true = total**2 * np.exp(-t) * t**k / factorial(k)
-                    assert bounds.degree_norm(computed[k - 3], k, gamma, moment, n, 1, 1.0) ** 2 >= true, (n, small, k)
+                    true, moment = total**2 * np.exp(-t) * t**k / factorial(k), float(np.abs(a).sum() * np.exp(-gamma) * np.sqrt(2 * gamma) ** k)
+                    assert bounds.degree_norm(computed[k - 3], k, moment, n, 1, gamma) ** 2 >= true, (n, small, k)
     finally:
         _native.set_threads(0)
 
@@ -482,10 +481,10 @@ class Libsvm:
         return out
 
 
-def exact_lines(machine, rows, probability=False, tolerance=0.0, **options):
+def exact_lines(machine, rows, probability=False, allowed=0.0, **options):
     exact, model = certified(machine, **options)
     written = []
-    tally = predict(model, [parse(rows)], written.append, path="rows", probability=probability, exact=Fallback(lambda: exact, tolerance))
+    tally = predict(model, [parse(rows)], written.append, path="rows", probability=probability, exact=Fallback(lambda: exact, allowed))
     return b"".join(written).splitlines(), tally
 
 
@@ -555,7 +554,7 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
         machine, x = hostile_machine(rng)
         machine = Machine("nu_svr", "rbf", machine.vectors, machine.coef[:, :1], machine.rho[:1], gamma=machine.gamma)
         rows = hostile_rows(rng, x)
-        lines, tally = exact_lines(machine, rows, tolerance=tolerance, **hostile_options(rng))
+        lines, tally = exact_lines(machine, rows, allowed=tolerance, **hostile_options(rng))
         theirs = reference(parse_model(machine.text(), "a.model"), parse(rows))[:, 0]
         assert np.all(np.abs(np.array(lines, float) - theirs) <= tolerance)
 

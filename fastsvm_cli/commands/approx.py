@@ -2,6 +2,8 @@ import sys
 
 import click
 
+from fastsvm_cli.commands.options import threads_option
+
 
 @click.command("approx")
 @click.option("--center", type=click.Choice(["mean", "origin", "pair"]), help="Where an RBF kernel is expanded: the mean of the support vectors [default], the origin (as in the paper), or for several classes the mean of each pair's vectors (more accurate, a center per pair to store).")
@@ -11,11 +13,12 @@ import click
 @click.option("--tolerance", type=click.FloatRange(0, min_open=True), metavar="E", help="Compress M to as few eigenvalues as change no decision value by more than E, for rows as near the center as the support vectors (degree 2).")
 @click.option("--certify", is_flag=True, help="Store what proves, row by row, how far a decision value can be from svm-predict's; about n_SV * n_SV * d / 2 operations.")
 @click.option("--precision", type=click.Choice(["single", "double"]), help="Of the stored numbers [default: single for RBF, double for linear and polynomial kernels, whose expansion is exact].")
+@threads_option
 @click.option("--max-size", type=click.FloatRange(0, min_open=True), default=256, show_default=True, metavar="MB", help="Refuse to write a larger model.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no progress bar.")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(center, degree, centers, rank, tolerance, certify, precision, max_size, quiet, model_file, output_file):
+def command(center, degree, centers, rank, tolerance, certify, precision, threads, max_size, quiet, model_file, output_file):
     """Compile a LIBSVM model into its Maclaurin expansion.
 
     At degree 2 a row then costs at most d*d/2 products (sparse rows: the square of their non-zeros, halved), whatever the number of support
@@ -31,6 +34,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, max_si
     from hashlib import sha256
     from os.path import basename
 
+    from fastsvm_cli import _native
     from fastsvm_cli.data import read_bytes
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.models import parse_model
@@ -38,6 +42,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, max_si
     from fastsvm_cli.output import Output, is_standard_output
     from fastsvm_cli.progress import Progress
 
+    _native.set_threads(threads)
     text = read_bytes(model_file)
     model = parse_model(text, model_file)
     if not isinstance(model, ExactModel):

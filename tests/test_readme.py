@@ -1,0 +1,62 @@
+"""The README cannot drift from the program."""
+
+import os
+import re
+import shlex
+import subprocess
+
+import click
+import pytest
+from conftest import DATA, ROOT
+from fastsvm_cli.cli import COMMANDS, fastsvm as group
+
+README = (ROOT / "README.md").read_text()
+CONTEXT = click.Context(group)
+
+
+def _options(name):
+    return {option for parameter in group.get_command(CONTEXT, name).params for option in parameter.opts if option.startswith("-")} | {"-h", "--help"}
+
+
+def test_every_command_is_in_the_readme_with_its_own_usage():
+    for name in COMMANDS:
+        assert f"`fastsvm {name} [options]" in README
+
+
+@pytest.mark.parametrize("line", sorted(set(re.findall(r"fastsvm (?:approx|predict|bound)\b[^|`#\n]*", README))))
+def test_every_option_in_the_readme_exists(line):
+    words = shlex.split(line)
+    for word in words[2:]:
+        if word.startswith("-") and len(word) > 1:
+            assert word in _options(words[1]), line
+
+
+def test_every_long_option_is_explained_in_the_readme():
+    for name in COMMANDS:
+        for option in _options(name) - {"--help", "--quiet", "--probability", "--threads"}:
+            assert not option.startswith("--") or option in README, f"{name} {option}"
+
+
+def test_both_commands_of_the_readme_are_there():
+    for script in ("./scripts/quickstart.sh", "./scripts/test.sh"):
+        assert f"\n{script}\n" in README
+        assert os.access(ROOT / script, os.X_OK)
+        subprocess.run(["bash", "-n", ROOT / script], check=True)
+
+
+def test_the_changelog_names_the_version():
+    from fastsvm_cli import __version__
+
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_data_sets_are_what_their_script_makes(tmp_path):
+    """Made again in a copy of the project, they are the same to the byte: any machine has the same data."""
+    import shutil
+    import sys
+
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "make_data.py", tmp_path / "scripts")
+    subprocess.run([sys.executable, tmp_path / "scripts" / "make_data.py"], check=True)
+    made = {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()}
+    assert made == {path.name: path.read_bytes() for path in DATA.iterdir() if path.name in made} and len(made) == 5
