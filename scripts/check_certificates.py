@@ -4,7 +4,7 @@
     scripts/check_certificates.py test_file exact_model compiled_model...
 
 Prints, per compiled model: the violations (there must be none), the largest |f - f_hat| / radius, and the share of rows proven. Exit 1 on a
-violation. RBF models; about 100 ns per row and support vector and core.
+violation. RBF models; about 100 ns per row, support vector and core.
 """
 
 import multiprocessing
@@ -25,12 +25,15 @@ def dense(chunk, columns):
 
 
 def exact_values(part):
-    """(rows, pairs) decision values in extended precision, from differences of coordinates: no cancellation of norms."""
+    """(rows, pairs) decision values in extended precision: eleven bits more than the computation they check."""
     z, x, coefficients, header = part
     out = []
-    x = x.astype(np.longdouble)
+    x = np.asfortranarray(x.astype(np.longdouble))
+    norms = (x * x).sum(1)
     for row in z.astype(np.longdouble):
-        kernel = np.exp(-np.longdouble(header.gamma) * ((x - row) ** 2).sum(1))
+        used = np.flatnonzero(row)
+        distances = norms + (row * row).sum() - 2 * sum((row[j] * x[:, j] for j in used), np.zeros(len(x), np.longdouble))
+        kernel = np.exp(-np.longdouble(header.gamma) * np.maximum(distances, 0))
         out.append(combine(kernel, coefficients, header))
     return np.array(out)
 
