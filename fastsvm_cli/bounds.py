@@ -26,6 +26,11 @@ centre of an expansion, x~ = x - m, z~ = z - m, a_i the coefficients and K the k
    that, its power by degree times as much and 2 u per product.
 6. *The last sums*, over expansions and rho: u times the number of terms and their size.
 
+7. *Underflow.* Of a square: 2e-154 sqrt(count) in a length (`length`). Of anything else: the certificate is refused unless gamma, coef0, coefficients
+and vectors stay within 1e30, gamma and coef0 (and, for finite kernels, coefficients and vectors) also above 1e-30 (1e-60). For RBF only rows with gamma |z~|^2 < 745
+have a weight, so |z~|^4 < 1e66 and what underflows adds less than 1e-250; every radius holds 1e-200 for it. For finite kernels E_k holds 1e-322 per
+support vector, which no row can make smaller than what it lost.
+
 u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor 1 + 1e-9. Terms 1, 3,
 4, 5 and 6 are computed per row in native/maclaurin.cpp, whose names are those used here; W and E are computed here, once, by the compiler.
 """
@@ -61,9 +66,9 @@ def degree_norm(computed: float, degree: int, moment: float, n: int, d: int, exp
 
     Every term is wrong by at most kappa u times its own size with |x~_i||x~_j| for the inner product: the inner product by (d + 6) u of that, its
     power k times as much; each a~ by the error of its exponent, gamma (d + 4) u |x~|^2, and 4 u; the products by k + 4; the sums over i and j
-    by 2 n + 60 additions. Those sizes add up to moment^2 / k!.
+    by n / 16 + 300 additions and 2 n more to spare. Those sizes add up to moment^2 / k!.
     """
-    kappa = degree * (d + 6) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 64
+    kappa = degree * (d + 6) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 300
     size = moment * moment / factorial(degree)
     return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
 
@@ -87,7 +92,7 @@ def tail_norm(computed: float, above: int, moments: "list[float]", weight: float
         total += 2 * moments[-1] * moments[-1] / factorial(last)
         size = min(size, total)
     else:
-        degrees = last + int(4 * s)  # e^{|s|} has its weight on degrees around |s|
+        degrees = last + 4 * s  # e^{|s|} has its weight on degrees around |s|
     kappa = degrees * (d + 6) + 2 * (exponent * (d + 4) + 4) + 2 * n + 400
     return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
 
@@ -99,7 +104,12 @@ def coefficient_error(degree: int, factor: float, moment: float, n: int, d: int,
     k + 1 factors, each x~ a rounded difference, a~ as in `degree_norm`, entry by entry; the norms of the terms' absolute values add up to moment.
     """
     operations = n + 3 * degree + exponent * (d + 4) + 24
-    return abs(factor) * moment * operations * UNIT * 1.1
+    return abs(factor) * moment * operations * UNIT * 1.1 + 1e-322 * (n + 10)
+
+
+def length(squares: float, n: int) -> float:
+    """An upper bound of the Euclidean length of n numbers from the computed sum of their squares, some of which may have underflowed."""
+    return sqrt(squares) * _UP + 2e-154 * sqrt(n)
 
 
 def poisson_tail_terms(t: float, first: int, last: int) -> "list[float]":

@@ -68,13 +68,12 @@ def predict(
                 exact.model.decision_values(part, again, until)
                 decisions.put(rows, again)
                 tally.evaluated += len(rows)
-                tally.reference_rows += again.reference_rows
                 # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
                 open_still = _native.unsettled(task, again, probability, exact.tolerance)
+                tally.reference_rows += again.reference_rows + sum(again.radius[row, 0] > 0 for row in open_still)
                 if open_still:
                     exact.model.reference_values(part.select(open_still), again)
                     decisions.put([rows[row] for row in open_still], again)
-                    tally.reference_rows += len(open_still)
         _native.predict(task, decisions, probability, predictions)
         if model.proves and predictions.doubtful:
             rows = predictions.doubtful

@@ -360,33 +360,39 @@ def test_labels_and_values_of_unscaled_data_are_libsvms(tmp_path, svm_type, offs
 # ---- where only the order of operations decides
 
 
-def mirrored(rng, kernel, n=30, d=6, *, size=1.0, svm_type="c_svc"):
-    """A machine of mirror images in index 1, with opposite coefficients and rho 0, and rows on the mirror: f is 0, its rounding is not."""
-    half = [{i: float(size * rng.standard_normal()) for i in range(1, d + 1)} for _ in range(n)]
-    image = [{**x, 1: -x[1]} for x in half]
-    a = rng.uniform(0.1, 3, n)
-    order = rng.permutation(n)
-    machine = Machine(svm_type, kernel, half + [image[i] for i in order], np.concatenate([a, -a[order]])[:, None], [0.0], gamma=0.3, coef0=0.2, degree=3)
+def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
+    """A machine of vectors and their mirror images, read from right to left, with opposite coefficients and rho 0, and rows that read the same
+    both ways: f is 0, its rounding is not. lean: vectors are longer by so much in directions at right angles to every row."""
+    away = rng.standard_normal((n, d // 2))
+    x = size * rng.standard_normal((n, d)) + lean * np.hstack([away, -away[:, ::-1]])
+    a, order = rng.uniform(0.1, 3, n), rng.permutation(n)
+    vectors = [dict(enumerate(row.tolist(), 1)) for row in (*x, *x[order, ::-1])]
+    machine = Machine(svm_type, kernel, vectors, np.concatenate([a, -a[order]])[:, None], [0.0], gamma=0.3, coef0=0.2, degree=3)
     if svm_type == "c_svc":
         machine.label, machine.nr_sv = [5, -2], [n, n]
-    rows = [{i: float(size * rng.standard_normal()) for i in range(2, d + 3)} for _ in range(200)]
+    half = size * rng.standard_normal((200, d // 2))
+    rows = [dict(enumerate([*left, *left[::-1], *beyond], 1)) for left, beyond in zip(half.tolist(), (size * rng.standard_normal((200, 2))).tolist())]
     return machine, rows
 
 
 @pytest.mark.parametrize("svm_type", ["c_svc", "one_class"])
 @pytest.mark.parametrize(
-    "kernel, size",
-    [*(("linear", size) for size in (1e-100, 1e-3, 1, 1e6)), *(("polynomial", size) for size in (0.01, 1, 10, 1e5)), ("rbf", 0.1), ("rbf", 1), ("sigmoid", 1), ("sigmoid", 20)],
+    "kernel, size, lean",
+    [
+        *(("linear", size, lean) for size, lean in ((1e-100, 0), (1e-3, 0), (1, 0), (1, 1e5), (1e6, 0))),
+        *(("polynomial", size, lean) for size, lean in ((0.01, 0), (1, 0), (1, 1e5), (10, 0), (1e5, 0))),
+        *(("rbf", size, lean) for size, lean in ((0.1, 0), (1, 0), (0.1, 2))),
+        *(("sigmoid", size, lean) for size, lean in ((1, 0), (1, 1e5), (20, 0))),
+    ],
 )
-def test_where_f_is_zero_the_reference_sum_gives_libsvms_label(tmp_path, kernel, size, svm_type):
-    machine, rows = mirrored(np.random.default_rng(1), kernel, size=size, svm_type=svm_type)
+def test_where_f_is_zero_the_reference_sum_gives_libsvms_label(tmp_path, kernel, size, lean, svm_type):
+    machine, rows = mirrored(np.random.default_rng(1), kernel, size=size, lean=lean, svm_type=svm_type)
     model, theirs = both(machine, tmp_path)
     text, tally = written_lines(model, [parse(rows)])
     assert tally.reference_rows == len(rows)
     expected = theirs.lines(rows)
     assert [line.split() for line in text.decode().splitlines()] == expected
-    if kernel != "linear":  # which has x_1 z_1 = 0 and nothing else to differ in
-        assert 20 < sum(line == expected[0] for line in expected) < 180  # rounding does decide
+    assert 20 < sum(line == expected[0] for line in expected) < 180  # rounding does decide
 
 
 def test_rows_far_from_zero_need_no_reference_sum(tmp_path):
@@ -468,7 +474,7 @@ def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
     """|x|^2 = 1 + 0.8 u + 0.8 u + ... stays 1 one by one; in |x - z|^2 with z_1 = x_1 the small ones are all there is."""
     many = 1000
     x = {1: 1.0, **{i: (0.8 * oracles.UNIT) ** 0.5 for i in range(2, many + 2)}}
-    machine = Machine("c_svc", "rbf", [x, {1: 50.0}], np.array([[1.0], [-1.0]]), [1 - 400 * oracles.UNIT], 1.0, label=[1, -1], nr_sv=[1, 1])
+    machine = Machine("c_svc", "rbf", [x], np.array([[1.0]]), [1 - 400 * oracles.UNIT], 1.0, label=[1, -1], nr_sv=[1, 0])
     model, theirs = both(machine, tmp_path)
     rows = [{1: 1.0}]
     assert theirs.labels(rows) == [-1]

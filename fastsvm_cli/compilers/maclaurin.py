@@ -54,8 +54,10 @@ def compile_maclaurin(
     x = scipy.sparse.csr_matrix((np.asarray(vectors.values), columns, np.asarray(vectors.indptr)), shape=(vectors.rows, len(features)))
     d = len(features)
 
+    if certify:
+        _check_range(model)
     functions = _decision_functions(header, np.asarray(vectors.labels))
-    about = list(_about_centers(x, functions, center if gaussian else "origin", clusters))
+    about = list(_about_centers(x, functions, center if gaussian else "origin", clusters if gaussian else 1, model.path))
     if tolerance is None:  # which decides the size itself
         compress = rank is not None and degree == 2 and d
         count = sum(len(shares) for _, shares in about) * (compressed_count(d, min(rank, d)) if compress else coefficient_count(d, degree))
@@ -77,6 +79,8 @@ def compile_maclaurin(
                 total += _terms(x[mine[block]], a[block], point, factors, gaussian and header.gamma)
             own_rank, dropped = 0, 0.0
             if degree == 2 and d and (rank is not None or tolerance is not None):
+                if not np.all(np.isfinite(total)):
+                    raise ModelFormatError(model.path, "a coefficient of the expansion overflows double precision: scale the data")
                 own_rank, stored, dropped = _compress(total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest)
             else:
                 with np.errstate(over="ignore"):
@@ -121,13 +125,33 @@ def _degree(model: ExactModel, wanted: "int | None") -> int:
     raise ModelFormatError(model.path, f"a {what} found; approx compiles rbf, linear and polynomial kernels of degree up to {MAX_DEGREE}")
 
 
+def _check_range(model: ExactModel) -> None:
+    """A proof counts roundings, each relative to a number: what it is about may not overflow nor, where no e^{-gamma |z|^2} bounds the rows that
+    matter, underflow, up to the fourth power. See bounds.py."""
+    header = model.header
+    finite = header.kernel_type != "rbf"
+    for what, numbers, least in (
+        ("gamma", [header.gamma], 1e-30), ("coef0", [header.coef0], 1e-30), ("rho", header.rho, 0.0),
+        ("a coefficient", np.asarray(model.vectors.labels), 1e-60 * finite), ("a value of a support vector", np.asarray(model.vectors.values), 1e-30 * finite),
+    ):  # fmt: skip
+        sizes = np.abs(np.asarray(numbers, float))
+        odd = sizes[(sizes != 0) & ((sizes < least) | (sizes > 1e30))]
+        if len(odd):
+            raise ModelFormatError(model.path, f"{what} of size {odd[0]:g} found, beyond what a certificate can cover: scale the data")
+
+
 def _factors(header, degree: int) -> "list[float]":
     """K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and (3.13) to (3.16), at any degree."""
     if header.kernel_type == "rbf":
-        return [(2 * header.gamma) ** k / factorial(k) for k in range(degree + 1)]
+        return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
     if header.kernel_type == "linear":
         return [0.0, 1.0]
-    return [comb(degree, k) * header.coef0 ** (degree - k) * header.gamma**k for k in range(degree + 1)]
+    return [comb(degree, k) * _power(header.coef0, degree - k) * _power(header.gamma, k) for k in range(degree + 1)]
+
+
+def _power(base: float, exponent: int) -> float:
+    with np.errstate(all="ignore"):  # what overflows is refused by its result
+        return float(np.float64(base) ** exponent)
 
 
 def _decision_functions(header, coefficients: np.ndarray) -> "list[tuple[np.ndarray, np.ndarray]]":
@@ -147,13 +171,13 @@ def _nonzero(rows: np.ndarray, a: np.ndarray) -> "tuple[np.ndarray, np.ndarray]"
     return rows[a != 0], a[a != 0]
 
 
-def _about_centers(x, functions, center: "str | None", clusters: int):
+def _about_centers(x, functions, center: "str | None", clusters: int, path: str):
     """Yield (center, [(pair, rows, coefficients) of the expansions about it])."""
     if center == "pair":
         for p, (rows, a) in enumerate(functions):
             yield _mean(x[rows]), [(p, rows, a)]
     elif clusters > 1 and min(x.shape) > 0:
-        cluster = _clusters(x, clusters)
+        cluster = _clusters(x, clusters, path)
         for k in np.unique(cluster):
             mine = [(p, rows[cluster[rows] == k], a[cluster[rows] == k]) for p, (rows, a) in enumerate(functions)]
             # A pair without support vectors in a cluster has no expansion there; one without any has one about the first, of nothing.
@@ -162,10 +186,14 @@ def _about_centers(x, functions, center: "str | None", clusters: int):
         yield (np.zeros(x.shape[1]) if center == "origin" else _mean(x)), [(p, rows, a) for p, (rows, a) in enumerate(functions)]
 
 
-def _clusters(x, k: int) -> np.ndarray:
+def _clusters(x, k: int, path: str) -> np.ndarray:
     """The cluster of every support vector: k-means, k-means++ start, seeded: the same model compiles to the same file."""
     from scipy.cluster.vq import kmeans2
 
+    with np.errstate(all="ignore"):
+        sound = np.isfinite(x.multiply(x).sum())
+    if not sound:
+        raise ModelFormatError(path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data")
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an empty cluster is no fault here
         return kmeans2(x.toarray(), min(k, x.shape[0]), iter=30, minit="++", seed=0)[1]
@@ -253,6 +281,8 @@ def _compress(total: np.ndarray, d: int, single: bool, rank: "int | None", toler
     stored = np.concatenate([total[: 1 + d], values[kept], vectors[:, kept].T.ravel()])
     if single:
         stored = stored.astype(np.float32).astype(float)
+    if not np.all(np.isfinite(stored)):
+        return rank, stored, np.inf  # refused by the caller
     q = stored[1 + d + rank :].reshape(rank, d)
     residual = M - (q.T * stored[1 + d : 1 + d + rank]) @ q
     # |residual|_2 from its own eigenvalues; their rounding, and the residual's, are below d^2 u of the Frobenius norms.
@@ -282,7 +312,7 @@ def _certificate(x, a: np.ndarray, point: np.ndarray, header, factors: "list[flo
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
-        stored = float(np.sqrt(squared[at : at + size].sum())) * (1 + 1e-9)  # 0 for a compressed M, whose loss is known as a whole
+        stored = bounds.length(float(squared[at : at + size].sum()), size)  # next to 0 for a compressed M, whose loss is known as a whole
         error.append(stored + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
         at += size
     truncation = []

@@ -118,8 +118,8 @@ class MaclaurinModel(Model):
         if kernel_degree != degree:
             raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected {kernel_degree}, the kernel's own", own["maclaurin_degree"][1])
         certified = number("certified") if "certified" in own else 0
-        if certified and not max(degree, 1) <= certified <= 20:
-            raise ModelFormatError(path, f"certified {certified} found, expected {max(degree, 1)} to 20", own["certified"][1])
+        if certified and not max(degree, 1) <= certified <= degree + 16:
+            raise ModelFormatError(path, f"certified {certified} found, expected {max(degree, 1)} to {degree + 16}", own["certified"][1])
         if certified and "longest_vector" not in own:
             raise ModelFormatError(path, "the header ends without 'longest_vector', which 'certified' needs", line)
         longest_vector = number("longest_vector") if "longest_vector" in own else 0

@@ -16,6 +16,11 @@ constexpr std::int64_t block_rows = 64;
 // Column lists pay below this share of non-zeros: a product there costs about eight done side by side.
 constexpr double sparse_density = 1.0 / 16;
 
+// The length of n numbers from the computed sum of their squares, rounded up; squares below the smallest double may be missing.
+double length(double squares, std::int64_t n) {
+    return std::sqrt(squares) * (1 + unit * static_cast<double>(n + 4)) + std::sqrt(static_cast<double>(n)) * 2e-154;
+}
+
 std::vector<std::int32_t> used_indices(const Rows& vectors) {
     std::vector<std::int32_t> all(vectors.indices.data(), vectors.indices.data() + vectors.indices.size());
     std::sort(all.begin(), all.end());
@@ -28,7 +33,7 @@ std::vector<std::int32_t> used_indices(const Rows& vectors) {
 Exact::Exact(Machine machine) : machine_(std::move(machine)), features_(used_indices(*machine_.vectors)) {
     const Rows& sv = *machine_.vectors;
     for (std::int64_t i = 0; i < sv.rows; ++i) {
-        largest_norm_ = std::max(largest_norm_, std::sqrt(sv.squared_norms[i]) * (1 + 4 * unit));
+        largest_norm_ = std::max(largest_norm_, length(sv.squared_norms[i], sv.end(i) - sv.begin(i)));
         largest_count_ = std::max(largest_count_, sv.end(i) - sv.begin(i));
     }
     const std::int64_t classes = machine_.classes(), pairs = machine_.pairs();
@@ -37,7 +42,7 @@ Exact::Exact(Machine machine) : machine_(std::move(machine)), features_(used_ind
     std::int64_t i = 0;
     for (std::int64_t c = 0; c < classes; ++c)
         for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k, ++i) {
-            const double size = machine_.kernel == KernelType::linear ? std::sqrt(sv.squared_norms[i]) : 1.0;
+            const double size = machine_.kernel == KernelType::linear ? length(sv.squared_norms[i], sv.end(i) - sv.begin(i)) : 1.0;
             if (classes == 1) {
                 if (pairs == 0) continue;
                 pair_weight_[0] += std::fabs(sv.labels[i * sv.leading]) * size;
@@ -52,8 +57,8 @@ Exact::Exact(Machine machine) : machine_(std::move(machine)), features_(used_ind
                 ++pair_count_[pair];
             }
         }
-    // A sum of n positive terms errs by n u of itself at most.
-    for (std::int64_t p = 0; p < pairs; ++p) pair_weight_[p] *= 1 + 2 * unit * static_cast<double>(pair_count_[p] + 4);
+    // A sum of n positive terms errs by n u of itself at most; 1e-300 u is more than folded products lose by underflow.
+    for (std::int64_t p = 0; p < pairs; ++p) pair_weight_[p] = pair_weight_[p] * (1 + 2 * unit * static_cast<double>(pair_count_[p] + 4)) + 1e-300 * static_cast<double>(pair_count_[p]);
 
     const double cells = static_cast<double>(sv.rows) * static_cast<double>(features_.size());
     const double entries = static_cast<double>(sv.indices.size());
@@ -211,7 +216,7 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
 // Linear: both programs sum products |coef| |x_j| |z_j|, weight |z| in all: (min(q, s) + n + 4) u each, but q for min(q, s) where ours are folded.
 void Exact::row_terms(const Rows& rows, std::int64_t row, bool precise, double* common, double* per_sum, double* scale) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = static_cast<double>(largest_count_);
-    const double z = std::sqrt(rows.squared_norms[row]) * (1 + 4 * unit * (q + 4)), x = largest_norm_ * (1 + 4 * unit * (s + 4));
+    const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row)), x = largest_norm_;
     const double base = std::fabs(machine_.gamma) * x * z + std::fabs(machine_.coef0);
     *per_sum = 2.1 * unit;
     *scale = 1;
@@ -242,7 +247,7 @@ void Exact::row_terms(const Rows& rows, std::int64_t row, bool precise, double* 
 double Exact::rounding_radius(std::int64_t pair, double common, double per_sum, double scale, double value) const {
     // Denormal products, and K below e^-708 taken for 0, are far below the last term.
     return pair_weight_[pair] * (common + per_sum * static_cast<double>(pair_count_[pair] + 6)) * scale +
-           3 * unit * (std::fabs(value) + std::fabs(machine_.rho[pair])) + 1e-290;
+           3 * unit * (std::fabs(value) + std::fabs(machine_.rho[pair])) + 1e-200;
 }
 
 std::int64_t Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds, Decisions& out) const {

@@ -15,6 +15,9 @@ namespace {
 constexpr std::int64_t block_rows = 128;
 constexpr double unit = 1.1102230246251565e-16;  // 2^-53
 constexpr double up = 1 + 1e-9;                  // a radius is itself computed in floating point: far fewer than 1e6 roundings
+
+// The length of n numbers from the computed sum of their squares, rounded up; squares below the smallest double may be missing.
+double length(double squares, double n) { return std::sqrt(squares) * (1 + unit * (n + 4)) + std::sqrt(n) * 2e-154; }
 }  // namespace
 
 void Maclaurin::add_center(const double* m, double largest_norm) {
@@ -28,8 +31,8 @@ void Maclaurin::add_center(const double* m, double largest_norm) {
     const double limit = 16 * gamma_ * gamma_ * largest_norm;
     center.norm_limit = gaussian_ && limit > 0 ? 1 / limit : std::numeric_limits<double>::infinity();
     // |x - z| >= |z - m| - r; gamma (|z - m| - r)^2 >= 27.7 > ln 1e12, with room for the rounding of |z - m|^2.
-    const double reach = std::sqrt(largest_norm) * up + std::sqrt(27.7 / std::max(gamma_, 1e-300));
-    center.far_norm = gaussian_ ? reach * reach : std::numeric_limits<double>::infinity();
+    const double reach = std::sqrt(largest_norm) * up + std::sqrt(27.7 / gamma_);
+    center.far_norm = gaussian_ && gamma_ > 0 ? reach * reach : std::numeric_limits<double>::infinity();
     centers_.push_back(std::move(center));
 }
 
@@ -105,7 +108,7 @@ void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, con
             squares += x * x * orderings;
             largest_entry = std::max(largest_entry, std::fabs(x));
         });
-        e.norms[k] = std::sqrt(squares) * up;
+        e.norms[k] = length(squares, static_cast<double>(packed_size(k, d)) * 24);
         about_center.push_back(std::move(level));
     }
 
@@ -151,6 +154,7 @@ struct Maclaurin::Block {
     std::vector<double> norm;          // (centres, block_rows): |z - m|^2
     std::vector<double> weight;        // (centres, block_rows): exp(-gamma |z - m|^2)
     std::vector<Near> near;            // per row of the block, from the centre at hand, when radii are wanted
+    std::vector<char> far;             // (centres, block_rows)
     std::vector<char> outside;
     std::vector<double> scratch;
 };
@@ -164,11 +168,25 @@ struct Maclaurin::Near {
     double exponent_error;            // of the computed weight, relative
 };
 
+// How far a computed |z - m|^2 can be from the true one.
+double Maclaurin::norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const {
+    const double d = static_cast<double>(dimension()), q = static_cast<double>(rows.end(row) - rows.begin(row));
+    if (centered) return (d + q + 8) * unit * norm + (d + q) * 4e-308;
+    const double size = length(rows.squared_norms[row], q) + length(center.squared_norm, d);
+    return (d + q + 8) * unit * size * size + (d + q) * 4e-308;
+}
+
+// Whether every support vector of a centre is so far from a row that K < 1e-12. Overflow, in either direction, is not far.
+bool Maclaurin::is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const {
+    const double slack = norm_slack(center, rows, row, norm, centered);
+    return slack < std::numeric_limits<double>::infinity() && norm - slack > center.far_norm;
+}
+
 Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const {
     Near out;
     const double d = static_cast<double>(dimension()), q = static_cast<double>(rows.end(row) - rows.begin(row));
-    const double z = std::sqrt(rows.squared_norms[row]) * (1 + unit * (q + 4)), m = std::sqrt(center.squared_norm) * (1 + unit * (d + 4));
-    const double slack = centered ? (d + q + 8) * unit * norm : (d + q + 8) * unit * (z + m) * (z + m);
+    const double z = length(rows.squared_norms[row], q), m = length(center.squared_norm, d);
+    const double slack = norm_slack(center, rows, row, norm, centered);
     const double low = std::max(norm - slack, 0.0), high = norm + slack;
     out.weight = gaussian_ ? std::exp(-gamma_ * low) * up : 1;
     out.exponent_error = gaussian_ ? gamma_ * slack * 1.01 + (8 + gamma_ * norm) * unit : 0;
@@ -206,7 +224,7 @@ double Maclaurin::svm_predict_rounding(std::int64_t pair, const Rows& rows, std:
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = rounding_.longest_vector;
     const double weight = pair_weight_[static_cast<std::size_t>(pair)], count = pair_count_[static_cast<std::size_t>(pair)];
     if (gaussian_) return weight * (0.4 * (q + s + 5) + 8 + 1.01 * (count + 6)) * unit;
-    const double z = std::sqrt(rows.squared_norms[row]) * (1 + unit * (q + 4)), x = std::sqrt(centers_[0].largest_norm) * (1 + unit * (s + 8));
+    const double z = length(rows.squared_norms[row], q), x = length(centers_[0].largest_norm, s + 4);
     const double base = std::fabs(rounding_.gamma) * x * z + std::fabs(rounding_.coef0);
     const double degree = rounding_.kernel_degree;
     return weight * std::pow(base, degree) * (degree * (std::min(q, s) + 8) + 16 + count) * 1.01 * unit;
@@ -290,6 +308,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     block.columns.resize(block_rows);
     block.outside.assign(block_rows, 0);
     if (radii) block.near.resize(block_rows);
+    block.far.assign(centers_.size() * block_rows, 0);
     block.dense.clear();
     block.sparse.clear();
 
@@ -330,7 +349,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const Center& center = centers_[c];
         double& weight = block.weight[c * block_rows + r];
         const double norm = block.norm[c * block_rows + r];
-        const bool far = skips && norm > center.far_norm;
+        const bool far = skips && is_far(center, rows, first + r, norm, centered);
+        block.far[c * block_rows + r] = far;
         if (far || !(weight > 0)) weight = 0;  // a norm that overflowed may have become NaN
         block.outside[r] |= gaussian_ && !far && !(norm < center.norm_limit);
         if (radii && !far) block.near[r] = near(center, rows, first + r, norm, centered);
@@ -342,9 +362,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const double term = weight != 0 ? weight * polynomial : 0;
         out.value[at] += term;
         if (!radii) return;
-        const bool skipped = skips && block.norm[e.center * block_rows + r] > centers_[e.center].far_norm;
         out.radius[at] += static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // the sum over expansions
-        out.radius[at] += skipped ? e.certificate.weight * 1e-12 : radius(e, block.near[r], term);
+        out.radius[at] += block.far[e.center * block_rows + r] ? e.certificate.weight * 1e-12 : radius(e, block.near[r], term);
     };
     const auto anyone = [&](const Expansion& e, const std::vector<std::int64_t>& list, std::size_t from) {
         for (std::size_t lane = 0; lane < lanes && from + lane < list.size(); ++lane)
@@ -403,7 +422,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         for (std::int64_t i = first * nr_pairs; i < last * nr_pairs; ++i) {
             // NaN, from overflow, proves nothing.
             double& radius = out.radius[i];
-            radius = (radius + 4 * unit * std::fabs(out.value[i])) * up + 1e-290;
+            radius = (radius + 4 * unit * std::fabs(out.value[i])) * up + 1e-200;
             if (!(radius == radius) || !(out.value[i] == out.value[i])) radius = std::numeric_limits<double>::infinity();
         }
 }

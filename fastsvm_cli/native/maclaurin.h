@@ -84,6 +84,8 @@ private:
     void polynomial_dense(const Expansion& e, const double* x, double* out) const;
     double polynomial_sparse(const Expansion& e, const Columns& columns) const;
     double compressed(const Expansion& e, const Columns& columns, std::vector<double>& scratch) const;
+    double norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
+    bool is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     Near near(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     double radius(const Expansion& e, const Near& near, double term) const;
     double svm_predict_rounding(std::int64_t pair, const Rows& rows, std::int64_t row) const;
