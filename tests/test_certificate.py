@@ -247,8 +247,6 @@ def test_rows_do_not_have_a_norm_that_overflows_proven(degree, clusters):
 @pytest.mark.parametrize("gamma, size", [(0.0, 1e151), (1e-305, 1e151), (1e-80, 1e40), (1e-36, 1e18), (1e20, 1e-10), (1e50, 1e-25), (0.1, 1e40), (0.1, 1e155)])
 @pytest.mark.parametrize("options", [{"degree": 1}, {"degree": 4}, {"degree": 2, "clusters": 3}], ids=str)
 def test_extreme_gammas_and_vectors_are_refused_or_covered(gamma, size, options):
-    if "clusters" in options and size > 1e154:
-        pytest.skip("k-means of distances that overflow has a test of its own")
     rng = np.random.default_rng(7)
     vectors = [{}, *random_rows(rng, 4, range(1, 4), scale=size), {1: 1.0}]
     machine = random_machine(rng, "one_class", "rbf", vectors, gamma=gamma)
@@ -349,7 +347,11 @@ def test_a_model_read_back_has_the_same_values_and_radii():
     for _ in range(120):
         kernel = str(rng.choice(["rbf", "rbf", "rbf", "linear", "polynomial"]))
         machine, x = hostile_machine(rng, kernel)
-        _, model = certified(machine, **hostile_options(rng, kernel))
+        try:
+            _, model = certified(machine, **hostile_options(rng, kernel))
+        except ModelFormatError as fault:
+            assert "scale the data" in str(fault)
+            continue
         again = parse_model(model.to_text(), "a.approx")
         chunk = parse(hostile_rows(rng, x))
         for ours, theirs in zip(decide(model, chunk), decide(again, chunk)):
