@@ -146,7 +146,7 @@ def hostile_options(rng, kernel="rbf"):
 def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
     rng = np.random.default_rng([1, seed])
     finite = rows_seen = 0
-    for trial in range(900):
+    for trial in range(1250):
         machine, x = hostile_machine(rng)
         rows, options = hostile_rows(rng, x), hostile_options(rng)
         error, radius = error_and_radius(machine, rows, **options)
