@@ -70,7 +70,7 @@ class Machine:
         keys |= {"nr_class": self.nr_class, "total_sv": len(self.vectors), "rho": self.rho}
         keys |= {"label": self.label or None, "probA": self.probA, "probB": self.probB, "prob_density_marks": self.marks}
         keys |= {"nr_sv": self.nr_sv or None}
-        lines = [" ".join([key, *map(_number, value if isinstance(value, list) else [value])]) for key, value in keys.items() if value is not None]
+        lines = [_line(key, value if isinstance(value, list) else [value]) for key, value in keys.items() if value is not None]
         lines += ["SV", *(row_text(" ".join(map(_number, a)), x) for a, x in zip(self.coef.tolist(), self.vectors))]
         return ("\n".join(lines) + "\n").encode()
 
@@ -89,6 +89,10 @@ class Machine:
             label=[int(v) for v in reals.get("label", [])], nr_sv=[int(v) for v in reals.get("nr_sv", [])],
             probA=reals.get("probA"), probB=reals.get("probB"), marks=reals.get("prob_density_marks"),
         )  # fmt: skip
+
+
+def _line(key: str, values: list) -> str:
+    return " ".join([key, *map(_number, values)])
 
 
 def _number(value) -> str:

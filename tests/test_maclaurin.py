@@ -168,7 +168,8 @@ def test_linear_and_low_polynomial_kernels_compile_exactly(svm_type, kernel, deg
         rng = np.random.default_rng([seed, degree])
         d, scale = int(rng.integers(1, 15 if degree < 3 else 7)), 10.0 ** rng.integers(-4, 5)
         vectors = random_rows(rng, int(rng.integers(1, 50)), list(range(2, d + 2)), density=rng.choice([0.3, 1.0]), scale=scale)
-        machine = random_machine(rng, svm_type, kernel, vectors, nr_class=3, gamma=float(1 / (d * scale**2)), coef0=float(rng.normal()), degree=degree)
+        gamma, coef0 = float(1 / (d * scale**2)), float(rng.normal())
+        machine = random_machine(rng, svm_type, kernel, vectors, nr_class=3, gamma=gamma, coef0=coef0, degree=degree)
         model = compiled(machine, single=single)
         assert model.degree == degree
         assert model.single == bool(single)  # exact in double precision, unless asked for less
@@ -179,10 +180,13 @@ def test_linear_and_low_polynomial_kernels_compile_exactly(svm_type, kernel, deg
             assert_expands(model, machine, rows)
         else:
             base = abs(machine.gamma) * scale**2 * 60 * d + abs(machine.coef0)  # where the base is near 0, powers cancel
-            assert np.all(np.abs(values - oracles.decision_values(machine, rows)) <= 1e-10 * oracles.magnitudes(machine, rows) + 1e-15 * base**degree)
+            allowed = 1e-10 * oracles.magnitudes(machine, rows) + 1e-15 * base**degree
+            assert np.all(np.abs(values - oracles.decision_values(machine, rows)) <= allowed)
 
 
-@pytest.mark.parametrize("kernel, degree, what", [("sigmoid", 0, "sigmoid"), ("precomputed", 0, "precomputed"), ("polynomial", 5, "degree 5")])
+@pytest.mark.parametrize(
+    "kernel, degree, what", [("sigmoid", 0, "sigmoid"), ("precomputed", 0, "precomputed"), ("polynomial", 5, "degree 5")]
+)
 def test_other_kernels_are_refused(kernel, degree, what):
     rng = np.random.default_rng(4)
     vectors = [{0: i + 1} for i in range(5)] if kernel == "precomputed" else random_rows(rng, 5, [1, 2])
@@ -387,7 +391,8 @@ def test_every_size_of_model_and_data(kernel):
             svm_type, nr_class = [("c_svc", 2), ("nu_svc", 3), ("one_class", 2), ("nu_svr", 2), ("c_svc", 1 if n == 0 else 4)][(n + d) % 5]
             indices = sorted(rng.choice(np.arange(0, 3 * d), d, replace=False).tolist())
             vectors = random_rows(rng, n, indices, density=rng.choice([0.1, 1.0]))
-            machine = random_machine(rng, svm_type, kernel, vectors, nr_class=nr_class, gamma=0.3 / max(d, 1), coef0=-0.2, degree=int(rng.integers(3)))
+            parameters = {"gamma": 0.3 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(3))}
+            machine = random_machine(rng, svm_type, kernel, vectors, nr_class=nr_class, **parameters)
             rows = random_rows(rng, count, [*indices, 1000], density=rng.choice([0.1, 1.0]))
             for center in (None, "pair"):
                 model = parse_model(compiled(machine, center=center, single=False).to_text(), "a.approx")
@@ -440,8 +445,9 @@ def test_a_row_beyond_everything_has_the_value_minus_rho(length):
         machine, _ = gaussian(rng, nr_class=3, n=20, d=4, offset=offset, gamma=0.1)
         for center in CENTERS:
             model = compiled(machine, center=center)
-            far = [{i: sign * (length + 1e9 * bool(offset)) for i, sign in zip(machine.features, signs)} for signs in ([1, 1, 1, 1], [1, -1, 1, -1], [-1], [0, 1])]
-            far += [{2147483647: length}]
+            beyond, far = length + 1e9 * bool(offset), [{2147483647: length}]
+            for signs in ([1, 1, 1, 1], [1, -1, 1, -1], [-1], [0, 1]):
+                far.append({i: sign * beyond for i, sign in zip(machine.features, signs)})
             values, outside = decide(model, far)
             np.testing.assert_array_equal(values, -np.array([machine.rho] * len(far)))
             assert outside == len(far)
@@ -523,8 +529,7 @@ def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
     """Every vector is its own centre but for the centre's rounding: nothing is left to expand."""
     rng = np.random.default_rng(25)
     machine, rows = gaussian(rng, svm_type, n=20, d=4, gamma=2.0, nr_class=3)
-    machine.vectors = random_rows(rng, 20, machine.features, offset=1e-9)  # no two of them equal
-    machine.vectors = [{i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))]
+    machine.vectors = [{i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))]  # no two of them equal
     exact = oracles.decision_values(machine, rows)
     model = parse_model(compiled(machine, clusters=20, single=False).to_text(), "a.approx")
     assert len(model.centers) == 20
@@ -576,7 +581,7 @@ def test_tolerance_bounds_what_compression_changes(tolerance):
         machine, _ = gaussian(rng, n=50, d=12, nr_class=3, gamma=float(10 ** rng.uniform(-4, 0)))
         model, whole = compiled(machine, single=False, tolerance=tolerance), compiled(machine, single=False)
         (point, *_) = points(model)
-        rows = [x for x in machine.vectors] + random_rows(rng, 50, machine.features)
+        rows = machine.vectors + random_rows(rng, 50, machine.features)
         _, z = oracles.about(machine, rows, point)
         near = (z**2).sum(axis=1) <= model.centers[0].largest_norm
         change = np.abs(decide(model, rows)[0] - decide(whole, rows)[0])
@@ -616,7 +621,8 @@ def certified(draw):
     rows = random_rows(rng, 8, [*indices, 9], density=density, scale=scale, offset=offset)
     rows += random_rows(rng, 3, indices, scale=10 * scale, offset=offset) + [dict(x) for x in vectors[:3]] + [{}]
     degree = draw(st.integers(0, 4))
-    machine = random_machine(rng, svm_type, kernel, vectors, nr_class=draw(st.sampled_from([2, 3])), gamma=gamma, coef0=float(rng.normal()), degree=degree)
+    parameters = {"gamma": gamma, "coef0": float(rng.normal()), "degree": degree}
+    machine = random_machine(rng, svm_type, kernel, vectors, nr_class=draw(st.sampled_from([2, 3])), **parameters)
     if draw(st.booleans()):  # near-duplicates with opposite coefficients, large ones
         for i in range(1, n, 2):
             vectors[i] = {j: v + 1e-7 * scale * float(rng.standard_normal()) for j, v in vectors[i - 1].items()}

@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from conftest import DATA
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model, svm_problem, svm_read_problem, svm_save_model, svm_train
@@ -166,7 +166,7 @@ def assert_same_answers(model, theirs, rows, *, probability, errors=None):
 
 
 def train(folder, rows, labels, options):
-    """(model, LIBSVM's model) of what svm-train writes; None where it writes no finite number (nu-SVC of a constant kernel), which is refused."""
+    """(model, LIBSVM's model) of what svm-train writes; None where that is not a number (nu-SVC of a constant kernel): such a file is refused."""
     path = folder / "trained.model"
     kernel = options.split("-t ")[1][0]
     svm_save_model(str(path), svm_train(svm_problem(labels, rows, isKernel=kernel == "4"), f"-q {options}"))
@@ -190,11 +190,9 @@ def problem(rng, kernel, classes):
     if kernel == "-t 0":  # the solver's patience depends on the size of the kernel
         kernel += f" -c {1 / (scale**2 * d)!r} -e {0.01 * max(1, scale**2)!r}"
     elif kernel == "-t 4":
-        gram = lambda left: [{0: 1, **{j + 1: float(v) for j, v in enumerate(row)}} for row in left]
         z = oracles.dense(train_rows + test_rows, sorted(set().union(*train_rows, *test_rows))) / scale
-        inner = (z @ z[:n].T).astype(float)
-        serial = [{**row, 0: i + 1} for i, row in enumerate(gram(inner[:n]))]
-        return serial, gram(inner[n:]), labels, kernel
+        inner = [dict(enumerate([serial, *row])) for serial, row in enumerate((z @ z[:n].T).astype(float).tolist(), 1)]
+        return inner[:n], inner[n:], labels, kernel
     return train_rows, test_rows, labels, f"{kernel} -g {gamma!r}"
 
 
@@ -281,9 +279,8 @@ def cases(draw, kernels=oracles.KERNELS, types=oracles.SVM_TYPES):
             vectors[i] = {index: value * (1 + 1e-9 * rng.standard_normal()) for index, value in vectors[i - 1].items()}
         rows = random_rows(rng, 8, [*indices, 90, 2147483647], density=density, scale=scale, offset=offset * scale)
         rows += [dict(x) for x in vectors[:6]] + [{}]
-    machine = random_machine(
-        rng, svm_type, kernel, vectors, nr_class=nr_class, gamma=gamma, coef0=float(rng.normal()), degree=int(rng.integers(0, 6)), probability=True
-    )
+    parameters = {"gamma": gamma, "coef0": float(rng.normal()), "degree": int(rng.integers(0, 6))}
+    machine = random_machine(rng, svm_type, kernel, vectors, nr_class=nr_class, probability=True, **parameters)
     machine.coef *= 10.0 ** draw(st.sampled_from([-8, 0, 0, 10]))
     if draw(st.booleans()):
         machine.rho = [0.0] * len(machine.rho)
@@ -370,9 +367,8 @@ def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
     machine = Machine(svm_type, kernel, vectors, np.concatenate([a, -a[order]])[:, None], [0.0], gamma=0.3, coef0=0.2, degree=3)
     if svm_type == "c_svc":
         machine.label, machine.nr_sv = [5, -2], [n, n]
-    half = size * rng.standard_normal((200, d // 2))
-    rows = [dict(enumerate([*left, *left[::-1], *beyond], 1)) for left, beyond in zip(half.tolist(), (size * rng.standard_normal((200, 2))).tolist())]
-    return machine, rows
+    left, beyond = size * rng.standard_normal((200, d // 2)), size * rng.standard_normal((200, 2))
+    return machine, [dict(enumerate(row, 1)) for row in np.hstack([left, left[:, ::-1], beyond]).tolist()]
 
 
 @pytest.mark.parametrize("svm_type", ["c_svc", "one_class"])
@@ -580,7 +576,8 @@ def test_every_build_of_the_hot_loops_agrees(best_kernels, name, kernel, density
     rng = np.random.default_rng(11)
     for nr_class, n, d in ((2, 100, 40), (3, 40, 7), (6, 77, 33), (2, 1, 1)):
         indices = list(range(1, d + 1))
-        machine = random_machine(rng, "c_svc", kernel, random_rows(rng, n, indices, density=density), nr_class=nr_class, gamma=1 / d, coef0=0.3, degree=3)
+        vectors = random_rows(rng, n, indices, density=density)
+        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=nr_class, gamma=1 / d, coef0=0.3, degree=3)
         rows = random_rows(rng, 70, [*indices, d + 5], density=density)
         values, _ = decide(parse_model(machine.text(), "a.model"), parse(rows))
         assert_close(values, machine, rows)
@@ -610,7 +607,8 @@ def test_every_size_of_model_and_data(kernel, density):
         svm_type, nr_class = [("c_svc", 2), ("nu_svc", 3), ("one_class", 2), ("nu_svr", 2), ("c_svc", 1 if n == 0 else 5)][(n + d) % 5]
         indices = sorted(rng.choice(np.arange(0, 3 * d), d, replace=False).tolist())
         vectors = random_rows(rng, n, indices, density=density)
-        machine = random_machine(rng, svm_type, kernel, vectors, nr_class=nr_class, gamma=1 / max(d, 1), coef0=-0.2, degree=int(rng.integers(4)))
+        parameters = {"gamma": 1 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(4))}
+        machine = random_machine(rng, svm_type, kernel, vectors, nr_class=nr_class, **parameters)
         model = parse_model(machine.text(), "a.model")
         rows = random_rows(rng, count, [*indices, 1000], density=rng.choice([0.1, 1.0]))
         values, _ = decide(model, parse(rows))
@@ -696,7 +694,8 @@ def test_overflow_and_underflow_end_as_libsvms(tmp_path, svm_type, kernel, scale
 @pytest.mark.parametrize("probability", [False, True])
 def test_lines_depend_neither_on_threads_nor_on_chunks(tmp_path, all_threads, probability):
     rng = np.random.default_rng(18)
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, list(range(1, 30)), density=0.4), nr_class=4, probability=True, gamma=0.1)
+    vectors = random_rows(rng, 60, list(range(1, 30)), density=0.4)
+    machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=4, probability=True, gamma=0.1)
     model = parse_model(machine.text(), "a.model")
     (tmp_path / "rows").write_bytes(data_text(random_rows(rng, 700, list(range(1, 33)), density=0.4)))
     seen = set()
@@ -772,7 +771,9 @@ def run_both(svm_predict, fastsvm, folder, test, model, *options):
     return ((folder / "theirs").read_text(), theirs.stdout), ((folder / "ours").read_text(), ours.out)
 
 
-@pytest.mark.parametrize("name", ["rings", "colors-linear", "rings-one-class", "rings-probability", "colors", "colors-polynomial", "colors-probability"])
+@pytest.mark.parametrize(
+    "name", ["rings", "rings-one-class", "rings-probability", "colors", "colors-linear", "colors-polynomial", "colors-probability"]
+)
 def test_the_command_writes_what_svm_predict_writes(svm_predict, fastsvm, tmp_path, commands, name):
     model, test = commands[name]
     theirs, ours = run_both(svm_predict, fastsvm, tmp_path, test, model)
