@@ -245,6 +245,8 @@ def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
     svm_save_model(str(tmp_path / "sigmoid"), svm_train(*svm_read_problem(str(DATA / "waves.train")), "-q -s 3 -t 3"))
     assert fastsvm("approx", "sigmoid", code=1).err == "Error: sigmoid: a sigmoid kernel found; approx compiles rbf, linear and polynomial kernels of degree up to 4\n"
     assert "--max-size" in fastsvm("approx", "--max-size", "0.001", trained / "colors.model", code=1).err
+    assert "--max-size" in fastsvm("approx", "--tolerance", "1e-9", "--max-size", "0.001", trained / "colors.model", "large", code=1).err
+    assert not (tmp_path / "large").exists()
     svm_save_model(str(tmp_path / "linear"), svm_train(*svm_read_problem(str(DATA / "waves.train")), "-q -s 3 -t 0"))
     assert "--center is for RBF" in fastsvm("approx", "--center", "mean", "linear", code=2).err
 

@@ -75,6 +75,8 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
             on_progress=progress,
         )
     result = compiled.to_text()
+    if len(result) > max_size * 1e6:  # --tolerance decides the size only as it goes
+        raise ModelFormatError(model_file, f"the compiled model takes {_size(len(result))}, beyond the limit of {max_size:g} MB (--max-size)")
     with Output(output_file) as output:
         output.write(result)
     if not quiet:
