@@ -1,4 +1,4 @@
-"""Inequalities with a proof, as pure functions of numbers. No arrays, no files.
+"""Inequalities with a proof, as pure functions of numbers. No arrays, no files. The proofs of all that fastsvm calls proven stand here.
 
 What a radius covers
 --------------------
@@ -33,6 +33,34 @@ support vector, which no row can make smaller than what it lost.
 
 u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor 1 + 1e-9. Terms 1, 3,
 4, 5 and 6 are computed per row in native/maclaurin.cpp, whose names are those used here; W and E are computed here, once, by the compiler.
+
+Stopping early: geometry (native/geometry.cpp)
+----------------------------------------------
+phi: the kernel's feature map, w = sum a_i phi(x_i), so f(z) = <w, phi(z)> - rho. Points S_1..S_k, K their kernel matrix, X the *computed* lower triangular
+matrix (whatever its error), e_j = sum_i X_ji phi(S_i), y = X k(S, z) so that y_j = <e_j, phi(z)>, g the *computed* numbers, and w_perp = w - sum_j g_j e_j by
+definition. Then f(z) + rho = g.y + <w_perp, phi(z)>, exactly, and only the last term is bounded:
+
+- Let E = X K X' be the Gram matrix of the e_j, |E - I| <= skew < 1/2 in spectral norm, P the projection onto their span. <w_perp, phi(z)> =
+  <w_perp, phi(z) - P phi(z)> + <P w_perp, phi(z)>, at most |w_perp| |phi(z) - P phi(z)| + |P w_perp| sqrt(K(z, z)).
+- |phi(z) - P phi(z)|^2 = K(z, z) - y' E^-1 y <= K(z, z) - |y|^2 / (1 + skew) <= K(z, z) - |y|^2 + skew |y|^2.
+- |P w_perp| is the largest <w_perp, v> over unit vectors v = sum b_j e_j of the span, for which |b|^2 <= 1 / (1 - skew): with h_j = <w_perp, e_j> it is at most
+  |h| / sqrt(1 - skew) <= 1.5 |h| (`stray`). h = q - E g with q = X b, b_i = <w, phi(S_i)>, so |h| <= |q - g| + skew |g|.
+- |w_perp|^2 = |w|^2 - 2 g.q + g'E g <= |w|^2 - |g|^2 + 2 |g| |q - g| + skew |g|^2 (`perp`).
+- |q - g|: b is known within b_error each (the rounding radius of the exact evaluation), the sums of X b within (k + 8) u |X| |b|, Frobenius norm.
+- skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any order |F| <= (k + 8) u |X| |L| and
+  |D| <= (k + 8) u tr K + k point_error (Higham, Accuracy and Stability, theorems 8.5 and 10.3), all Frobenius. X K X' = (I + F) (I - L^-1 D L^-T) (I + F)' and
+  |L^-1| <= |X| / (1 - |F|), hence skew <= (1 + |F|)^2 (1 + |L^-1|^2 |D|) - 1. A point in the span of the others (by its pivot) counts as absent.
+- A row's y is computed from kernel values wrong by kernel_error each: |y - computed| <= |X| (sqrt(k) kernel_error + (k + 8) u sqrt(K(z, z) tr K)) (`y_error`); it
+  moves g.y by at most |g| y_error, and |y|^2 by at most 2 y_error |y|.
+- svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/rounding.cpp), as for exact models.
+
+Stopping early: triangle and blocks (native/triangle.cpp, native/blocks.cpp)
+-----------------------------------------------------------------------------
+For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is left of a sum lies between
+P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and negative coefficients, -N to P for short. The distances are d(z, m) -+ d(m, x_i) about
+a pivot or center m. A distance from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by Rounding::squared_distance_error; one between support vectors from a sum
+of squared differences, wrong by (s + s' + 8) u of itself. P and N are rounded up, and taken times 1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by
+more than the rounding of the exponent, exp and the products by 1e-13. What was added up already, and svm-predict's rounding: Rounding::radius.
 """
 
 from math import exp, factorial, inf, sqrt

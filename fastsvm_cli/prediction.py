@@ -9,11 +9,11 @@ from fastsvm_cli.models.base import Model
 
 class Tally:
     """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); evaluated: rows the radii did not settle, given to the
-    exact model; reference_rows: rows that only LIBSVM's own order of operations decides; score: svm-predict's sums, or None for
-    unlabelled data."""
+    exact model; reference_rows: rows that only LIBSVM's own order of operations decides; kernel_evaluations: of an ordered model; undecided: rows
+    whose label its radii leave open, where it was told to stop early; score: svm-predict's sums, or None for unlabelled data."""
 
     def __init__(self, labelled: bool):
-        self.rows = self.outside = self.evaluated = self.reference_rows = 0
+        self.rows = self.outside = self.evaluated = self.reference_rows = self.kernel_evaluations = self.undecided = 0
         self.score = _native.Score() if labelled else None
 
 
@@ -41,17 +41,22 @@ def predict(
     values: bool = False,
     labelled: bool = True,
     exact: "Fallback | None" = None,
+    tolerance: "float | None" = None,
 ) -> Tally:
     """Predict every row and write its line, chunk by chunk, in order; memory does not grow with the input.
 
     path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model has them.
-    exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. Raises DataFormatError.
+    exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what a value of an
+    ordered regression model may be off by, so that it can stop early. Raises DataFormatError.
     """
     header = model.header
     task, predictions = header.task(), _native.Predictions()
-    decisions = _native.Decisions(model.pairs, model.certified and (values or exact is not None))
+    decisions = _native.Decisions(model.pairs, model.certified and (values or exact is not None or model.ordered))
     again, tally = _native.Decisions(model.pairs, exact is not None), Tally(labelled)
     until = (_thresholds(header) if probability else []) if probability or values else None
+    if tolerance is not None:
+        until = tolerance
+    stopped = model.ordered and not model.proves
     if probability and not header.regression:
         write(f"labels {' '.join(map(str, header.label))}\n".encode() if header.classification else b"label normal outlier\n")
     for chunk in chunks:
@@ -61,6 +66,9 @@ def predict(
             raise DataFormatError(path, chunk.first_line + fault.row, fault.why) from None
         tally.outside += decisions.outside
         tally.reference_rows += decisions.reference_rows
+        tally.kernel_evaluations += decisions.kernel_evaluations
+        if stopped:
+            tally.undecided += len(_native.unsettled(task, decisions))
         if exact is not None:
             rows = _native.unsettled(task, decisions, probability, exact.tolerance)
             if rows:
@@ -81,7 +89,7 @@ def predict(
             decisions.put(rows, again)
             _native.predict(task, decisions, probability, predictions)
             tally.reference_rows += len(rows)
-        write(_native.format_lines(task, predictions, decisions if values else None))
+        write(_native.format_lines(task, predictions, decisions if values else None, stopped))
         if tally.score is not None:
             tally.score.add(chunk, predictions)
         tally.rows += chunk.rows

@@ -41,6 +41,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.output import Output, is_standard_output
     from fastsvm_cli.progress import Progress
+    from fastsvm_cli.sizes import size_text
 
     _native.set_threads(threads)
     text = read_bytes(model_file)
@@ -76,7 +77,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
         )
     result = compiled.to_text()
     if len(result) > max_size * 1e6:  # --tolerance decides the size only as it goes
-        raise ModelFormatError(model_file, f"the compiled model takes {_size(len(result))}, beyond the limit of {max_size:g} MB (--max-size)")
+        raise ModelFormatError(model_file, f"the compiled model takes {size_text(len(result))}, beyond the limit of {max_size:g} MB (--max-size)")
     with Output(output_file) as output:
         output.write(result)
     if not quiet:
@@ -84,12 +85,4 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
         d, pairs = len(compiled.features), model.header.pairs
         functions = f"{pairs} decision function{'s' * (pairs != 1)}"
         print(f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features", file=report)
-        print(f"{_size(len(text))} -> {_size(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
-
-
-def _size(n: int) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if n < 1000 or unit == "MB":
-            return f"{n:.3g} {unit}" if unit != "bytes" else f"{n} bytes"
-        n /= 1000
-    raise AssertionError
+        print(f"{size_text(len(text))} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)

@@ -10,14 +10,15 @@ from fastsvm_cli.commands.options import data_options, threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...); then, from a certified model, their radii.")
 @click.option("--exact", "exact_file", metavar="MODEL", help="The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are evaluated with it, so that every label is svm-predict's.")
-@click.option("--tolerance", type=click.FloatRange(0), metavar="E", help="With --exact, for regression: evaluate the rows whose radius exceeds E.")
+@click.option("--tolerance", type=click.FloatRange(0), metavar="E", help="For regression. With --exact: evaluate the rows whose radius exceeds E. With an ordered model: stop as soon as a value is proven within E of svm-predict's.")
+@click.option("--steps", type=click.IntRange(1), metavar="K", help="With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value, radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's where the radius reaches beyond zero.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
 @threads_option
 @data_options
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(probability, quiet, values, exact_file, tolerance, as_json, threads, dense, delimiter, unlabelled, test_file, model_file, output_file):
+def command(probability, quiet, values, exact_file, tolerance, steps, as_json, threads, dense, delimiter, unlabelled, test_file, model_file, output_file):
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
     A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and may be
@@ -46,6 +47,17 @@ def command(probability, quiet, values, exact_file, tolerance, as_json, threads,
     if probability and not header.has_probability:
         raise click.ClickException(f"{model_file}: the model has no probability estimates; train it with svm-train -b 1")
 
+    if steps is not None:
+        if model.stop_after is None:
+            raise click.UsageError(f"--steps goes with a model of fastsvm order --method geometry, which {model_file} is not.")
+        if probability:
+            raise click.UsageError("--steps stops before the value that -b 1 needs.")
+        model.stop_after(steps)
+    within = tolerance if model.ordered and header.regression and exact_file is None else None
+    if within is not None and (steps is not None or values or probability):
+        raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
+    if within is not None:
+        tolerance = None
     exact = _fallback(model, model_file, exact_file, tolerance)
     if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
         print("Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is evaluated exactly.", file=sys.stderr)
@@ -65,7 +77,7 @@ def command(probability, quiet, values, exact_file, tolerance, as_json, threads,
     rows_on_screen = is_standard_output(output_file) and sys.stdout.isatty()
     with Progress("predict", quiet=quiet or rows_on_screen) as progress, Output(output_file or "-") as output:
         chunks = read_chunks(test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, on_read=bytes_read(test_file, progress))
-        tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled, exact=exact)
+        tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled, exact=exact, tolerance=within)
 
     if as_json:
         import json
@@ -79,6 +91,10 @@ def command(probability, quiet, values, exact_file, tolerance, as_json, threads,
             summary.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
         if model.proves or exact is not None:
             summary["rows_by_reference_sum"] = tally.reference_rows
+        if model.ordered:
+            summary.update(kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv)
+        if steps is not None:
+            summary["rows_decided"] = tally.rows - tally.undecided
         if not quiet:
             print(json.dumps(summary), file=report)
         return
@@ -89,6 +105,8 @@ def command(probability, quiet, values, exact_file, tolerance, as_json, threads,
         proven = tally.rows - tally.evaluated
         share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
         print(f"Proven: {proven} of {tally.rows} rows{share}; {tally.evaluated} evaluated exactly, {tally.reference_rows} of them by the reference sum.", file=sys.stderr)
+    elif model.ordered and not quiet:
+        _say_saved(model, tally, steps, within)
     elif tally.outside and not quiet:
         share = 100 * tally.outside / tally.rows
         print(
@@ -98,12 +116,24 @@ def command(probability, quiet, values, exact_file, tolerance, as_json, threads,
         )
 
 
+def _say_saved(model, tally, steps, within):
+    whole = tally.rows * model.header.total_sv
+    share = f" ({100 * (1 - tally.kernel_evaluations / whole):.4g} % saved)" if whole else ""
+    print(f"Kernel evaluations: {tally.kernel_evaluations} of {whole}{share}.", file=sys.stderr)
+    if steps is not None and not model.header.regression:
+        decided = tally.rows - tally.undecided
+        part = f" ({100 * decided / tally.rows:.4g} %)" if tally.rows else ""
+        print(f"Decided: {decided} of {tally.rows} rows{part} after {steps} points.", file=sys.stderr)
+    elif model.header.regression and within is None and steps is None:
+        print("Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is within E.", file=sys.stderr)
+
+
 def _fallback(model, model_file, exact_file, tolerance):
     """The exact model behind a certified one, read when a row first needs it."""
     regression = model.header.regression
     if exact_file is None:
         if tolerance is not None:
-            raise click.UsageError("--tolerance goes with --exact.")
+            raise click.UsageError("--tolerance goes with --exact, or with an ordered regression model.")
         return None
     if regression and tolerance is None:
         raise click.UsageError("--exact needs --tolerance for a regression model: the largest radius a value may keep.")

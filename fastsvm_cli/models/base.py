@@ -1,5 +1,7 @@
 """The contract of a model."""
 
+from typing import Callable
+
 from fastsvm_cli import _native
 from fastsvm_cli.header import Header
 
@@ -13,6 +15,8 @@ class Model:
     proves: bool            whether its decision values decide svm-predict's label, always
     certified: bool         whether it fills Decisions.radius where asked to (with_radius)
     bounded: bool           whether it counts rows outside a bound (Decisions.outside)
+    ordered: bool           whether it counts kernel evaluations (Decisions.kernel_evaluations), because it stops early
+    stop_after(steps)       only where it can: answer from so many points alone, proving less (certified then, with radii)
     parse(text, path)       class method: the model in a file's content; raises ModelFormatError
     to_text() -> bytes      the file's content; parse(to_text()) is the same model
 
@@ -21,7 +25,8 @@ class Model:
         subtracted already; radius likewise, |value - svm-predict's| is at most that) for the rows of `chunk`. A native model passes both to the core; a numpy model calls out.resize(chunk.rows)
         and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to an inner product, but their squares count
         in chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours.
-        until: what the caller needs of a model that proves. None: labels, so only the side of zero. A list: the values themselves, to rounding,
+        until: what the caller needs of a model that proves. None: labels, so only the side of zero (of a regression model: values, to rounding). A
+        number: values within it of svm-predict's. A list: the values themselves, to rounding,
         and the side of each (value, margin) in it as well, which only models with one pair are asked for. Raises RowError.
 
     reference_values(chunk, out)
@@ -35,6 +40,8 @@ class Model:
     proves = False
     certified = False
     bounded = False
+    ordered = False
+    stop_after: "Callable[[int], None] | None" = None
 
     @property
     def pairs(self) -> int:
@@ -47,7 +54,7 @@ class Model:
     def to_text(self) -> bytes:
         raise NotImplementedError
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: "list[tuple[float, float]] | None" = None) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: "float | list[tuple[float, float]] | None" = None) -> None:
         raise NotImplementedError
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:

@@ -6,30 +6,42 @@ from fastsvm_cli.header import KERNEL_TYPES, Header, read_header
 from fastsvm_cli.models.base import Model
 
 
+#: The native core's kernels: LIBSVM's, then those it trains only through a precomputed kernel.
+KERNELS = (*KERNEL_TYPES, "exponential", "normalized_polynomial")
+
+
+class Kernel:
+    """type: one of KERNELS. exponential: exp(-gamma |x - z|). normalized_polynomial: k(x, z) / sqrt(k(x, x) k(z, z)), k = (gamma x.z + coef0)^degree."""
+
+    def __init__(self, type: str, gamma: float = 0.0, coef0: float = 0.0, degree: int = 0):
+        self.type, self.gamma, self.coef0, self.degree = type, gamma, coef0, degree
+
+    @property
+    def semidefinite(self) -> bool:
+        """Whether it is an inner product of features, for any vectors."""
+        if self.type in ("polynomial", "normalized_polynomial"):
+            return self.gamma >= 0 and self.coef0 >= 0
+        return self.type == "linear" or (self.type in ("rbf", "exponential") and self.gamma >= 0)
+
+
 class ExactModel(Model):
     """A LIBSVM model: every svm_type, every kernel, any number of classes.
 
     vectors: native Chunk of the support vectors; its labels are the coefficients, (total_sv, nr_class - 1), in LIBSVM's order.
+    kernel: what is evaluated on them: the header's, unless the model was trained through a precomputed kernel and given its vectors.
     """
 
     proves = True  # rounding near a threshold sends a row to the reference sum
 
-    def __init__(self, header: Header, vectors: _native.Chunk, path: str = "model"):
+    def __init__(self, header: Header, vectors: _native.Chunk, path: str = "model", kernel: "Kernel | None" = None):
         self.header, self.vectors, self.path = header, vectors, path
+        self.kernel = kernel or Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
         self._evaluator = None
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ExactModel":
         header, _, offset, line = read_header(text, path, end=b"SV")
-        # The last row ends in a line end, or the file was cut off inside it and nothing else would show it.
-        whole = text.rfind(b"\n") + 1
-        body = text if whole == len(text) else text[:whole]
-        vectors, fault, _, rest = _native.parse(body, first_line=line + 1, leading=header.nr_class - 1, offset=offset, max_rows=header.total_sv, leading_name="a coefficient")
-        if fault is not None:
-            raise ModelFormatError(path, fault[1], fault[0])
-        if vectors.rows < header.total_sv:
-            where = "the last one is cut off" if whole < len(text) else "the file ends"
-            raise ModelFormatError(path, f"{vectors.rows} support vectors found, expected {header.total_sv}: {where}", line + 1 + vectors.rows)
+        vectors, rest = read_vectors(text, path, header, offset, line)
         if text[rest:].strip():
             raise ModelFormatError(path, f"text found after the {header.total_sv} support vectors that total_sv announces", line + 1 + vectors.rows)
         if header.kernel_type == "precomputed":
@@ -41,23 +53,22 @@ class ExactModel(Model):
         return self.header.lines().encode() + b"SV\n" + _native.format_rows(self.vectors)
 
     @property
+    def machine(self) -> _native.Machine:
+        """What the native core evaluates."""
+        header, kernel = self.header, self.kernel
+        return _native.Machine(
+            kernel=KERNELS.index(kernel.type), gamma=kernel.gamma, coef0=kernel.coef0, degree=kernel.degree, regression=header.regression,
+            nr_sv=header.nr_sv or [header.total_sv], rho=header.rho, vectors=self.vectors,
+        )  # fmt: skip
+
+    @property
     def evaluator(self) -> _native.Exact:
         if self._evaluator is None:
-            header = self.header
-            self._evaluator = _native.Exact(
-                kernel=KERNEL_TYPES.index(header.kernel_type),
-                gamma=header.gamma,
-                coef0=header.coef0,
-                degree=header.degree,
-                regression=header.regression,
-                nr_sv=header.nr_sv or [header.total_sv],
-                rho=header.rho,
-                vectors=self.vectors,
-            )
+            self._evaluator = _native.Exact(self.machine)
         return self._evaluator
 
     def decision_values(self, chunk, out, until=None):
-        row = self.evaluator.decision_values(chunk, until is not None or self.header.regression, until or [], out)
+        row = self.evaluator.decision_values(chunk, until is not None or self.header.regression, until if isinstance(until, list) else [], out)
         if row >= 0:
             raise RowError(row, f"a row without the serials 0 to {self._largest_serial()} found, expected every one of them: the kernel is precomputed")
 
@@ -66,6 +77,21 @@ class ExactModel(Model):
 
     def _largest_serial(self) -> int:
         return max(map(int, self.vectors.values), default=0)
+
+
+def read_vectors(text: bytes, path: str, header: Header, offset: int, line: int, more: int = 0) -> "tuple[_native.Chunk, int]":
+    """The support vectors (and `more` rows like them) that stand behind a header's last line, number `line`: (rows, the offset behind them)."""
+    # The last row ends in a line end, or the file was cut off inside it and nothing else would show it.
+    whole = text.rfind(b"\n") + 1
+    body = text if whole == len(text) else text[:whole]
+    wanted = header.total_sv + more
+    vectors, fault, _, rest = _native.parse(body, first_line=line + 1, leading=header.nr_class - 1, offset=offset, max_rows=wanted, leading_name="a coefficient")
+    if fault is not None:
+        raise ModelFormatError(path, fault[1], fault[0])
+    if vectors.rows < wanted:
+        where = "the last one is cut off" if whole < len(text) else "the file ends"
+        raise ModelFormatError(path, f"{vectors.rows} support vectors found, expected {wanted}: {where}", line + 1 + vectors.rows)
+    return vectors, rest
 
 
 def _check_serials(vectors: _native.Chunk, path: str, first_line: int) -> None:

@@ -13,9 +13,11 @@
 #include <memory>
 #include <stdexcept>
 
+#include "blocks.h"
 #include "decisions.h"
 #include "degree_norms.h"
 #include "exact.h"
+#include "geometry.h"
 #include "kernels.h"
 #include "maclaurin.h"
 #include "numbers.h"
@@ -23,6 +25,7 @@
 #include "parse.h"
 #include "predictions.h"
 #include "rows.h"
+#include "triangle.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -244,6 +247,7 @@ NB_MODULE(_native, m) {
         .def_ro("pairs", &Decisions::pairs)
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
         .def_ro("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
+        .def_rw("kernel_evaluations", &Decisions::kernel_evaluations, "by a model that stops early")
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", [](Decisions& self, const std::vector<std::int64_t>& rows, const Decisions& from) {
             if (from.pairs != self.pairs || from.rows != static_cast<std::int64_t>(rows.size())) throw nb::value_error("other rows or pairs");
@@ -255,7 +259,9 @@ NB_MODULE(_native, m) {
                 if (from.with_radius) std::copy_n(from.radius.data() + source, self.pairs, self.radius.data() + target);
                 else std::fill_n(self.radius.data() + target, self.pairs, 0.0);
             }
-        }, "rows"_a, "from_"_a, "Replace the values (and radii; 0 where `from_` has none) of these rows.")
+            self.reference_rows += from.reference_rows;
+            self.kernel_evaluations += from.kernel_evaluations;
+        }, "rows"_a, "from_"_a, "Replace the values (and radii; 0 where `from_` has none) of these rows, and add what they cost.")
         .def_prop_ro("value", [](nb::handle self) {
             Decisions& d = nb::cast<Decisions&>(self);
             static double none;
@@ -325,25 +331,76 @@ NB_MODULE(_native, m) {
         .def("decision_values", [](const Maclaurin& self, const Chunk& chunk, Decisions& out) { self.decision_values(*chunk.rows, out); }, "chunk"_a, "out"_a,
              nb::call_guard<nb::gil_scoped_release>());
 
-    nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
-        .def("__init__", [](Exact* exact, int kernel, double gamma, double coef0, int degree, bool regression, std::vector<std::int64_t> nr_sv,
-                            std::vector<double> rho, const Chunk& vectors) {
-            Machine machine;
-            machine.kernel = static_cast<KernelType>(kernel);
-            machine.gamma = gamma;
-            machine.coef0 = coef0;
-            machine.degree = degree;
-            machine.regression = regression;
-            machine.nr_sv = std::move(nr_sv);
-            machine.rho = std::move(rho);
-            machine.vectors = vectors.rows;
-            const nb::gil_scoped_release release;
-            new (exact) Exact(std::move(machine));
+    nb::class_<Machine>(m, "Machine", "The numbers of an exact model.")
+        .def("__init__", [](Machine* self, int kernel, double gamma, double coef0, int degree, bool regression, std::vector<std::int64_t> nr_sv, std::vector<double> rho,
+                            const Chunk& vectors) {
+            new (self) Machine{static_cast<KernelType>(kernel), gamma, coef0, degree, regression, std::move(nr_sv), std::move(rho), vectors.rows};
         }, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
+        .def("kernel_row", [](const Machine& self, const Chunk& x, std::int64_t row, const Chunk& z) {
+            if (row < 0 || row >= x.rows->rows) throw nb::index_error("row out of range");
+            const Rows& others = *z.rows;
+            std::vector<double> values(static_cast<std::size_t>(others.rows));
+            const nb::gil_scoped_release release;
+            for (std::int64_t i = 0; i < others.rows; ++i) values[i] = reference_kernel(self, *x.rows, row, others, i);
+            return values;
+        }, "x"_a, "row"_a, "z"_a, "K of one row of x with every row of z, as LIBSVM computes it.");
+
+    nb::class_<Geometry>(m, "Geometry", "An ordered model's points: intervals from a few kernel values.")
+        .def("__init__", [](Geometry* self, const Machine& machine, const Chunk& points, const Numbers& b, std::vector<double> squared_norm, std::vector<double> b_error) {
+            const std::size_t pairs = static_cast<std::size_t>(machine.pairs());
+            if (b.size() != static_cast<std::size_t>(points.rows->rows) * pairs || squared_norm.size() != pairs || b_error.size() != pairs) throw nb::value_error("wrong number of values");
+            new (self) Geometry(machine, points.rows, std::vector<double>(b.data(), b.data() + b.size()), std::move(squared_norm), std::move(b_error));
+        }, "machine"_a, "points"_a, "b"_a, "squared_norm"_a, "b_error"_a)
+        .def("decision_values", [](const Geometry& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps, Decisions& out) {
+            const nb::gil_scoped_release release;
+            return self.decision_values(*chunk.rows, task, tolerance, steps, out);
+        }, "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a, "Returns the rows that are not settled.");
+
+    nb::class_<Triangle>(m, "Triangle", "An ordered model's lists of support vectors by distance.")
+        .def("__init__", [](Triangle* self, const Machine& machine, std::vector<std::int64_t> pivots) {
+            for (std::int64_t pivot : pivots)
+                if (pivot < 0 || pivot >= machine.total_sv()) throw nb::index_error("pivot out of range");
+            new (self) Triangle(machine, std::move(pivots));
+        }, "machine"_a, "pivots"_a)
+        .def("decision_values", [](const Triangle& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
+            const nb::gil_scoped_release release;
+            return self.decision_values(*chunk.rows, task, tolerance, out);
+        }, "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the rows that are not settled.");
+
+    nb::class_<Blocks>(m, "Blocks", "An ordered model's blocks of neighbouring support vectors.")
+        .def("__init__", [](Blocks* self, const Machine& machine, const std::vector<std::int64_t>& order) {
+            // A permutation that keeps every class where it is.
+            std::vector<char> seen(order.size(), 0);
+            std::int64_t first = 0, at = 0;
+            bool sound = static_cast<std::int64_t>(order.size()) == machine.total_sv();
+            for (std::size_t c = 0; sound && c < machine.nr_sv.size(); first += machine.nr_sv[c++])
+                for (std::int64_t i = 0; sound && i < machine.nr_sv[c]; ++i, ++at) {
+                    sound = order[at] >= first && order[at] < first + machine.nr_sv[c] && !seen[order[at]];
+                    if (sound) seen[order[at]] = 1;
+                }
+            if (!sound) throw nb::value_error("not an order of the support vectors, class by class");
+            const nb::gil_scoped_release release;
+            new (self) Blocks(machine, order);
+        }, "machine"_a, "order"_a)
+        .def("decision_values", [](const Blocks& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
+            const nb::gil_scoped_release release;
+            return self.decision_values(*chunk.rows, task, tolerance, out);
+        }, "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the rows that are not settled.");
+
+    nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
+        .def("__init__", [](Exact* self, const Machine& machine) {
+            const nb::gil_scoped_release release;
+            new (self) Exact(machine);
+        }, "machine"_a)
         .def("decision_values", [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds, Decisions& out) {
             const nb::gil_scoped_release release;
             return self.decision_values(*chunk.rows, precise, thresholds, out);
         }, "chunk"_a, "precise"_a, "thresholds"_a, "out"_a, "Returns the first precomputed row that lacks serials, or -1.")
+        .def("fast_values", [](const Exact& self, const Chunk& chunk, Decisions& out) {
+            if (self.machine().kernel == KernelType::precomputed) throw nb::value_error("a precomputed kernel has no other evaluation");
+            const nb::gil_scoped_release release;
+            self.fast_values(*chunk.rows, out);
+        }, "chunk"_a, "out"_a, "Values, and radii of their rounding; no reference sum.")
         .def("reference_sum", [](const Exact& self, const Chunk& chunk, Decisions& out) {
             const nb::gil_scoped_release release;
             out.resize(chunk.rows->rows);
@@ -376,14 +433,14 @@ NB_MODULE(_native, m) {
         if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");
         return unsettled(task, decisions, probability, tolerance);
     }, "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0, "Rows whose answer the radii leave open.");
-    m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values) {
+    m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds) {
         std::string text;
         {
             const nb::gil_scoped_release release;
-            text = format(task, predictions, values);
+            text = format(task, predictions, values, odds);
         }
         return nb::bytes(text.data(), text.size());
-    }, "task"_a, "predictions"_a, "values"_a.none());
+    }, "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false);
     m.def("format_g", [](double value, int digits) {
         char buffer[number_text_max];
         return std::string(buffer, write_g(buffer, value, digits));

@@ -12,7 +12,7 @@ struct Decisions {
         rows = n;
         value.resize(static_cast<std::size_t>(n * pairs));
         if (with_radius) radius.resize(static_cast<std::size_t>(n * pairs));
-        outside = reference_rows = 0;
+        outside = reference_rows = kernel_evaluations = 0;
     }
     std::int64_t pairs;
     bool with_radius;                  // the caller wants radii, from a model that gives them
@@ -21,6 +21,7 @@ struct Decisions {
     std::vector<double> radius;        // (rows, pairs): |value - svm-predict's| is at most this; empty without radii
     std::int64_t outside = 0;          // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion
     std::int64_t reference_rows = 0;   // rows evaluated by the reference sum
+    std::int64_t kernel_evaluations = 0;  // by a model that stops early
 };
 
 }  // namespace fastsvm

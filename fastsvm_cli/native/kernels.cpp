@@ -142,6 +142,50 @@ void strip_dots(const double* block, std::int64_t count, const std::int32_t* col
     store(out + 3 * lanes, s3);
 }
 
+void strip_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
+    v8 s0 = splat(outside), s1 = s0, s2 = s0, s3 = s0;
+    for (std::int64_t c = 0; c < d; ++c, block += strip) {
+        const v8 z = splat(x[c]);
+        const v8 d0 = load(block) - z, d1 = load(block + lanes) - z, d2 = load(block + 2 * lanes) - z, d3 = load(block + 3 * lanes) - z;
+        s0 += d0 * d0;
+        s1 += d1 * d1;
+        s2 += d2 * d2;
+        s3 += d3 * d3;
+    }
+    store(out, s0);
+    store(out + lanes, s1);
+    store(out + 2 * lanes, s2);
+    store(out + 3 * lanes, s3);
+}
+
+// Two halves of the strip, so that the sums of four rows stay in registers.
+void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
+    const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2], *const x3 = x[3];
+    for (int half = 0; half < strip; half += 2 * lanes) {
+        v8 a0 = splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
+        const double* from = block + half;
+        for (std::int64_t i = 0; i < count; ++i, from += strip) {
+            const v8 p = load(from), q = load(from + lanes);
+            a0 += x0[i] * p;
+            a1 += x0[i] * q;
+            b0 += x1[i] * p;
+            b1 += x1[i] * q;
+            c0 += x2[i] * p;
+            c1 += x2[i] * q;
+            d0 += x3[i] * p;
+            d1 += x3[i] * q;
+        }
+        store(out[0] + half, a0);
+        store(out[0] + half + lanes, a1);
+        store(out[1] + half, b0);
+        store(out[1] + half + lanes, b1);
+        store(out[2] + half, c0);
+        store(out[2] + half + lanes, c1);
+        store(out[3] + half, d0);
+        store(out[3] + half + lanes, d1);
+    }
+}
+
 // n is a multiple of lanes in the three below: strips are padded.
 void rbf_from_dots(std::int64_t n, double gamma, double norm, const double* norms, double* values) {
     for (std::int64_t s = 0; s < n; s += lanes) {
@@ -228,6 +272,8 @@ const Kernels table = {
     polynomial_dense<float>,
     polynomial_dense<double>,
     strip_dots,
+    strip_distances,
+    strip_products,
     rbf_from_dots,
     exp_of_norms,
     polynomial_from_dots,

@@ -22,6 +22,10 @@ struct Kernels {
 
     // out[s] = sum_e x[e] * block[columns[e]][s] for the `strip` support vectors of one strip; block is (d, strip).
     void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
+    // out[s] = outside + sum over the d columns of (x[c] - block[c][s])^2.
+    void (*strip_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
+    // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and the `strip` columns of a block (count, strip).
+    void (*strip_products)(const double* block, std::int64_t count, const double* const* x, double* const* out);
     // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s]))
     void (*rbf_from_dots)(std::int64_t n, double gamma, double norm, const double* norms, double* values);
     // values[s] = exp(-gamma values[s]) for values >= 0

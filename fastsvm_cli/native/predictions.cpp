@@ -176,26 +176,26 @@ bool odds_settled(double a, double b, double value, double radius) {
 
 }  // namespace
 
+bool Settled::operator()(const double* value, const double* radius) {
+    if (task_.regression()) return radius[0] <= tolerance_;
+    if (task_.type == SvmType::one_class) return value[0] > radius[0] || -value[0] >= radius[0];
+    return votes_settled(static_cast<int>(task_.labels.size()), value, radius, low_, high_);
+}
+
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance) {
     std::vector<std::int64_t> rows;
     const int k = static_cast<int>(task.labels.size());
-    std::vector<int> low(static_cast<std::size_t>(k)), high(low);
+    Settled label(task, tolerance);
     for (std::int64_t row = 0; row < decisions.rows; ++row) {
         const double* const value = decisions.value.data() + row * decisions.pairs;
         const double* const radius = decisions.radius.data() + row * decisions.pairs;
-        bool settled = true;
-        if (task.regression()) {
-            settled = radius[0] <= tolerance;
-        } else if (task.type == SvmType::one_class) {
-            settled = value[0] > radius[0] || -value[0] >= radius[0];
-            if (probability)
-                for (double mark : task.density_marks) settled &= std::fabs(value[0] - mark) > radius[0];
-        } else if (probability && k == 2) {
-            settled = odds_settled(task.prob_a[0], task.prob_b[0], value[0], radius[0]);
-        } else if (probability && k > 2) {
-            settled = false;
+        bool settled;
+        if (probability && task.classification() && k >= 2) {
+            settled = k == 2 && odds_settled(task.prob_a[0], task.prob_b[0], value[0], radius[0]);
         } else {
-            settled = votes_settled(k, value, radius, low, high);
+            settled = label(value, radius);
+            if (probability && task.type == SvmType::one_class)
+                for (double mark : task.density_marks) settled &= std::fabs(value[0] - mark) > radius[0];
         }
         if (!settled) rows.push_back(row);
     }
@@ -215,13 +215,13 @@ char* write_radius(char* p, double radius) {
 }
 }  // namespace
 
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values) {
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds) {
     constexpr std::int64_t grain = 4096;
     const std::int64_t parts = (predictions.rows + grain - 1) / grain;
     std::vector<std::string> texts(static_cast<std::size_t>(parts));
     const std::int64_t pairs = values ? values->pairs : 0;
     const bool radii = values && values->with_radius;
-    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + 2 * pairs) + 1;
+    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + 3 * pairs) + 1;
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t part = first; part < last; ++part) {
             std::string& text = texts[static_cast<std::size_t>(part)];
@@ -247,6 +247,12 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
                 for (std::int64_t j = 0; radii && j < pairs; ++j) {
                     *p++ = ' ';
                     p = write_radius(p, values->radius[static_cast<std::size_t>(row * pairs + j)]);
+                }
+                for (std::int64_t j = 0; odds && radii && j < pairs; ++j) {
+                    const double value = values->value[static_cast<std::size_t>(row * pairs + j)], radius = values->radius[static_cast<std::size_t>(row * pairs + j)];
+                    const double above = std::max(value + radius, 0.0), below = std::max(radius - value, 0.0);
+                    *p++ = ' ';
+                    p = write_g(p, above > 0 ? above / (above + below) : 0.0, 6);
                 }
                 *p++ = '\n';
                 text.append(line.data(), static_cast<std::size_t>(p - line.data()));

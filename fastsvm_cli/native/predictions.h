@@ -40,9 +40,22 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
 // are not a continuous function of the decision values.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
 
+// Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
+class Settled {
+public:
+    explicit Settled(const Task& task, double tolerance = 0) : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
+    // value, radius: (pairs)
+    bool operator()(const double* value, const double* radius);
+
+private:
+    const Task& task_;
+    double tolerance_;
+    std::vector<int> low_, high_;  // votes that a class has for certain, and at most
+};
+
 // The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values (shortest text), and
-// their radii where it has them.
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values);
+// their radii where it has them; then, with `odds`, where in the interval zero lies, as DeCoste's p+ of eq. (32).
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds);
 
 // svm-predict's running sums, in its order.
 struct Score {

@@ -75,11 +75,20 @@ double kernel(const Machine& m, Sparse x, Sparse y) {
         case KernelType::rbf: return std::exp(-m.gamma * squared_distance(x, y));
         case KernelType::sigmoid: return std::tanh(m.gamma * dot(x, y) + m.coef0);
         case KernelType::precomputed: return x.value[static_cast<int>(*y.value)];
+        case KernelType::exponential: return std::exp(-m.gamma * std::sqrt(squared_distance(x, y)));
+        case KernelType::normalized_polynomial: {
+            const auto k = [&m](Sparse a, Sparse b) { return powi(m.gamma * dot(a, b) + m.coef0, m.degree); };
+            return k(x, y) / std::sqrt(k(x, x) * k(y, y));
+        }
     }
     return 0;
 }
 
 }  // namespace
+
+double reference_kernel(const Machine& m, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) { return kernel(m, row_of(x, i), row_of(z, j)); }
+
+double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) { return squared_distance(row_of(x, i), row_of(z, j)); }
 
 void reference_sum(const Machine& m, const Rows& rows, std::int64_t row, double* kernel_values, double* out) {
     const Rows& sv = *m.vectors;

@@ -1,0 +1,39 @@
+"""Exact model -> triangle model: the pivots (Acevedo-Rodriguez et al., section 2, steps 1 and 2)."""
+
+import warnings
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.triangle import TriangleModel, check_falls
+
+
+def compile_triangle(model: ExactModel, *, fingerprint: str, lists: "int | None" = None, seed: int = 0) -> TriangleModel:
+    """Find the centroids of `lists` clusters of the support vectors (default: the number of classes) by k-means, and take the support vector
+    nearest to each. Raises ModelFormatError for kernels that do not fall with the distance."""
+    from scipy.cluster.vq import kmeans2
+
+    header = model.header
+    check_falls(model.kernel, model.path)
+    vectors = model.vectors
+    columns, place = np.unique(np.asarray(vectors.indices), return_inverse=True)
+    x = scipy.sparse.csr_matrix((np.asarray(vectors.values), place, np.asarray(vectors.indptr)), shape=(vectors.rows, len(columns))).toarray()
+    with np.errstate(all="ignore"):
+        norms = np.einsum("ij,ij->i", x, x)
+    if not np.all(np.isfinite(norms)):
+        raise ModelFormatError(model.path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data")
+    wanted = min(lists or (header.nr_class if header.classification else 2), vectors.rows)
+    pivots: "list[int]" = []
+    if wanted and x.shape[1]:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an empty cluster is no fault here
+            centroids, _ = kmeans2(x, wanted, iter=30, minit="++", seed=seed)
+        for centroid in centroids[np.all(np.isfinite(centroids), axis=1)]:
+            nearest = int(np.argmin(norms - 2 * (x @ centroid)))
+            if nearest not in pivots:
+                pivots.append(nearest)
+    elif wanted:
+        pivots = [0]
+    return TriangleModel(model, fingerprint, pivots=pivots)

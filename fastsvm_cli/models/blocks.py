@@ -1,0 +1,50 @@
+"""Blocks models: the triangle inequality about many centers, for blocks of neighbouring support vectors (native/blocks.h). The file format is described
+in the README."""
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
+from fastsvm_cli.models.triangle import check_falls
+
+_PER_LINE = 32
+
+
+class BlocksModel(OrderedModel):
+    """order: every support vector once, class by class; within a class each 32 of them are a block."""
+
+    kind = "blocks"
+
+    def __init__(self, exact: ExactModel, fingerprint: str, *, order: "list[int]"):
+        super().__init__(exact, fingerprint)
+        self.order = order
+        self._blocks = None
+
+    @property
+    def ordered_by(self) -> str:
+        sizes = self.header.nr_sv or [self.header.total_sv]
+        return f"{sum(-(-size // _PER_LINE) for size in sizes)} blocks"
+
+    def settle(self, chunk, task, tolerance, out):
+        if self._blocks is None:
+            self._blocks = _native.Blocks(self.exact.machine, self.order)
+        return self._blocks.decision_values(chunk, task, tolerance, out)
+
+    @classmethod
+    def parse(cls, text: bytes, path: str) -> "BlocksModel":
+        file = OrderedFile(text, path, ())
+        check_falls(file.exact.kernel, path)
+        file.word(b"order")
+        header = file.exact.header
+        order = file.whole_numbers(header.total_sv, header.total_sv)
+        file.end()
+        first = 0
+        for size in header.nr_sv or [header.total_sv]:
+            if sorted(order[first : first + size]) != list(range(first, first + size)):
+                raise ModelFormatError(path, "the order is not one of the support vectors, class by class")
+            first += size
+        return cls(file.exact, file.fingerprint, order=order)
+
+    def to_text(self) -> bytes:
+        lines = (" ".join(map(str, self.order[at : at + _PER_LINE])) for at in range(0, len(self.order), _PER_LINE))
+        return self.head("") + b"order\n" + "".join(line + "\n" for line in lines).encode() + b"end\n"

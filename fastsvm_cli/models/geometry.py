@@ -1,0 +1,76 @@
+"""Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine
+Classification via Distance Geometry"). The file format is described in the README, the proof in bounds.py."""
+
+from array import array
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
+
+
+class GeometryModel(OrderedModel):
+    """points: rows of all_vectors, in the order in which a row meets them. all_vectors: the support vectors, then the folded vectors, whose
+    coefficients are 0. b: (points, pairs) <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs) of the exact number.
+    squared_norm: (pairs), at least |w|^2. steps: stop after so many points and say what is known then (0: go on until every answer is svm-predict's).
+    """
+
+    kind = "geometry"
+
+    def __init__(self, exact: ExactModel, fingerprint: str, *, sequence: str, all_vectors: _native.Chunk, points: "list[int]", b, squared_norm: "list[float]", b_error: "list[float]"):
+        super().__init__(exact, fingerprint)
+        self.sequence, self.all_vectors, self.points = sequence, all_vectors, points
+        self.b, self.squared_norm, self.b_error = b, squared_norm, b_error
+        self.steps = 0
+        self._points = None
+
+    @property
+    def evaluator(self) -> _native.Geometry:
+        if self._points is None:
+            self._points = _native.Geometry(self.exact.machine, self.all_vectors.select(self.points), self.b, self.squared_norm, self.b_error)
+        return self._points
+
+    def stop_after(self, steps: int) -> None:
+        """Answer from the first `steps` points alone, with radii: not all labels are svm-predict's then."""
+        self.steps, self.proves, self.certified = steps, False, True
+
+    @property
+    def ordered_by(self) -> str:
+        folded = sum(point >= self.header.total_sv for point in self.points)
+        return f"{len(self.points)} points in {self.sequence} order{f', {folded} of them folded' * (folded > 0)}"
+
+    def settle(self, chunk, task, tolerance, out):
+        return self.evaluator.decision_values(chunk, task, tolerance, 0, out)
+
+    def decision_values(self, chunk, out, until=None):
+        if self.steps:
+            self.evaluator.decision_values(chunk, self._task, 0.0, self.steps, out)
+        else:
+            super().decision_values(chunk, out, until)
+
+    @classmethod
+    def parse(cls, text: bytes, path: str) -> "GeometryModel":
+        file = OrderedFile(text, path, ("nr_folded", "nr_points"))
+        header = file.exact.header
+        if not file.exact.kernel.semidefinite:
+            raise ModelFormatError(path, f"a {file.exact.kernel.type} kernel found that is no inner product")
+        count = file.own["nr_points"]
+        file.word(b"points")
+        points = file.whole_numbers(count, file.all_vectors.rows)
+        squared_norm, b_error = (list(file.numbers(header.pairs)) if header.pairs else [] for _ in range(2))
+        if min(squared_norm + b_error, default=0) < 0:
+            raise ModelFormatError(path, "a negative number found, expected squared norms and errors")
+        b = file.numbers(count * header.pairs) if count * header.pairs else array("d")
+        file.end()
+        return cls(file.exact, file.fingerprint, sequence=file.sequence, all_vectors=file.all_vectors, points=points, b=b, squared_norm=squared_norm, b_error=b_error)
+
+    def to_text(self) -> bytes:
+        total, pairs = self.header.total_sv, self.pairs
+        folded = list(range(total, self.all_vectors.rows))
+        lines = f"sequence {self.sequence}\nnr_folded {len(folded)}\nnr_points {len(self.points)}\n"
+        text = [self.head(lines, _native.format_rows(self.all_vectors.select(folded))), b"points\n"]
+        if self.points:
+            text.append((" ".join(map(str, self.points)) + "\n").encode())
+        text += [_native.format_numbers(array("d", numbers)) for numbers in (self.squared_norm, self.b_error) if pairs]
+        text += [_native.format_numbers(array("d", self.b[at : at + pairs])) for at in range(0, len(self.points) * pairs, pairs or 1)]
+        return b"".join(text) + b"end\n"

@@ -1,0 +1,136 @@
+"""What ordered models share: all the support vectors of the exact model, evaluated in an order that lets a row stop as soon as what is left of
+its sum cannot change the answer; rows that never stop are evaluated exactly."""
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.header import one_word, read_header, real_number, whole_number
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel, Kernel, read_vectors
+
+#: Kernels that LIBSVM trains as precomputed ones -> their parameters, as they stand in the line `kernel`.
+OWN_KERNELS = {"exponential": ("gamma",), "normalized_polynomial": ("degree", "gamma", "coef0")}
+
+
+class OrderedModel(Model):
+    """exact: the LIBSVM model, whole. fingerprint: of its file.
+
+    A kind of ordered model adds `kind`, how it stands in the file, `ordered_by`, how a summary says it, and
+
+    settle(chunk, task, tolerance, out) -> rows
+        Fill `out` with values and radii, each row as soon as its answer is settled (regression: its value, to within `tolerance`), and count
+        out.kernel_evaluations. Returns the rows that are not settled.
+    """
+
+    kind: str
+    ordered_by: str
+    proves = True
+    ordered = True
+
+    def __init__(self, exact: ExactModel, fingerprint: str):
+        self.exact, self.header, self.fingerprint = exact, exact.header, fingerprint
+        self._task = self.header.task()
+        self._again = _native.Decisions(self.pairs)
+
+    def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
+        raise NotImplementedError
+
+    def decision_values(self, chunk, out, until=None):
+        if isinstance(until, list) or (self.header.regression and until is None):
+            self._exact_values(chunk, out, until)
+            return
+        left = self.settle(chunk, self._task, until or 0.0, out)
+        if left:
+            self._exact_values(chunk.select(left), self._again, None if until is None else [])
+            out.put(left, self._again)
+
+    def reference_values(self, chunk, out):
+        self.exact.reference_values(chunk, out)
+
+    def _exact_values(self, chunk, out, until):
+        self.exact.decision_values(chunk, out, until)
+        out.kernel_evaluations = chunk.rows * self.header.total_sv
+
+    def head(self, lines: str, folded: bytes = b"") -> bytes:
+        """The file up to the support vectors and the rows like them that follow. lines: the kind's own keys."""
+        kernel = self.exact.kernel
+        own = [f"kernel {kernel.type} {' '.join(repr(getattr(kernel, key)) for key in OWN_KERNELS[kernel.type])}\n"] if kernel.type in OWN_KERNELS else []
+        text = [f"fastsvm_model {self.kind} 1\n", self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", lines, "SV\n"]
+        return "".join(text).encode() + _native.format_rows(self.exact.vectors) + folded
+
+
+class OrderedFile:
+    """An ordered model's file, read up to what its kind adds. exact, fingerprint, own: {key: number} of own_keys; extra: the rows behind the support
+    vectors (own["nr_folded"] many), together with them; text, at, line: where reading goes on."""
+
+    def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]"):
+        if not text.endswith(b"\nend\n"):
+            raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
+        header, own, offset, line = read_header(
+            text, path, end=b"SV", own_keys=("kernel", "fingerprint", "sequence", *own_keys), offset=text.find(b"\n") + 1, first_line=2
+        )
+        for key in ("fingerprint", *own_keys):
+            if key not in own:
+                raise ModelFormatError(path, f"the header ends without '{key}'", line)
+        self.path, self.text = path, text
+        self.own = {}
+        for key in own_keys:
+            words, at = own[key]
+            self.own[key] = whole_number(one_word(words, key, path, at), key, path, at)
+            if self.own[key] < 0:
+                raise ModelFormatError(path, f"{key} {self.own[key]} found, expected 0 or more", at)
+        words, at = own["fingerprint"]
+        self.fingerprint = one_word(words, "fingerprint", path, at)
+        words, at = own.get("sequence", (["-"], 0))
+        self.sequence = one_word(words, "sequence", path, at)
+        kernel = _read_kernel(*own["kernel"], path) if "kernel" in own else None
+        if (kernel is not None) != (header.kernel_type == "precomputed"):
+            raise ModelFormatError(path, "a line 'kernel' found" if kernel else "the header ends without 'kernel', which a precomputed kernel needs", line)
+        folded = self.own.get("nr_folded", 0)
+        self.all_vectors, self.at = read_vectors(text, path, header, offset, line, folded)
+        vectors = self.all_vectors.select(list(range(header.total_sv))) if folded else self.all_vectors
+        self.exact = ExactModel(header, vectors, path, kernel)
+        self.line = line + self.all_vectors.rows
+
+    def numbers(self, count: int):
+        """The next `count` numbers, whole lines."""
+        try:
+            view, at = _native.parse_numbers(self.text, self.at, count)
+        except ValueError as error:
+            what, where = error.args
+            raise ModelFormatError(self.path, f"{what} among {count} numbers", self._line_of(where)) from None
+        self.at = at
+        return view
+
+    def whole_numbers(self, count: int, limit: int) -> "list[int]":
+        """The next `count` numbers, each of them whole, 0 or more, and below `limit`."""
+        start = self.at
+        view = self.numbers(count) if count else ()
+        for value in view:
+            if not (0 <= value < limit and value == int(value)):
+                raise ModelFormatError(self.path, f"{value:g} found, expected a whole number below {limit}", self._line_of(start))
+        return [int(value) for value in view]
+
+    def word(self, word: bytes) -> None:
+        """The next line, which must be this word."""
+        stop = self.text.find(b"\n", self.at)
+        if self.text[self.at : stop].strip() != word:
+            raise ModelFormatError(self.path, f"'{self.text[self.at : stop][:40].decode('ascii', 'replace')}' found, expected '{word.decode()}'", self._line_of(self.at))
+        self.at = stop + 1
+
+    def end(self) -> None:
+        self.word(b"end")
+        if self.at != len(self.text):
+            raise ModelFormatError(self.path, "text found after 'end'", self._line_of(self.at))
+
+    def _line_of(self, offset: int) -> int:
+        return self.text.count(b"\n", 0, offset) + 1
+
+
+def _read_kernel(words: "list[str]", line: int, path: str) -> Kernel:
+    if not words or words[0] not in OWN_KERNELS or len(words) != 1 + len(OWN_KERNELS[words[0]]):
+        raise ModelFormatError(path, f"kernel '{' '.join(words)[:40]}' found, expected {' or '.join(' '.join((k, *v)) for k, v in OWN_KERNELS.items())}", line)
+    values = {key: (whole_number if key == "degree" else real_number)(word, key, path, line) for key, word in zip(OWN_KERNELS[words[0]], words[1:])}
+    kernel = Kernel(words[0], **values)
+    if not kernel.semidefinite or (kernel.type == "normalized_polynomial" and (kernel.coef0 <= 0 or kernel.degree < 0)):
+        raise ModelFormatError(path, f"kernel '{' '.join(words)[:40]}' found, expected gamma 0 or more{', coef0 above 0' * (kernel.type != 'exponential')}", line)
+    return kernel

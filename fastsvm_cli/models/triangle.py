@@ -1,0 +1,50 @@
+"""Triangle models: support vectors in the order of their distance from a pivot (Acevedo-Rodriguez, Maldonado-Bascon, Lafuente-Arroyo, Siegmann,
+Lopez-Ferreras, "Computational load reduction in decision functions using support vector machines"). The file format is described in the README."""
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel, Kernel
+from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
+
+
+
+class TriangleModel(OrderedModel):
+    """pivots: support vectors, the heads of the lists; the lists themselves are made when a row first needs one."""
+
+    kind = "triangle"
+
+    def __init__(self, exact: ExactModel, fingerprint: str, *, pivots: "list[int]"):
+        super().__init__(exact, fingerprint)
+        self.pivots = pivots
+        self._lists = None
+
+    @property
+    def ordered_by(self) -> str:
+        return f"{len(self.pivots)} list{'s' * (len(self.pivots) != 1)} by distance"
+
+    def settle(self, chunk, task, tolerance, out):
+        if self._lists is None:
+            self._lists = _native.Triangle(self.exact.machine, self.pivots)
+        return self._lists.decision_values(chunk, task, tolerance, out)
+
+    @classmethod
+    def parse(cls, text: bytes, path: str) -> "TriangleModel":
+        file = OrderedFile(text, path, ("nr_lists",))
+        check_falls(file.exact.kernel, path)
+        file.word(b"pivots")
+        pivots = file.whole_numbers(file.own["nr_lists"], file.exact.header.total_sv)
+        file.end()
+        return cls(file.exact, file.fingerprint, pivots=pivots)
+
+    def to_text(self) -> bytes:
+        pivots = (" ".join(map(str, self.pivots)) + "\n").encode() if self.pivots else b""
+        return self.head(f"nr_lists {len(self.pivots)}\n") + b"pivots\n" + pivots + b"end\n"
+
+
+def check_falls(kernel: Kernel, path: str) -> None:
+    """Raise ModelFormatError unless the kernel falls with the distance, which is what the triangle inequality bounds."""
+    if kernel.type == "precomputed":
+        raise ModelFormatError(path, "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel")
+    if kernel.type not in ("rbf", "exponential") or kernel.gamma < 0:
+        what = f"a {kernel.type} kernel{' with negative gamma' * (kernel.gamma < 0)} found"
+        raise ModelFormatError(path, f"{what}, expected one that falls with the distance, rbf or exponential: the triangle inequality says nothing of others")

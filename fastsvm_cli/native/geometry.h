@@ -1,0 +1,72 @@
+// Interval-valued decision functions from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel Machines").
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "decisions.h"
+#include "machine.h"
+#include "predictions.h"
+#include "rounding.h"
+#include "strips.h"
+
+namespace fastsvm {
+
+// In feature space, with S_1..S_k the chosen points, K_S = L L' their kernel matrix and X = L^-1, a row z has the coordinates y = X k(S, z) in
+// their span, and w = sum a_i phi(x_i) the coordinates g = X <w, phi(S)>. What lies beside the span is bounded by its length:
+//
+//     f(z) = g.y - rho  +-  |w_perp| sqrt(K(z, z) - |y|^2),   |w_perp|^2 = |w|^2 - |g|^2.
+//
+// The interval is the paper's (eqs. 13, 14, 31) or narrower: its sphere is about the affine hull of the points, which the span contains. The
+// proof that covers rounding, X being what was computed, is in bounds.py; its names are used here.
+class Geometry {
+public:
+    // points: (k) rows. b: (k, pairs), <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs). squared_norm: (pairs), at least |w|^2.
+    Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b, std::vector<double> squared_norm, std::vector<double> b_error);
+
+    // Rows are done point block by point block and left as soon as their answer is settled, or after `steps` points (all, where 0). Their values and
+    // radii are those of that moment. Returns the rows that are not settled, increasing.
+    std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps, Decisions& out) const;
+
+private:
+    // What the first k points give, all upper bounds.
+    struct Prefix {
+        std::vector<double> perp, stray, g;  // (pairs): |w_perp|; what w_perp has in the span; |g|
+        double skew = 0;                     // |X K X' - I|
+        double inverse = 0;                  // |X|, Frobenius
+        double trace = 0;                    // of K_S
+    };
+    struct Progress;
+    struct Block;
+    void prepare(std::int64_t blocks) const;
+    void factor(std::int64_t block) const;
+    Prefix prefix(std::int64_t k) const;
+    double self_kernel(const Rows& rows, std::int64_t row) const;
+    void begin(const Rows& rows, std::int64_t row, Progress& out) const;
+    void bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value, double* radius) const;
+
+    Machine machine_;
+    std::shared_ptr<const Rows> points_;
+    std::int64_t k_, pairs_;
+    std::vector<double> b_, squared_norm_, b_error_;
+    std::vector<double> b_length_;  // (pairs)
+    Strips strips_;
+    Rounding rounding_;
+    double point_error_ = 0;  // of a kernel value between two points
+
+    // Factored as far as rows have asked for, stage by stage: most rows need few points.
+    mutable std::mutex lock_;
+    mutable std::atomic<std::int64_t> ready_{0};       // blocks
+    mutable std::vector<std::vector<double>> l_;         // rows of L without the diagonal
+    mutable std::vector<std::vector<double>> columns_;   // columns of L without the diagonal, each (k padded)
+    mutable std::vector<double> diagonal_;               // of L; infinite for a point in the span of those before it
+    mutable std::vector<std::vector<double>> x_strips_;  // per block: ((block + 1) strip, strip), X transposed
+    std::vector<std::int32_t> identity_;                 // 0, 1, 2, ...
+    mutable std::vector<double> g_;                    // (k padded, pairs)
+    mutable std::vector<double> g_squares_;            // (k, pairs): |g|^2 up to here
+    mutable std::vector<double> x_squares_, trace_;    // (k): |X|^2, trace of K_S up to here
+    mutable std::vector<Prefix> prefix_;               // per block, at its end
+};
+
+}  // namespace fastsvm
