@@ -57,10 +57,12 @@ definition. Then f(z) + rho = g.y + <w_perp, phi(z)>, exactly, and only the last
 Stopping early: triangle and blocks (native/triangle.cpp, native/blocks.cpp)
 -----------------------------------------------------------------------------
 For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is left of a sum lies between
-P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and negative coefficients, -N to P for short. The distances are d(z, m) -+ d(m, x_i) about
-a pivot or center m. A distance from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by Rounding::squared_distance_error; one between support vectors from a sum
-of squared differences, wrong by (s + s' + 8) u of itself. P and N are rounded up, and taken times 1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by
-more than the rounding of the exponent, exp and the products by 1e-13. What was added up already, and svm-predict's rounding: Rounding::radius.
+P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and negative coefficients. Triangle: the distances are d(z, m) -+ d(m, x_i) about
+a pivot m. That from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by Rounding::squared_distance_error; those between support vectors from sums
+of squared differences, wrong by (s + s' + 8) u of themselves. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the farther
+face of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their squares to both. P and N are rounded up, and taken times
+1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by more than the rounding of the exponent, exp and the products by 1e-13. What was added up already, and
+svm-predict's rounding: Rounding::radius. A class that is proven to win all its pairs has one vote more than any other can get: the other pairs need no proof.
 """
 
 from math import exp, factorial, inf, sqrt

@@ -8,7 +8,7 @@ METHODS = ("geometry", "triangle", "blocks")
 
 
 @click.command("order")
-@click.option("--method", type=click.Choice(METHODS), default="geometry", show_default=True, help="geometry: intervals from the kernel values of a few points; kernels that are inner products (linear, polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF. blocks: bounds for blocks of neighbouring support vectors; RBF, best where gamma is large.")
+@click.option("--method", type=click.Choice(METHODS), default="geometry", show_default=True, help="geometry: intervals from the kernel values of a few points; kernels that are inner products (linear, polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF. blocks: bounds for blocks of neighbouring support vectors; RBF, for large gamma, few features, many classes.")
 @click.option("--points", type=click.IntRange(1), metavar="K", help="geometry: how many points at most, before a row is evaluated in full [default: max(d, sqrt(d n)) for n support vectors of d entries].")
 @click.option("--sequence", type=click.Choice(["greedy", "sgma"]), help="geometry: their order. greedy [default]: what takes most from the uncertainty of the decision functions; sgma: what takes most from the kernel matrix, as in the paper.")
 @click.option("--fold", "fold_file", metavar="TRAIN_FILE", help="geometry, two classes: train a linear SVM on this file, and begin with its two folded weight vectors.")

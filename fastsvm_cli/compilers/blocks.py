@@ -1,22 +1,19 @@
 """Exact model -> blocks model: neighbouring support vectors side by side."""
 
 import numpy as np
-import scipy.sparse
 
-from fastsvm_cli.models.blocks import BlocksModel
+from fastsvm_cli.compilers.functions import matrix
+from fastsvm_cli.models.blocks import BLOCK, BlocksModel
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.triangle import check_falls
 
-BLOCK = 32
-
 
 def compile_blocks(model: ExactModel, *, fingerprint: str) -> BlocksModel:
-    """Halve every class's support vectors, again and again, at the median of the direction in which they spread most, down to blocks of 32. Raises
+    """Halve every class's support vectors, again and again, at the median of the direction in which they spread most, down to blocks of 8. Raises
     ModelFormatError for kernels that do not fall with the distance."""
     check_falls(model.kernel, model.path)
     vectors, header = model.vectors, model.header
-    columns, place = np.unique(np.asarray(vectors.indices), return_inverse=True)
-    x = scipy.sparse.csr_matrix((np.asarray(vectors.values), place, np.asarray(vectors.indptr)), shape=(vectors.rows, len(columns)))
+    x, _ = matrix(vectors)
     order, first = [], 0
     for size in header.nr_sv or [header.total_sv]:
         order += _halve(x, np.arange(first, first + size)) if size else []

@@ -4,10 +4,10 @@ from math import ceil, sqrt
 from typing import Callable
 
 import numpy as np
-import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.compilers.cholesky import PartialCholesky
+from fastsvm_cli.compilers.functions import inner_products, matrix, squared_norms
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel
@@ -41,22 +41,13 @@ def compile_geometry(
     n, pairs = vectors.rows, model.pairs
     folded = folded or []
     all_vectors = _with(vectors, folded)
-    columns, place = np.unique(np.asarray(all_vectors.indices), return_inverse=True)
-    x = scipy.sparse.csr_matrix((np.asarray(all_vectors.values), place, np.asarray(all_vectors.indptr)), shape=(all_vectors.rows, len(columns)))
+    x, _ = matrix(all_vectors)
     points = min(default_points(model) if points is None else points, n) + len(folded)
 
-    # b_i = <w, phi(x_i)> = f(x_i) + rho, by the exact model, whose rounding radius bounds their error.
-    decisions = _native.Decisions(pairs, True)
-    model.evaluator.fast_values(all_vectors, decisions)
-    rho = np.array(model.header.rho)
-    values, radius = np.asarray(decisions.value), np.asarray(decisions.radius)
-    b = values + rho  # (n, pairs)
-    if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
-        raise ModelFormatError(model.path, "a decision value at a support vector overflows: scale the data")
-    error = radius + UNIT * (np.abs(b) + np.abs(values))
-    squared_norm = _squared_norms(model, b[:n], error[:n])
+    b, error = inner_products(model, all_vectors)
+    squared_norm = squared_norms(model, b[:n], error[:n])
 
-    chosen = _Chosen(model.kernel, x, points)
+    chosen = PartialCholesky(model.kernel, x, points)
     residual = b.copy()
     # Every decision function counts alike: by the share of its own |w|^2.
     weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)
@@ -97,8 +88,7 @@ def default_points(model: ExactModel) -> int:
 def folded_vectors(model: ExactModel) -> "list[dict]":
     """w+ and w- of a linear model, each a weighted mean of its support vectors (eqs. 7 and 34): [{index: value}]."""
     vectors, a = model.vectors, np.asarray(model.vectors.labels)[:, 0]
-    columns, place = np.unique(np.asarray(vectors.indices), return_inverse=True)
-    x = scipy.sparse.csr_matrix((np.asarray(vectors.values), place, np.asarray(vectors.indptr)), shape=(vectors.rows, len(columns)))
+    x, columns = matrix(vectors)
     out = []
     for side in (1, -1):
         weight = np.maximum(side * a, 0)
@@ -126,76 +116,6 @@ def _with(vectors: _native.Chunk, more: "list[dict]") -> _native.Chunk:
     return _native.parse(_native.format_rows(vectors) + lines.encode(), leading=vectors.leading)[0]
 
 
-def _squared_norms(model: ExactModel, b: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """|w|^2 = a.(K a) of every decision function, rounded up: (pairs)."""
-    a = pair_coefficients(model)
-    n = len(b)
-    total = np.einsum("ip,ip->p", a, b)
-    size = np.einsum("ip,ip->p", np.abs(a), np.abs(b))
-    return np.maximum(0.0, total) + (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
-
-
-def pair_coefficients(model: ExactModel) -> np.ndarray:
-    """The coefficient of every support vector in every decision function, 0 where it has no part: (total_sv, pairs)."""
-    header, own = model.header, np.asarray(model.vectors.labels)
-    if not header.classification:
-        return own.copy()
-    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-    out = np.zeros((header.total_sv, header.pairs))
-    pair = 0
-    for i in range(header.nr_class):
-        for j in range(i + 1, header.nr_class):
-            out[of == i, pair] = own[of == i, j - 1]
-            out[of == j, pair] = own[of == j, i]
-            pair += 1
-    return out
-
-
-class _Chosen:
-    """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'."""
-
-    def __init__(self, kernel, x, most: int):
-        self.kernel, self.x = kernel, x
-        self.norms = np.asarray(x.multiply(x).sum(axis=1)).ravel()
-        self.dense = x.toarray() if x.shape[0] * x.shape[1] <= 1 << 26 else None
-        self.self_kernel = np.maximum(self._from_dots(self.norms, self.norms, self.norms), np.finfo(float).tiny)
-        self.diagonal = self.self_kernel.copy()
-        self.factor = np.zeros((x.shape[0], most), order="F")
-        self.count = 0
-
-    def residual_columns(self, rows: np.ndarray) -> np.ndarray:
-        """(K - L L')[:, rows]"""
-        if self.dense is not None:
-            dots = self.dense @ self.dense[rows].T
-        else:
-            dots = np.asarray((self.x @ self.x[rows].T).todense())
-        values = self._from_dots(dots, self.norms[:, None], self.norms[rows])
-        return values - self.factor[:, : self.count] @ self.factor[rows, : self.count].T
-
-    def add(self, p: int) -> np.ndarray:
-        """Take row p; returns its column of L."""
-        column = self.residual_columns(np.array([p]))[:, 0] / sqrt(self.diagonal[p])
-        self.factor[:, self.count] = column
-        self.count += 1
-        self.diagonal = np.maximum(0.0, self.diagonal - column**2)
-        self.diagonal[p] = 0.0
-        return column
-
-    def _from_dots(self, dots, norms, other):
-        kernel = self.kernel
-        if kernel.type == "linear":
-            return dots
-        if kernel.type == "polynomial":
-            return (kernel.gamma * dots + kernel.coef0) ** kernel.degree
-        if kernel.type == "normalized_polynomial":
-            def power(t):
-                return (kernel.gamma * t + kernel.coef0) ** kernel.degree
-
-            return power(dots) / np.sqrt(power(norms) * power(other))
-        squares = np.maximum(0.0, norms + other - 2 * dots)
-        return np.exp(-kernel.gamma * (squares if kernel.type == "rbf" else np.sqrt(squares)))
-
-
-def _best_of(candidates: np.ndarray, chosen: _Chosen) -> int:
+def _best_of(candidates: np.ndarray, chosen: PartialCholesky) -> int:
     columns = chosen.residual_columns(candidates)
     return int(candidates[np.argmax((columns**2).sum(axis=0) / chosen.diagonal[candidates])])

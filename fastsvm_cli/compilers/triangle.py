@@ -3,8 +3,8 @@
 import warnings
 
 import numpy as np
-import scipy.sparse
 
+from fastsvm_cli.compilers.functions import matrix
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.triangle import TriangleModel, check_falls
@@ -18,8 +18,7 @@ def compile_triangle(model: ExactModel, *, fingerprint: str, lists: "int | None"
     header = model.header
     check_falls(model.kernel, model.path)
     vectors = model.vectors
-    columns, place = np.unique(np.asarray(vectors.indices), return_inverse=True)
-    x = scipy.sparse.csr_matrix((np.asarray(vectors.values), place, np.asarray(vectors.indptr)), shape=(vectors.rows, len(columns))).toarray()
+    x = matrix(vectors)[0].toarray()
     with np.errstate(all="ignore"):
         norms = np.einsum("ij,ij->i", x, x)
     if not np.all(np.isfinite(norms)):

@@ -5,7 +5,7 @@ from typing import Iterable
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.geometry import pair_coefficients
+from fastsvm_cli.compilers.functions import pair_coefficients
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, Kernel
 

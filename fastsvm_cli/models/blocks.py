@@ -1,5 +1,4 @@
-"""Blocks models: the triangle inequality about many centers, for blocks of neighbouring support vectors (native/blocks.h). The file format is described
-in the README."""
+"""Blocks models: bounds of distances for blocks of neighbouring support vectors (native/blocks.h). The file format is described in the README."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -7,11 +6,12 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
 from fastsvm_cli.models.triangle import check_falls
 
-_PER_LINE = 32
+#: Support vectors per block.
+BLOCK = 8
 
 
 class BlocksModel(OrderedModel):
-    """order: every support vector once, class by class; within a class each 32 of them are a block."""
+    """order: every support vector once, class by class; within a class each 8 of them are a block."""
 
     kind = "blocks"
 
@@ -23,7 +23,7 @@ class BlocksModel(OrderedModel):
     @property
     def ordered_by(self) -> str:
         sizes = self.header.nr_sv or [self.header.total_sv]
-        return f"{sum(-(-size // _PER_LINE) for size in sizes)} blocks"
+        return f"{sum(-(-size // BLOCK) for size in sizes)} blocks"
 
     def settle(self, chunk, task, tolerance, out):
         if self._blocks is None:
@@ -46,5 +46,5 @@ class BlocksModel(OrderedModel):
         return cls(file.exact, file.fingerprint, order=order)
 
     def to_text(self) -> bytes:
-        lines = (" ".join(map(str, self.order[at : at + _PER_LINE])) for at in range(0, len(self.order), _PER_LINE))
+        lines = (" ".join(map(str, self.order[at : at + BLOCK])) for at in range(0, len(self.order), BLOCK))
         return self.head("") + b"order\n" + "".join(line + "\n" for line in lines).encode() + b"end\n"

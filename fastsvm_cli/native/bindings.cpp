@@ -193,6 +193,11 @@ Certificate read_certificate(const Maclaurin& model, nb::handle certificate) {
     return c;
 }
 
+// Decisions are made for a number of pairs, which a model fills.
+void check_pairs(const Decisions& out, std::int64_t pairs) {
+    if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
+}
+
 template <class Values>
 nb::bytes format_numbers(const Values& values) {
     std::string text;
@@ -328,8 +333,11 @@ NB_MODULE(_native, m) {
         .def("set_rounding", [](Maclaurin& self, double gamma, double coef0, int kernel_degree, double longest_vector) {
             self.set_rounding({gamma, coef0, kernel_degree, longest_vector});
         }, "gamma"_a, "coef0"_a, "kernel_degree"_a, "longest_vector"_a)
-        .def("decision_values", [](const Maclaurin& self, const Chunk& chunk, Decisions& out) { self.decision_values(*chunk.rows, out); }, "chunk"_a, "out"_a,
-             nb::call_guard<nb::gil_scoped_release>());
+        .def("decision_values", [](const Maclaurin& self, const Chunk& chunk, Decisions& out) {
+            check_pairs(out, self.pairs());
+            const nb::gil_scoped_release release;
+            self.decision_values(*chunk.rows, out);
+        }, "chunk"_a, "out"_a);
 
     nb::class_<Machine>(m, "Machine", "The numbers of an exact model.")
         .def("__init__", [](Machine* self, int kernel, double gamma, double coef0, int degree, bool regression, std::vector<std::int64_t> nr_sv, std::vector<double> rho,
@@ -352,6 +360,7 @@ NB_MODULE(_native, m) {
             new (self) Geometry(machine, points.rows, std::vector<double>(b.data(), b.data() + b.size()), std::move(squared_norm), std::move(b_error));
         }, "machine"_a, "points"_a, "b"_a, "squared_norm"_a, "b_error"_a)
         .def("decision_values", [](const Geometry& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps, Decisions& out) {
+            check_pairs(out, self.pairs());
             const nb::gil_scoped_release release;
             return self.decision_values(*chunk.rows, task, tolerance, steps, out);
         }, "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a, "Returns the rows that are not settled.");
@@ -363,6 +372,7 @@ NB_MODULE(_native, m) {
             new (self) Triangle(machine, std::move(pivots));
         }, "machine"_a, "pivots"_a)
         .def("decision_values", [](const Triangle& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
+            check_pairs(out, self.pairs());
             const nb::gil_scoped_release release;
             return self.decision_values(*chunk.rows, task, tolerance, out);
         }, "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the rows that are not settled.");
@@ -383,6 +393,7 @@ NB_MODULE(_native, m) {
             new (self) Blocks(machine, order);
         }, "machine"_a, "order"_a)
         .def("decision_values", [](const Blocks& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
+            check_pairs(out, self.pairs());
             const nb::gil_scoped_release release;
             return self.decision_values(*chunk.rows, task, tolerance, out);
         }, "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the rows that are not settled.");
@@ -393,15 +404,18 @@ NB_MODULE(_native, m) {
             new (self) Exact(machine);
         }, "machine"_a)
         .def("decision_values", [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds, Decisions& out) {
+            check_pairs(out, self.machine().pairs());
             const nb::gil_scoped_release release;
             return self.decision_values(*chunk.rows, precise, thresholds, out);
         }, "chunk"_a, "precise"_a, "thresholds"_a, "out"_a, "Returns the first precomputed row that lacks serials, or -1.")
         .def("fast_values", [](const Exact& self, const Chunk& chunk, Decisions& out) {
+            check_pairs(out, self.machine().pairs());
             if (self.machine().kernel == KernelType::precomputed) throw nb::value_error("a precomputed kernel has no other evaluation");
             const nb::gil_scoped_release release;
             self.fast_values(*chunk.rows, out);
         }, "chunk"_a, "out"_a, "Values, and radii of their rounding; no reference sum.")
         .def("reference_sum", [](const Exact& self, const Chunk& chunk, Decisions& out) {
+            check_pairs(out, self.machine().pairs());
             const nb::gil_scoped_release release;
             out.resize(chunk.rows->rows);
             std::fill(out.radius.begin(), out.radius.end(), 0.0);

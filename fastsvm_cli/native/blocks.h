@@ -1,4 +1,4 @@
-// Decision functions that stop early, by the triangle inequality for one block of neighbouring support vectors at a time.
+// Decision functions that stop early by bounds for blocks of neighbouring support vectors.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,39 +11,45 @@
 
 namespace fastsvm {
 
-// The inequality of Acevedo-Rodriguez et al. (triangle.h), taken about many centers: the support vectors of a class that lie close together form a block
-// of one strip; all of them are within its radius r of its center m, so that a row at the distance D = |z - m| has max(0, D - r) <= |z - x| <= D + r, and
-// the block adds between
+// The idea of Acevedo-Rodriguez et al. (triangle.h), bounds of distances instead of distances, taken about many places: `lanes` support vectors of a
+// class that lie close together form a block, inside a box [lo, hi] of its own. A row z has
 //
-//     k(D + r) P - k(max(0, D - r)) N   and   k(max(0, D - r)) P - k(D + r) N,
+//     near = sum_j max(0, lo_j - z_j, z_j - hi_j)^2  <=  |z - x|^2  <=  sum_j max(|z_j - lo_j|, |z_j - hi_j|)^2 = far
 //
-// P and N being the sums of its positive and negative coefficients. A row begins with these bounds of all blocks, one distance each, and evaluates blocks,
-// the least certain first, until its answer is settled. Kernels: rbf and exponential.
+// for all of its vectors, so that it adds between k(far) P - k(near) N and k(near) P - k(far) N to a decision function, P and N being the sums of its positive
+// and negative coefficients. A row looks at all boxes once. With one decision function it then evaluates blocks, the least certain first, until its answer is
+// settled. With several classes it takes the class w of the nearest boxes, evaluates all of its vectors, and of each other class c as many blocks as
+// prove that w wins its pair with c: a class that wins all its pairs is svm-predict's answer, whatever the other pairs say. Kernels: rbf and exponential.
 class Blocks {
 public:
-    // order: every support vector once, class by class; each `strip` of them within a class are a block.
+    // order: every support vector once, class by class; each `lanes` of them within a class are a block.
     Blocks(Machine machine, const std::vector<std::int64_t>& order);
 
-    // Each row is left as soon as its answer is settled. Returns the rows that are not settled, increasing: rounding alone leaves them open.
+    // Each row is left as soon as its answer is settled; pairs that nothing was needed of have an infinite radius. Returns the rows that are not settled, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const;
+    std::int64_t pairs() const { return pairs_; }
 
 private:
-    struct Scratch;
-    bool settle(const Rows& rows, std::int64_t row, Settled& settled, Scratch& scratch, double* value, double* radius) const;
+    struct Layout {
+        std::vector<std::int64_t> order, class_start, size;  // (padded) vectors, -1 for padding; (classes + 1) blocks; (blocks) vectors
+    };
+    struct Row;
+    static Layout lay_out(const Machine& machine, const std::vector<std::int64_t>& order);
+    void look(const Rows& rows, std::int64_t row, Row& out) const;
+    void evaluate(Row& row, std::int64_t block) const;
+    bool settle_one(Row& row, Settled& settled, double* value, double* radius) const;
+    bool settle_classes(Row& row, double* value, double* radius) const;
+    std::int64_t loses_to(Row& row, std::int64_t winner, double* value, double* radius) const;
 
     Machine machine_;
-    std::int64_t pairs_, blocks_ = 0;
-    std::vector<std::int64_t> order_;       // (padded): support vectors, -1 for padding
-    std::vector<std::int32_t> class_of_;    // (blocks)
-    std::vector<std::int64_t> size_;        // (blocks): support vectors
-    std::vector<std::int64_t> centers_;     // (blocks): the support vector in the middle
-    std::vector<double> radius_;            // (blocks), rounded up
+    std::int64_t pairs_, blocks_, padded_;
+    Layout layout_;
+    Strips strips_;                         // the vectors in order
+    Rounding rounding_;
+    std::vector<double> boxes_;             // (groups, d, 2, lanes): lo and hi of `lanes` blocks
     std::vector<double> coef_;              // (nr_class - 1, padded)
-    std::vector<double> positive_, negative_;  // (blocks, nr_class - 1): P and N, rounded up
-    std::vector<double> weight_;            // (blocks): the largest P + N over the columns
-    std::vector<double> pair_weight_;       // (pairs): sum of all P + N
-    std::vector<Strips> strips_, heads_;    // one each: the vectors in order; the centers
-    std::vector<Rounding> rounding_;        // one
+    std::vector<double> positive_, negative_;  // (nr_class - 1, blocks): P and N, rounded up
+    double pair_weight_ = 0;                // the largest sum of P + N of a pair
 };
 
 }  // namespace fastsvm

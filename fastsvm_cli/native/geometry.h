@@ -28,6 +28,7 @@ public:
     // Rows are done point block by point block and left as soon as their answer is settled, or after `steps` points (all, where 0). Their values and
     // radii are those of that moment. Returns the rows that are not settled, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps, Decisions& out) const;
+    std::int64_t pairs() const { return pairs_; }
 
 private:
     // What the first k points give, all upper bounds.

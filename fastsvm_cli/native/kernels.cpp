@@ -158,6 +158,44 @@ void strip_distances(const double* block, std::int64_t d, const double* x, doubl
     store(out + 3 * lanes, s3);
 }
 
+void lane_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+    v8 s0 = splat(0), s1 = s0, s2 = s0, s3 = s0;
+    std::int64_t e = 0;
+    for (; e + 4 <= count; e += 4) {
+        s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * strip);
+        s1 += x[e + 1] * load(block + static_cast<std::int64_t>(columns[e + 1]) * strip);
+        s2 += x[e + 2] * load(block + static_cast<std::int64_t>(columns[e + 2]) * strip);
+        s3 += x[e + 3] * load(block + static_cast<std::int64_t>(columns[e + 3]) * strip);
+    }
+    for (; e < count; ++e) s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * strip);
+    store(out, (s0 + s1) + (s2 + s3));
+}
+
+void lane_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
+    v8 s0 = splat(outside), s1 = splat(0);
+    for (std::int64_t c = 0; c < d; ++c, block += strip) {
+        const v8 difference = load(block) - x[c];
+        (c % 2 ? s1 : s0) += difference * difference;
+    }
+    store(out, s0 + s1);
+}
+
+void box_distances(const double* boxes, std::int64_t d, const double* x, double outside, double* near, double* far) {
+    v8 n = splat(outside), f = n;
+    const v8 zero = splat(0);
+    for (std::int64_t c = 0; c < d; ++c, boxes += 2 * lanes) {
+        const v8 below = load(boxes) - x[c], above = x[c] - load(boxes + lanes);  // positive outside the box, on this side
+        const v8 out = below > above ? below : above;
+        const v8 gap = out > 0.0 ? out : zero;
+        // The farther face is the one across: |x - hi| = -above where below is the larger, |x - lo| = -below elsewhere.
+        const v8 reach = below > above ? above : below;
+        n += gap * gap;
+        f += reach * reach;
+    }
+    store(near, n);
+    store(far, f);
+}
+
 // Two halves of the strip, so that the sums of four rows stay in registers.
 void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
     const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2], *const x3 = x[3];
@@ -249,6 +287,10 @@ double dot(std::int64_t n, const double* a, const double* b) {
         s0 += load(a + i) * load(b + i);
         s1 += load(a + i + lanes) * load(b + i + lanes);
     }
+    if (i + lanes <= n) {
+        s0 += load(a + i) * load(b + i);
+        i += lanes;
+    }
     s0 += s1;
     double total = ((s0[0] + s0[1]) + (s0[2] + s0[3])) + ((s0[4] + s0[5]) + (s0[6] + s0[7]));
     for (; i < n; ++i) total += a[i] * b[i];
@@ -273,6 +315,9 @@ const Kernels table = {
     polynomial_dense<double>,
     strip_dots,
     strip_distances,
+    lane_dots,
+    lane_distances,
+    box_distances,
     strip_products,
     rbf_from_dots,
     exp_of_norms,

@@ -77,9 +77,21 @@ void Strips::take(const Rows& rows, std::int64_t row, StripRow& out) const {
     if (kernel_ == KernelType::normalized_polynomial) out.self = power(gamma_ * out.squared_norm + coef0_, degree_);
 }
 
+double Strips::spread(const Rows& rows, std::int64_t row, double* out) const {
+    std::fill_n(out, features_.size(), 0.0);
+    double outside = 0;
+    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
+        const std::int32_t column = features_.column(rows.indices[e]);
+        if (column >= 0) out[column] = rows.values[e];
+        else outside += rows.values[e] * rows.values[e];
+    }
+    return outside;
+}
+
 void Strips::dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const {
     const std::int64_t d = features_.size();
     const Columns& z = row.columns;
+    if (dense_ && to - from == lanes) return kernels().lane_dots(blocks_.data() + from / strip * strip * d + from % strip, z.count(), z.column.data(), z.value.data(), out);
     if (dense_) {
         for (std::int64_t s = from; s < to; s += strip) kernels().strip_dots(blocks_.data() + s * d, z.count(), z.column.data(), z.value.data(), out + (s - from));
         return;
@@ -100,7 +112,8 @@ void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int6
         scratch.resize(static_cast<std::size_t>(d), 0.0);
         const Columns& z = row.columns;
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
-        for (std::int64_t s = from; s < to; s += strip)
+        if (to - from == lanes) kernels().lane_distances(blocks_.data() + from / strip * strip * d + from % strip, d, scratch.data(), row.outside_norm, out);
+        for (std::int64_t s = from; to - from > lanes && s < to; s += strip)
             kernels().strip_distances(blocks_.data() + s * d, d, scratch.data(), row.outside_norm, out + (s - from));
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
         return;

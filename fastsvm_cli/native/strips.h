@@ -25,7 +25,9 @@ public:
     Strips(const Machine& machine, const Rows& vectors, const std::vector<std::int64_t>& order);
     std::int64_t size() const { return padded_; }
     void take(const Rows& rows, std::int64_t row, StripRow& out) const;
-    // K(z, x_s) for from <= s < to, multiples of `strip`. scratch: zeros (features), left so.
+    // The row's entries by column, (features), zeros included. Returns the squared norm of those that no vector has.
+    double spread(const Rows& rows, std::int64_t row, double* out) const;
+    // K(z, x_s) for from <= s < to, multiples of `strip`; or of one group of `lanes`. scratch: zeros (features), left so.
     void kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;
     // |z - x_s|^2 likewise.
     void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;

@@ -29,6 +29,7 @@ public:
     // Rows are done a strip of support vectors at a time and left as soon as their answer is settled, or the list is at its end. Returns the rows
     // that are not settled, increasing: rounding alone leaves them open.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const;
+    std::int64_t pairs() const { return pairs_; }
 
 private:
     // Where a list stands after so many strips: what is left of it.

@@ -1,0 +1,60 @@
+"""The decision functions of an exact model as vectors of feature space: w = sum_i a_i phi(x_i), f(z) = <w, phi(z)> - rho."""
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli import _native
+from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel
+
+
+def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None):
+    """The rows of a chunk as a sparse matrix (rows, d), and the increasing LIBSVM indices of its columns (d); of `columns`, where they are given, entries
+    elsewhere left out."""
+    indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
+    if columns is None:
+        columns, place = np.unique(indices, return_inverse=True)
+    else:
+        place = np.minimum(np.searchsorted(columns, indices), max(len(columns) - 1, 0))
+        known = columns[place] == indices if len(columns) else np.zeros(len(indices), bool)
+        starts = np.concatenate(([0], np.cumsum(known)))[starts]
+        place, values = place[known], values[known]
+    return scipy.sparse.csr_matrix((values, place, starts), shape=(vectors.rows, len(columns))), columns
+
+
+def inner_products(model: ExactModel, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
+    """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these numbers: both (rows, pairs). The
+    exact model computes them, and knows the radius of its rounding. Raises ModelFormatError where a value overflows."""
+    decisions = _native.Decisions(model.pairs, True)
+    model.evaluator.fast_values(rows, decisions)
+    values, radius = np.asarray(decisions.value), np.asarray(decisions.radius)
+    b = values + np.array(model.header.rho)
+    if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
+        raise ModelFormatError(model.path, "a decision value at a support vector overflows: scale the data")
+    return b, radius + UNIT * (np.abs(b) + np.abs(values))
+
+
+def squared_norms(model: ExactModel, b: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """|w|^2 = a.(K a) of every decision function, rounded up: (pairs)."""
+    a = pair_coefficients(model)
+    n = len(b)
+    total = np.einsum("ip,ip->p", a, b)
+    size = np.einsum("ip,ip->p", np.abs(a), np.abs(b))
+    return np.maximum(0.0, total) + (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
+
+
+def pair_coefficients(model: ExactModel) -> np.ndarray:
+    """The coefficient of every support vector in every decision function, 0 where it has no part: (total_sv, pairs)."""
+    header, own = model.header, np.asarray(model.vectors.labels)
+    if not header.classification:
+        return own.copy()
+    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
+    out = np.zeros((header.total_sv, header.pairs))
+    pair = 0
+    for i in range(header.nr_class):
+        for j in range(i + 1, header.nr_class):
+            out[of == i, pair] = own[of == i, j - 1]
+            out[of == j, pair] = own[of == j, i]
+            pair += 1
+    return out

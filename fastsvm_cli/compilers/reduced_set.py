@@ -1,0 +1,313 @@
+"""Exact model -> reduced set: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers").
+
+given      decision functions f_p(z) = sum_i a_ip k(x_i, z) - rho_p, k the RBF kernel; the vectors of a class serve all of its pairs
+wanted     vectors z_l, coefficients beta_lp and offsets rho'_p, few of them, with small rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3)
+method     algorithm 1: vectors one by one, each placed where it takes most from what is left, all coefficients solved anew; then a descent on all vectors
+           together, in which the coefficients are always the best ones (variable projection: Golub and Pereyra 1973), and the offset by eq. (9)
+"""
+
+from typing import Callable
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from fastsvm_cli.compilers.cholesky import PartialCholesky
+from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients
+from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order, irprop
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel
+
+_DENSE_CELLS = 1 << 25
+_RIDGE = 1e-10  # of the kernel matrix of the approximating vectors, whose diagonal is 1
+_TRIES = 10     # starts for one vector before fixed-point iteration is given up
+_FINISH_ITERATIONS = 200
+
+
+class Part:
+    """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in `functions`: [(function, column)]."""
+
+    def __init__(self, x, a: np.ndarray, functions: "list[tuple[int, int]]"):
+        self.x, self.a, self.functions = x, a, functions
+        self.norms = np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
+
+    def __len__(self):
+        return self.x.shape[0]
+
+
+class Problem:
+    """gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the features (d)."""
+
+    def __init__(self, model: ExactModel):
+        header = model.header
+        if header.kernel_type != "rbf" or not header.gamma >= 0:
+            what = f"an rbf kernel with gamma {header.gamma:g}" if header.kernel_type == "rbf" else f"a {header.kernel_type} kernel"
+            raise ModelFormatError(model.path, f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more")
+        self.gamma, self.header = header.gamma, header
+        x, self.columns = matrix(model.vectors)
+        if x.shape[0] * x.shape[1] <= _DENSE_CELLS:
+            x = x.toarray()
+        a = np.asarray(model.vectors.labels)
+        self.parts: "list[Part]" = []
+        if header.classification and header.nr_class > 2:
+            starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
+            pair = {}
+            for i in range(header.nr_class):
+                for j in range(i + 1, header.nr_class):
+                    pair[i, j] = pair[j, i] = len(pair) // 2
+            for c in range(header.nr_class):
+                rows = slice(starts[c], starts[c + 1])
+                self.parts.append(Part(x[rows], a[rows], [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c]))
+        else:
+            self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else []))
+        self.functions = header.pairs
+        # Which (part, column) make up a function: one or two.
+        self.members: "list[list[tuple[int, int]]]" = [[] for _ in range(self.functions)]
+        for at, part in enumerate(self.parts):
+            for function, column in part.functions:
+                self.members[function].append((at, column))
+        # b = <Psi, phi(x)> at the support vectors, and |Psi|^2.
+        b, _ = inner_products(model, model.vectors)
+        self.squared_norm = np.maximum(np.einsum("ip,ip->p", pair_coefficients(model), b), 0.0)
+
+
+class Vectors:
+    """z: per part (L, d); beta: per part (L, m)."""
+
+    def __init__(self, z: "list[np.ndarray]", beta: "list[np.ndarray]"):
+        self.z, self.beta = z, beta
+
+    def __len__(self):
+        return sum(len(z) for z in self.z)
+
+
+def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
+    """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer they are (Downs, Gates and Masters,
+    "Exact Simplification of Support Vector Solutions"). Different vectors are never linearly dependent in the feature space of an RBF kernel, so that
+    equal ones are all that can be merged without changing a decision function; of more than two classes, those of one class."""
+    from fastsvm_cli import _native
+
+    header, vectors = model.header, model.vectors
+    coefficients = np.asarray(vectors.labels)
+    starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
+    classes = np.repeat(np.arange(header.nr_class), header.nr_sv) if header.classification and header.nr_class > 2 else np.zeros(vectors.rows, int)
+    first: "dict[tuple, int]" = {}
+    total = coefficients.copy()
+    kept = []
+    for row in range(vectors.rows):
+        stored = slice(starts[row], starts[row + 1])
+        nonzero = values[stored] != 0
+        key = (int(classes[row]), indices[stored][nonzero].tobytes(), (values[stored][nonzero] + 0.0).tobytes())
+        if key in first:
+            total[first[key]] += coefficients[row]
+        else:
+            first[key] = row
+            kept.append(row)
+    kept = [row for row in kept if np.any(total[row] != 0)]
+    if len(kept) == vectors.rows:
+        return model, 0
+    rows = vectors.select(kept)
+    lines = _native.format_rows(rows).split(b"\n")
+    leading = vectors.leading
+    text = b"".join(b" ".join([*(repr(a).encode() for a in total[row].tolist()), *line.split(b" ")[leading:]]) + b"\n" for row, line in zip(kept, lines))
+    merged = _native.parse(text, leading=leading)[0]
+    return ExactModel(with_vectors(header, _counts(header, kept)), merged, model.path), vectors.rows - len(kept)
+
+
+def _counts(header, kept: "list[int]") -> "list[int] | None":
+    if not header.classification:
+        return None
+    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
+    return np.bincount(of[kept], minlength=header.nr_class).tolist()
+
+
+def with_vectors(header, nr_sv: "list[int] | None", total: "int | None" = None, **changes):
+    """A header with other support vectors."""
+    from copy import copy
+
+    out = copy(header)
+    out.nr_sv = nr_sv
+    out.total_sv = sum(nr_sv) if nr_sv is not None else (header.total_sv if total is None else total)
+    for key, value in changes.items():
+        setattr(out, key, value)
+    return out
+
+
+def shares(problem: Problem, count: int) -> "list[list[int]]":
+    """The greedy selection (DESIGN: the largest c^2 / d of the residuals c of K a and the residual diagonal d) of `count` support vectors, as rows per
+    part: each next one where it takes most, over all parts."""
+    gains, rows = [], []
+    for at, part in enumerate(problem.parts):
+        for gain, row in _greedy(problem, part, min(count, len(part))):
+            gains.append((gain, at))
+            rows.append(row)
+    # Within a part the order is kept: a later one is no use without the earlier.
+    order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
+    wanted = np.bincount([gains[i][1] for i in order], minlength=len(problem.parts)) if order else np.zeros(len(problem.parts), int)
+    out, first = [], 0
+    for at, part in enumerate(problem.parts):
+        mine = [row for row, (_, of) in zip(rows, gains) if of == at]
+        out.append(mine[: wanted[at]])
+    return out
+
+
+def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]]":
+    import scipy.sparse
+
+    from fastsvm_cli.models.exact import Kernel
+
+    sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
+    residual = kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma)  # K a: (n, m)
+    chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
+    out, least = [], np.inf
+    for _ in range(count):
+        free = chosen.diagonal > 1e-8
+        if not free.any():
+            break
+        gains = np.where(free, np.einsum("ij,ij->i", residual, residual) / np.where(free, chosen.diagonal, 1.0), -1.0)
+        p = int(np.argmax(gains))
+        least = min(least, float(gains[p]))
+        column = chosen.add(p)
+        residual -= np.outer(column, residual[p] / column[p])
+        out.append((least, p))
+    return out
+
+
+def kernel_times(x, norms, z, z_norms, a: np.ndarray, gamma: float) -> np.ndarray:
+    """k(x, z) a for the rows of x: (n, m), in blocks."""
+    out = np.empty((x.shape[0], a.shape[1]))
+    size = max(1, (1 << 24) // max(z.shape[0], 1))
+    for at in range(0, x.shape[0], size):
+        block = x[at : at + size]
+        block = block.toarray() if hasattr(block, "toarray") else block
+        out[at : at + size] = gaussian(z, z_norms, block, gamma) @ a
+    return out
+
+
+def place(
+    problem: Problem, at: int, count: int, *, init: str, optimizer: str, greedy: "list[int]", rng: np.random.Generator, on_step: "Callable[[float], None] | None" = None
+) -> "tuple[np.ndarray, np.ndarray]":
+    """Algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L falls short of `count` where fixed-point iteration comes to no rest."""
+    part = problem.parts[at]
+    d, m = part.x.shape[1], part.a.shape[1]
+    dense = part.x.toarray() if hasattr(part.x, "toarray") and part.x.shape[0] * d <= _DENSE_CELLS else part.x
+    row_of = (lambda row: np.asarray(dense[row].todense()).ravel()) if hasattr(dense, "todense") else (lambda row: dense[row])
+    residual = Residual(part.x, part.norms, part.a, problem.gamma)
+    starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.norms, part.a, problem.gamma, count, rng)
+    values = kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma) if init == "greedy" and optimizer != "none" else None
+    z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
+    columns = np.empty((0, part.x.shape[0]))
+    used: "set[int]" = set()
+    for step in range(count):
+        for attempt in range(_TRIES):
+            if values is not None:  # where a support vector as it stands takes most from what is left
+                left = values - columns.T @ residual.beta
+                order = np.argsort(-np.einsum("ij,ij->i", left, left))
+                start = next((int(row) for row in order if int(row) not in used), None)
+            elif starts and attempt == 0:
+                start = starts.pop(0)
+            else:
+                free = np.setdiff1d(np.arange(len(part)), list(used))
+                start = int(rng.choice(free)) if len(free) else None
+            if start is None:
+                return z, residual.beta
+            used.add(start)
+            if optimizer == "none":
+                point, rests = row_of(start), True
+            else:
+                point, rests = (irprop if optimizer == "irprop" else fixed_point)(residual, row_of(start))
+            if not rests or not np.all(np.isfinite(point)):
+                continue
+            norm = point @ point
+            near = gaussian(z, np.einsum("ij,ij->i", z, z), point[None], problem.gamma)[0]
+            row = solve_triangular(factor[:step, :step], near, lower=True) if step else near
+            pivot = 1 - row @ row
+            if pivot > 1e-8:
+                break
+        else:
+            return z, residual.beta
+        factor[step, :step], factor[step, step] = row, np.sqrt(pivot)
+        column = gaussian(part.x, part.norms, point[None], problem.gamma)
+        if values is not None:
+            columns = np.vstack([columns, column])
+        z, b = np.vstack([z, point]), np.vstack([b, column @ part.a])
+        half = solve_triangular(factor[: step + 1, : step + 1], b, lower=True)
+        residual.z, residual.beta = z, solve_triangular(factor[: step + 1, : step + 1], half, lower=True, trans=1)
+        if on_step:
+            on_step((step + 1) / count)
+    return z, residual.beta
+
+
+class Fit:
+    """Coefficients for given vectors, their squared distance and its gradient."""
+
+    def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
+        parts, gamma = problem.parts, problem.gamma
+        self.problem, self.z = problem, z
+        norms = [np.einsum("ij,ij->i", each, each) for each in z]
+        several = len(parts) > 1
+        pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
+        kzx = {(s, t): gaussian(parts[t].x, parts[t].norms, z[s], gamma) for s, t in pairs_of_parts}
+        kzz = {(s, t): gaussian(z[t], norms[t], z[s], gamma) for s, t in pairs_of_parts if s <= t}
+        block = lambda s, t: kzz[s, t] if s <= t else kzz[t, s].T
+        # b_p = <Psi_p, phi(z)>
+        self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
+        distance = np.zeros(problem.functions)
+        for p, members in enumerate(problem.members):
+            b = np.concatenate([sum(kzx[s, t] @ parts[t].a[:, column] for t, column in members) for s, _ in members])
+            if not len(b):
+                distance[p] = problem.squared_norm[p]
+                continue
+            k = np.block([[block(s, t) for t, _ in members] for s, _ in members])
+            beta = cho_solve(cho_factor(k + _RIDGE * np.eye(len(b)), lower=True), b)
+            distance[p] = problem.squared_norm[p] - 2 * (beta @ b) + beta @ (k @ beta)
+            first = 0
+            for s, column in members:
+                self.beta[s][:, column] = beta[first : first + len(z[s])]
+                first += len(z[s])
+        self.distances = np.maximum(distance, 0.0)  # (functions)
+        self.distance = float(distance.sum())
+        if not gradient:
+            return
+        # Eq. (7) at the best coefficients, which do not move to first order.
+        shared = {}  # (s, t) -> the columns of s and t that belong to one function
+        for members in problem.members:
+            for s, column in members:
+                for t, other in members:
+                    shared.setdefault((s, t), ([], []))
+                    shared[s, t][0].append(column)
+                    shared[s, t][1].append(other)
+        self.gradient = []
+        for s, part in enumerate(parts):
+            total = np.zeros_like(z[s])
+            for t, other in enumerate(parts):
+                if (s, t) not in shared or not len(z[s]):
+                    continue
+                mine, theirs = shared[s, t]
+                beta = self.beta[s][:, mine]
+                w = kzx[s, t] * (beta @ other.a[:, theirs].T)
+                v = block(s, t) * (beta @ self.beta[t][:, theirs].T)
+                total += v @ z[t] - np.asarray((other.x.T @ w.T).T) + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z[s]
+            self.gradient.append(4 * gamma * total)
+
+
+def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], None] | None" = None, iterations: int = _FINISH_ITERATIONS) -> "list[np.ndarray]":
+    """Line 6 of algorithm 1: descend on all vectors at once, by L-BFGS; the coefficients are the best ones at every step."""
+    from scipy.optimize import minimize
+
+    shapes = [each.shape for each in z]
+    sizes = np.cumsum([0, *(each.size for each in z)])
+    scale = max(float(problem.squared_norm.sum()), np.finfo(float).tiny)
+
+    def split(flat):
+        return [flat[sizes[i] : sizes[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
+
+    def objective(flat):
+        fit = Fit(problem, split(flat), gradient=True)
+        if on_step:
+            on_step(fit.distance / scale)
+        return fit.distance / scale, np.concatenate([g.ravel() for g in fit.gradient]) / scale
+
+    if not sizes[-1]:
+        return z
+    done = minimize(objective, np.concatenate([each.ravel() for each in z]), jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-12})
+    return split(done.x)

@@ -1,0 +1,118 @@
+"""What the reproduce_*.py scripts share: data in memory, LIBSVM training (libsvm-official) with kernels of its own and precomputed ones, tables."""
+
+import ctypes
+import os
+import sys
+import tempfile
+
+import numpy as np
+import scipy.sparse
+from libsvm.svm import libsvm, svm_parameter, svm_problem
+from libsvm.svmutil import svm_save_model, svm_train
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.vectors import with_vectors
+from fastsvm_cli.data import read_bytes
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.exact import Kernel
+
+
+def read_rows(path):
+    """A whole data file as one chunk."""
+    chunk, fault = _native.parse(read_bytes(path).rstrip() + b"\n")[:2]
+    if fault:
+        sys.exit(f"Error: {path}:{fault[0]}: {fault[1]}")
+    return chunk
+
+
+def dense(chunk, d):
+    """(rows, d) float64: column j is feature j + 1."""
+    out = np.zeros((chunk.rows, d))
+    out[np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr))), np.asarray(chunk.indices) - 1] = np.asarray(chunk.values)
+    return out
+
+
+def as_chunk(x, y):
+    """Rows of a matrix as they stand in a file, every digit kept."""
+    return _native.parse("".join(" ".join([f"{label:g}", *(f"{j}:{v!r}" for j, v in enumerate(row, 1) if v)]) + "\n" for label, row in zip(y, x.tolist())).encode())[0]
+
+
+def distances(x, z):
+    """(rows of x, rows of z) |x - z|"""
+    return np.sqrt(np.maximum(0.0, (x * x).sum(1)[:, None] + (z * z).sum(1) - 2 * (x @ z.T)))
+
+
+def kernel_matrix(kernel, x, z):
+    """(rows of x, rows of z)"""
+    if kernel.type == "rbf":
+        return np.exp(-kernel.gamma * distances(x, z) ** 2)
+    if kernel.type == "exponential":
+        return np.exp(-kernel.gamma * distances(x, z))
+
+    def power(t):
+        return (kernel.gamma * t + kernel.coef0) ** kernel.degree
+
+    return power(x @ z.T) / np.sqrt(power((x * x).sum(1))[:, None] * power((z * z).sum(1)))
+
+
+class Trainer:
+    """LIBSVM on rows x (n, d), for one kernel: rbf as itself, others through a precomputed kernel matrix."""
+
+    def __init__(self, x, kernel):
+        self.x, self.kernel = x, kernel
+        self.precomputed = kernel.type != "rbf"
+        if self.precomputed:
+            # Every value stands at its place, zeros too: LIBSVM reads precomputed rows by position.
+            n = len(x)
+            rows = np.hstack([np.arange(1.0, n + 1)[:, None], kernel_matrix(kernel, x, x)])
+            space = scipy.sparse.csr_matrix((rows.ravel(), np.tile(np.arange(n + 1), n), np.arange(0, n * (n + 1) + 1, n + 1)), shape=(n, n + 1))
+        else:
+            space = scipy.sparse.csr_matrix(x)
+        self.problem = svm_problem(np.zeros(len(x)), space, isKernel=self.precomputed)
+
+    def _set(self, y, c):
+        np.ctypeslib.as_array(self.problem.y, (self.problem.l,))[:] = y
+        return f"-q -c {c!r} -m 1000 " + ("-t 4" if self.precomputed else f"-t 2 -g {self.kernel.gamma!r}")
+
+    def cross_validate(self, y, c, seed, folds=5):
+        """The share of rows that LIBSVM's cross-validation gets right; the same folds at every call."""
+        parameter = svm_parameter(self._set(y, c))
+        libsvm.svm_set_print_string_function(parameter.print_func)
+        target = (ctypes.c_double * self.problem.l)()
+        ctypes.CDLL(None).srand(seed)
+        libsvm.svm_cross_validation(self.problem, parameter, folds, target)
+        return float(np.mean(np.array(target) == y))
+
+    def train(self, y, c):
+        """An exact fastsvm model, read from the file that LIBSVM writes."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model")
+            svm_save_model(path, svm_train(self.problem, self._set(y, c)))
+            model = parse_model(read_bytes(path), path)
+        return with_vectors(model, [as_chunk(self.x, y)], "training rows", self.kernel) if self.precomputed else model
+
+
+def predicted(model, chunk):
+    """(labels, decision values, kernel evaluations) of any model for all rows."""
+    decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
+    model.decision_values(chunk, decisions)
+    _native.predict(model.header.task(), decisions, False, predictions)
+    return np.array(predictions.label), np.array(decisions.value), decisions.kernel_evaluations
+
+
+def table(head, rows, markdown):
+    """Lines of text: columns side by side, or markdown."""
+    cells = [[str(cell) for cell in row] for row in [head, *rows]]
+    if markdown:
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        return "\n".join([lines[0], "|" + " --- |" * len(head), *lines[1:]])
+    width = [max(len(row[j]) for row in cells) for j in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(w) if j == 0 else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, width))).rstrip() for row in cells)
+
+
+def say(text):
+    """Progress, not part of the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+__all__ = ["Kernel", "Trainer", "as_chunk", "dense", "distances", "kernel_matrix", "predicted", "read_rows", "say", "table"]
