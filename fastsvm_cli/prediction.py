@@ -83,7 +83,7 @@ def predict(
                     exact.model.reference_values(part.select(open_still), again)
                     decisions.put([rows[row] for row in open_still], again)
         _native.predict(task, decisions, probability, predictions)
-        if model.proves and predictions.doubtful:
+        if model.proves and exact is None and predictions.doubtful:
             rows = predictions.doubtful
             model.reference_values(chunk.select(rows), again)
             decisions.put(rows, again)

@@ -5,7 +5,7 @@ from time import monotonic
 
 
 class Progress:
-    """Call it with the share done (0 to 1), as often as is handy. The bar is drawn from the second second on, by rich."""
+    """Call it with the share done (0 to 1), and a few words if they tell more, as often as is handy. The bar is drawn from the second second on, by rich."""
 
     def __init__(self, label: str, *, quiet: bool = False):
         self._label = label
@@ -14,7 +14,7 @@ class Progress:
         self._next = self._start + 1.0
         self._bar = None
 
-    def __call__(self, share: float) -> None:
+    def __call__(self, share: float, words: str = "") -> None:
         if not self._wanted or monotonic() < self._next:
             return
         if self._bar is None:
@@ -26,7 +26,7 @@ class Progress:
             )
             self._task = self._bar.add_task(self._label, total=1.0)
             self._bar.start()
-        self._bar.update(self._task, completed=min(share, 1.0))
+        self._bar.update(self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip())
         self._next = monotonic() + 0.1
 
     def __enter__(self) -> "Progress":

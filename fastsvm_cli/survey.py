@@ -75,10 +75,11 @@ class _Model:
             indices = np.array(model.features, np.int32)
             self.centers = [("own", indices, np.asarray(c.point), c.largest_norm) for c in model.centers]
         else:
-            mean = Mean().add(model.vectors)
+            vectors = (model.exact if model.ordered else model).vectors
+            mean = Mean().add(vectors)
             none = np.empty(0)
             for name, indices, values in (("origin", none, none), ("mean", mean.indices, mean.point)):
-                self.centers.append((name, indices, values, largest(squared_distances(model.vectors, indices, values))))
+                self.centers.append((name, indices, values, largest(squared_distances(vectors, indices, values))))
 
     def report(self) -> dict:
         header = self.model.header

@@ -9,13 +9,17 @@ method     algorithm 1: vectors one by one, each placed where it takes most from
 from typing import Callable
 
 import numpy as np
+import scipy.sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from fastsvm_cli.compilers.cholesky import PartialCholesky
-from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients
+from fastsvm_cli import _native
+from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients, squared_norms
 from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order, irprop
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.exact import ExactModel, Kernel
+from fastsvm_cli.models.reduced_set import Origin, ReducedModel
 
 _DENSE_CELLS = 1 << 25
 _RIDGE = 1e-10  # of the kernel matrix of the approximating vectors, whose diagonal is 1
@@ -70,22 +74,10 @@ class Problem:
         self.squared_norm = np.maximum(np.einsum("ip,ip->p", pair_coefficients(model), b), 0.0)
 
 
-class Vectors:
-    """z: per part (L, d); beta: per part (L, m)."""
-
-    def __init__(self, z: "list[np.ndarray]", beta: "list[np.ndarray]"):
-        self.z, self.beta = z, beta
-
-    def __len__(self):
-        return sum(len(z) for z in self.z)
-
-
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer they are (Downs, Gates and Masters,
     "Exact Simplification of Support Vector Solutions"). Different vectors are never linearly dependent in the feature space of an RBF kernel, so that
     equal ones are all that can be merged without changing a decision function; of more than two classes, those of one class."""
-    from fastsvm_cli import _native
-
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.labels)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
@@ -143,18 +135,14 @@ def shares(problem: Problem, count: int) -> "list[list[int]]":
     # Within a part the order is kept: a later one is no use without the earlier.
     order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
     wanted = np.bincount([gains[i][1] for i in order], minlength=len(problem.parts)) if order else np.zeros(len(problem.parts), int)
-    out, first = [], 0
-    for at, part in enumerate(problem.parts):
+    out = []
+    for at in range(len(problem.parts)):
         mine = [row for row, (_, of) in zip(rows, gains) if of == at]
         out.append(mine[: wanted[at]])
     return out
 
 
 def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]]":
-    import scipy.sparse
-
-    from fastsvm_cli.models.exact import Kernel
-
     sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
     residual = kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma)  # K a: (n, m)
     chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
@@ -311,3 +299,143 @@ def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], 
         return z
     done = minimize(objective, np.concatenate([each.ravel() for each in z]), jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-12})
     return split(done.x)
+
+
+def compile_reduced_set(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    count: int,
+    init: str = "greedy",
+    optimizer: str = "none",
+    finishing: bool = True,
+    seed: int = 0,
+    on_progress: "Callable[[float, str], None] | None" = None,
+) -> "Reduction":
+    """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. seed: of what is drawn. on_progress: called
+    with the share done and the squared distance. Raises ModelFormatError for kernels other than rbf."""
+    if not model.pairs or not model.header.total_sv:
+        return Reduction(lossless(model, fingerprint), 0, 0.0, False)
+    problem_model, merged = merge_duplicates(model)
+    problem = Problem(problem_model)
+    scale = max(float(problem.squared_norm.sum()), np.finfo(float).tiny)
+    count = min(count, problem_model.vectors.rows)
+    if count >= problem_model.vectors.rows:
+        return Reduction(lossless(model, fingerprint), merged, 0.0, False)
+    rng = np.random.default_rng(seed)
+    rows = shares(problem, count)
+    half = 0.5 if finishing else 1.0
+    z, short = [], False
+    for at, (part, mine) in enumerate(zip(problem.parts, rows)):
+        if optimizer == "none" and init == "greedy":
+            found = part.x[mine].toarray() if hasattr(part.x, "toarray") else part.x[mine]
+        else:
+            shown = on_progress and (lambda share, at=at: on_progress(half * (at + share) / len(problem.parts), ""))
+            found, _ = place(problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown)
+            short |= len(found) < len(mine)
+        z.append(found)
+    if finishing:
+        steps = [0]
+
+        def shown_distance(distance):
+            steps[0] += 1
+            on_progress(half + half * min(1.0, steps[0] / _FINISH_ITERATIONS), f"squared distance {distance:.2g}")
+
+        z = finish(problem, z, shown_distance if on_progress else None)
+    z = [_short_numbers(each, part) for each, part in zip(z, problem.parts)]
+    fit = Fit(problem, z)
+    return Reduction(_assemble(model, problem, fit, fingerprint), merged, fit.distance / scale, short)
+
+
+class Reduction:
+    """model: the reduced set. merged: support vectors that were equal to others. distance: rho^2 / sum_p |Psi_p|^2. short: fixed-point iteration came to no rest, and
+    there are fewer vectors than wanted."""
+
+    def __init__(self, model, merged: int, distance: float, short: bool):
+        self.model, self.merged, self.distance, self.short = model, merged, distance, short
+
+
+def lossless(model: ExactModel, fingerprint: str):
+    """The model with duplicates merged: its values differ by the rounding of the sums of coefficients."""
+    merged, _ = merge_duplicates(model)
+    weight = np.abs(pair_coefficients(model)).sum(axis=0)
+    return _with_origin(model, merged.header, merged.vectors, fingerprint, model.header.total_sv * 2.0**-53 * weight)
+
+
+def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
+    """Rounded to about 1/100,000 of each feature's range, so that the file is short; the coefficients are solved for these."""
+    if not z.size:
+        return z
+    low, high = (np.asarray(getattr(part.x, name)(axis=0).todense() if hasattr(part.x, "todense") else getattr(part.x, name)(axis=0)).ravel() for name in ("min", "max"))
+    spread = np.maximum(high - low, np.ptp(z, axis=0))
+    with np.errstate(divide="ignore"):
+        decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)
+    scale = 10.0 ** np.clip(decimals, -300, 300)
+    return np.round(z * scale) / scale
+
+
+def _assemble(model: ExactModel, problem: Problem, fit: Fit, fingerprint: str):
+    """The LIBSVM model of vectors and coefficients, its offsets by eq. (9)."""
+    header = model.header
+    z, beta = fit.z, fit.beta
+    if len(z) == 1 and header.classification:  # a set for both classes: each vector counts as one of the class it speaks for
+        first = beta[0][:, 0] > 0
+        order = np.argsort(~first, kind="stable")
+        z, beta = [z[0][order]], [beta[0][order]]
+        nr_sv = [int(first.sum()), int((~first).sum())]
+    else:
+        nr_sv = [len(each) for each in z] if header.classification else None
+    lines = []
+    for vectors, coefficients in zip(z, beta):
+        for vector, coefficient in zip(vectors.tolist(), coefficients.tolist()):
+            entries = (f"{index}:{value!r}" for index, value in zip(problem.columns, vector) if value)
+            lines.append(" ".join([*map(repr, coefficient), *entries]) + "\n")
+    vectors = _native.parse("".join(lines).encode(), leading=model.vectors.leading)[0]
+    changed = with_vectors(header, nr_sv, vectors.rows, rho=[0.0] * problem.functions)
+    bare = ExactModel(changed, vectors, model.path)
+    # Eq. (9): the mean over the support vectors of a function of f(x) - Psi'(x).
+    exact, _ = inner_products(model, model.vectors)
+    approximate, _ = inner_products(bare, model.vectors)
+    own = pair_coefficients(model) != 0
+    difference = ((exact - approximate) * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
+    changed.rho = (np.array(header.rho) - difference).tolist()
+    return _with_origin(model, changed, vectors, fingerprint, _distances(model, bare))
+
+
+def _distances(model: ExactModel, reduced: ExactModel) -> np.ndarray:
+    """|Psi - Psi'| of every function, rounded up: (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from values of both at their vectors and the bounds of their errors."""
+    b, error = inner_products(model, reduced.vectors)
+    own, own_error = inner_products(reduced, reduced.vectors)
+    at_support_vectors, its_error = inner_products(model, model.vectors)
+    beta = pair_coefficients(reduced)
+    total = squared_norms(model, at_support_vectors, its_error) - 2 * (beta * b).sum(axis=0) + (beta * own).sum(axis=0)
+    size = np.abs(beta)
+    slack = (size * (2 * error + own_error)).sum(axis=0) + (len(beta) + 12) * UNIT * ((size * (2 * np.abs(b) + np.abs(own))).sum(axis=0) + np.abs(total))
+    return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9)) * (1 + 1e-12)
+
+
+def _with_origin(model: ExactModel, header, vectors, fingerprint: str, distance: np.ndarray):
+    radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
+    weight = np.abs(pair_coefficients(model)).sum(axis=0) * (1 + 1e-9)
+    longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
+    return ReducedModel(header, vectors, model.path, Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest))
+
+
+def grow(model: ExactModel, target: float, chunks, *, on_progress=None, **how) -> "Reduction":
+    """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean square difference) is `target` or less; the
+    whole model, without duplicates, where no smaller one is."""
+    from fastsvm_cli.agreement import agreement
+
+    chunks = list(chunks)
+    least, count = 0, max(len(model.header.label or [0]), 8)
+    best = None
+    while best is None or best[0] - least > max(2, best[0] // 8):
+        if best is not None:
+            count = (least + best[0]) // 2
+        found = compile_reduced_set(model, count=count, on_progress=on_progress and (lambda share, words="", count=count: on_progress(share, f"{count} vectors, {words}")), **how)
+        seen = agreement(found.model, model, chunks)
+        if (seen.difference if model.header.regression else seen.disagreement) <= target or count >= model.header.total_sv:
+            best = (count, found)
+        else:
+            least, count = count, min(model.header.total_sv, count * 2)
+    return best[1]

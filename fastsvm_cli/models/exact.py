@@ -42,6 +42,11 @@ class ExactModel(Model):
     def parse(cls, text: bytes, path: str) -> "ExactModel":
         header, _, offset, line = read_header(text, path, end=b"SV")
         vectors, rest = read_vectors(text, path, header, offset, line)
+        if text.startswith(b"fastsvm_reduced ", rest) and text.find(b"\n", rest) + 1 == len(text):
+            from fastsvm_cli.models.reduced_set import Origin, ReducedModel
+
+            if header.kernel_type == "rbf":
+                return ReducedModel(header, vectors, path, Origin.parse(text[rest:], header.pairs, path, line + 1 + vectors.rows))
         if text[rest:].strip():
             raise ModelFormatError(path, f"text found after the {header.total_sv} support vectors that total_sv announces", line + 1 + vectors.rows)
         if header.kernel_type == "precomputed":

@@ -267,6 +267,18 @@ NB_MODULE(_native, m) {
             self.reference_rows += from.reference_rows;
             self.kernel_evaluations += from.kernel_evaluations;
         }, "rows"_a, "from_"_a, "Replace the values (and radii; 0 where `from_` has none) of these rows, and add what they cost.")
+        .def("widen", [](Decisions& self, const Chunk& chunk, const std::vector<double>& radius, const std::vector<double>& weight, double count, double longest) {
+            const std::size_t pairs = static_cast<std::size_t>(self.pairs);
+            if (!self.with_radius || chunk.rows->rows != self.rows || radius.size() != pairs || weight.size() != pairs) throw nb::value_error("other rows or pairs");
+            for (std::int64_t r = 0; r < self.rows; ++r) {
+                const double entries = static_cast<double>(chunk.rows->end(r) - chunk.rows->begin(r));
+                const double rounding = (0.4 * (entries + longest + 8) + count + 12) * 1.1 * unit;  // bounds.py, item 5
+                for (std::size_t p = 0; p < pairs; ++p) {
+                    double& own = self.radius[static_cast<std::size_t>(r) * pairs + p];
+                    own = (own + radius[p] + weight[p] * rounding) * (1 + 1e-12);
+                }
+            }
+        }, "chunk"_a, "radius"_a, "weight"_a, "count"_a, "longest"_a, "Add to the radii of RBF models' values: radius, and svm-predict's rounding on an exact model.")
         .def_prop_ro("value", [](nb::handle self) {
             Decisions& d = nb::cast<Decisions&>(self);
             static double none;

@@ -1,0 +1,101 @@
+import sys
+
+import click
+
+from fastsvm_cli.commands.options import threads_option
+
+
+@click.command("reduce")
+@click.option("--vectors", type=click.IntRange(1), metavar="L", help="So many vectors, at most.")
+@click.option("--ratio", type=click.FloatRange(0, 1, min_open=True), metavar="R", help="So many times the support vectors, as 0.05.")
+@click.option("--target", type=click.FloatRange(0, min_open=True), metavar="E", help="As many as bring the share of labels that differ (0.002: 2 in 1,000) on --data, or on the support vectors, to E or below; for regression, the root mean square difference of the values.")
+@click.option("--data", "data_file", metavar="FILE", help="Rows to measure disagreement on; where they have labels, accuracy too, and a model's probability parameters are fitted to them.")
+@click.option("--lossless", is_flag=True, help="Merge equal support vectors, and nothing else.")
+@click.option("--init", type=click.Choice(["greedy", "random", "alpha", "cluster"]), default="greedy", show_default=True, help="Where vectors start: the support vector that takes most from what is left; drawn; drawn by coefficient; kernel k-means.")
+@click.option("--optimizer", type=click.Choice(["none", "irprop", "fixed-point"]), default="none", show_default=True, help="How each is placed before the next is added: where it starts; by iRprop+; by fixed-point iteration. The paper's recipe: --init random --optimizer irprop.")
+@click.option("--no-finish", "finishing", is_flag=True, flag_value=False, default=True, help="No descent on all vectors at the end: seconds, and several times the squared distance.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn.")
+@threads_option
+@click.option("-q", "--quiet", is_flag=True, help="No summary, no progress bar.")
+@click.argument("model_file")
+@click.argument("output_file", required=False)
+def command(vectors, ratio, target, data_file, lossless, init, optimizer, finishing, seed, threads, quiet, model_file, output_file):
+    """Replace the support vectors of an RBF model by a few others: a smaller LIBSVM model.
+
+    The output is a true LIBSVM model: svm-predict, and everything else that reads such models, gets faster without a change. Every svm_type and
+    number of classes. The vectors are placed so that the decision functions change least in the kernel's feature space; behind the last of them a line that
+    LIBSVM skips holds how far, so that fastsvm predict --exact can prove labels with it.
+    OUTPUT_FILE is MODEL_FILE.reduced in the current directory unless named; - is standard output.
+
+    \b
+      fastsvm reduce --ratio 0.01 --data test.txt train.model
+      svm-predict test.txt train.model.reduced out
+    """
+    from hashlib import sha256
+    from os.path import basename
+
+    from fastsvm_cli import _native
+    from fastsvm_cli.data import read_bytes, read_chunks
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.models import parse_model
+    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.scores import summary_lines
+    from fastsvm_cli.sizes import size_text
+
+    wanted = [name for name, value in (("--vectors", vectors), ("--ratio", ratio), ("--target", target), ("--lossless", lossless or None)) if value is not None]
+    if len(wanted) != 1:
+        raise click.UsageError(f"{' and '.join(wanted)} do not go together." if wanted else "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless).")
+    if lossless and (init != "greedy" or optimizer != "none" or not finishing):
+        raise click.UsageError("--lossless places no vectors: it does not go with --init, --optimizer or --no-finish.")
+    if optimizer == "none" and init == "cluster" and target is not None:
+        raise click.UsageError("--target grows a set vector by vector; kernel k-means makes another one for every number.")
+    _native.set_threads(threads)
+    text = read_bytes(model_file)
+    model = parse_model(text, model_file)
+    if not isinstance(model, ExactModel):
+        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
+    if output_file is None:
+        output_file = "-" if model_file == "-" else basename(model_file) + ".reduced"
+    rows = list(read_chunks(data_file)) if data_file else None
+
+    from fastsvm_cli.agreement import agreement
+    from fastsvm_cli.compilers.probabilities import refit
+    from fastsvm_cli.compilers.reduced_set import Reduction, compile_reduced_set, grow, merge_duplicates
+    from fastsvm_cli.compilers.reduced_set import lossless as merge
+
+    total = model.header.total_sv
+    fingerprint = sha256(text).hexdigest()[:32]
+    how = dict(fingerprint=fingerprint, init=init, optimizer=optimizer, finishing=finishing, seed=seed)
+    with Progress("reduce", quiet=quiet) as progress:
+        if lossless:
+            found = Reduction(merge(model, fingerprint), merge_duplicates(model)[1], 0.0, False)
+        elif target is not None:
+            found = grow(model, target, rows or [model.vectors], on_progress=progress, **how)
+        else:
+            found = compile_reduced_set(model, count=vectors or max(1, round(ratio * total)), on_progress=progress, **how)
+        reduced = found.model
+        if rows and any(chunk.rows for chunk in rows) and model.header.has_probability and not lossless:
+            refit(reduced, rows)
+    result = reduced.to_text()
+    with Output(output_file) as output:
+        output.write(result)
+    if quiet:
+        return
+    report = sys.stderr if is_standard_output(output_file) else sys.stdout
+    merged = f", {found.merged} of them equal to others" if found.merged else ""
+    print(f"{total} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
+    print(f"{size_text(len(text))} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+    if not lossless:
+        print(f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}", file=report)
+    seen = agreement(reduced, model, rows or [model.vectors])
+    where = data_file or "the support vectors"
+    if model.header.regression:
+        print(f"root mean square difference on {where}: {seen.difference:.3g}", file=report)
+    else:
+        print(f"labels that differ on {where}: {seen.different} of {seen.rows} ({100 * seen.disagreement:.3g} %)", file=report)
+    if rows:
+        print(f"{summary_lines(model.header, seen.score)[0]}; the exact model: {summary_lines(model.header, seen.reference_score)[0]}", file=report)
+    if found.short:
+        print("Warning: fixed-point iteration came to no rest, so that there are fewer vectors than wanted; --optimizer irprop reaches any number.", file=sys.stderr)

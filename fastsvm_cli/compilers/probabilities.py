@@ -1,0 +1,49 @@
+"""probA and probB of a model whose decision values have changed, fitted again on labelled rows."""
+
+import numpy as np
+from scipy.optimize import minimize
+
+from fastsvm_cli import _native
+from fastsvm_cli.models.exact import ExactModel
+
+
+def refit(model: ExactModel, chunks) -> None:
+    """Fit the model's probability parameters to its decision values on labelled rows, in place. Classification: Platt's sigmoid, with the targets and the
+    objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for support vector machines"), per pair of classes where both occur.
+    Regression: the scale of Laplace noise, as svm-train has it. The marks of a one-class model stay."""
+    header = model.header
+    decisions = _native.Decisions(model.pairs)
+    values, labels = [], []
+    for chunk in chunks:
+        model.decision_values(chunk, decisions, [])
+        values.append(np.array(decisions.value))
+        labels.append(np.array(chunk.labels)[:, 0])
+    f, y = np.concatenate(values), np.concatenate(labels)
+    if header.regression:
+        error = np.abs(y - f[:, 0])
+        spread = np.sqrt(2 * error.mean() ** 2)
+        header.probA = [float(error[error <= 5 * spread].mean())]
+    elif header.classification:
+        pair, a, b = 0, list(header.probA), list(header.probB)
+        for i in range(header.nr_class):
+            for j in range(i + 1, header.nr_class):
+                mine = (y == header.label[i]) | (y == header.label[j])
+                first = y[mine] == header.label[i]
+                if first.any() and not first.all():
+                    a[pair], b[pair] = _sigmoid(f[mine, pair], first)
+                pair += 1
+        header.probA, header.probB = a, b
+
+
+def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
+    """A and B of P(first) = 1 / (1 + exp(A f + B)), by the regularised maximum likelihood."""
+    positive, negative = int(first.sum()), int((~first).sum())
+    target = np.where(first, (positive + 1) / (positive + 2), 1 / (negative + 2))
+
+    def objective(parameters):
+        t = parameters[0] * f + parameters[1]
+        slope = target - 1 / (1 + np.exp(np.clip(t, -700, 700)))
+        return float(np.sum(np.logaddexp(0, t) - (1 - target) * t)), np.array([slope @ f, slope.sum()])
+
+    done = minimize(objective, [0.0, np.log((negative + 1) / (positive + 1))], jac=True, method="BFGS", options={"gtol": 1e-6})
+    return float(done.x[0]), float(done.x[1])
