@@ -46,12 +46,18 @@ definition. Then f(z) + rho = g.y + <w_perp, phi(z)>, exactly, and only the last
 - |P w_perp| is the largest <w_perp, v> over unit vectors v = sum b_j e_j of the span, for which |b|^2 <= 1 / (1 - skew): with h_j = <w_perp, e_j> it is at most
   |h| / sqrt(1 - skew) <= 1.5 |h| (`stray`). h = q - E g with q = X b, b_i = <w, phi(S_i)>, so |h| <= |q - g| + skew |g|.
 - |w_perp|^2 = |w|^2 - 2 g.q + g'E g <= |w|^2 - |g|^2 + 2 |g| |q - g| + skew |g|^2 (`perp`).
-- |q - g|: b is known within b_error each (the rounding radius of the exact evaluation), the sums of X b within (k + 8) u |X| |b|, Frobenius norm.
-- skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any order |F| <= (k + 8) u |X| |L| and
-  |D| <= (k + 8) u tr K + k point_error (Higham, Accuracy and Stability, theorems 8.5 and 10.3), all Frobenius. X K X' = (I + F) (I - L^-1 D L^-T) (I + F)' and
-  |L^-1| <= |X| / (1 - |F|), hence skew <= (1 + |F|)^2 (1 + |L^-1|^2 |D|) - 1. A point in the span of the others (by its pivot) counts as absent.
-- A row's y is computed from kernel values wrong by kernel_error each: |y - computed| <= |X| (sqrt(k) kernel_error + (k + 8) u sqrt(K(z, z) tr K)) (`y_error`); it
-  moves g.y by at most |g| y_error, and |y|^2 by at most 2 y_error |y|.
+- Let s_t = sqrt(K_tt), v_i = sum_t |X_it| s_t (`reach` = |v|) and v_1 the same with ones for s (`plain` = |v_1|). What is wrong by r_t in every K_tj or b_t is
+  wrong by at most |X| r after a product with X. |q - g|: b is known within b_error each (the rounding radius of the exact evaluation), and |b_t| <= |w| s_t, so
+  that |q - g| <= plain b_error + (k + 8) u |w| reach.
+- skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any order |F_ij| <= (k + 8) u (|X| |L|)_ij and
+  |D_ij| <= (k + 8) u s_i s_j + point_error (Higham, Accuracy and Stability, theorems 8.5 and 10.3). The rows of L have length s_t, so |F| <= (k + 8) u reach, and
+  |X D X'| <= (k + 8) u reach^2 + point_error plain^2, Frobenius. X K X' = (I + F) (I - L^-1 D L^-T) (I + F)' and L^-1 = (I + F)^-1 X, hence
+  skew <= (1 + |F|)^2 (1 + |X D X'| / (1 - |F|)^2) - 1. A point in the span of the others (by its pivot) counts as absent.
+- With few pairs, `perp` and `stray` are also measured, and the smaller ones count: with c = X'g, w_perp = w - sum_t c_t phi(S_t), so |w_perp|^2 = |w|^2 - 2 c.b + c'K c and
+  h = X (b - K c). Computed c are off by (k + 8) u |X|'|g|, a vector of length (k + 8) u reach |g| at most; the sums err by (k + 8) u of the sums of sizes, where
+  K_tj <= s_t s_j, and by b_error and point_error times |c|, summed. What near-dependence of the points costs is not in it.
+- A row's y is computed from kernel values wrong by kernel_error each, and at most s_t sqrt(K(z, z)): |y - computed| <= plain kernel_error + (k + 8) u sqrt(K(z, z))
+  reach (`y_error`); it moves g.y by at most |g| y_error, and |y|^2 by at most 2 y_error |y|.
 - svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/rounding.cpp), as for exact models.
 
 Stopping early: triangle and blocks (native/triangle.cpp, native/blocks.cpp)

@@ -31,17 +31,21 @@ def inner_products(model: ExactModel, rows: _native.Chunk) -> "tuple[np.ndarray,
     values, radius = np.asarray(decisions.value), np.asarray(decisions.radius)
     b = values + np.array(model.header.rho)
     if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
-        raise ModelFormatError(model.path, "a decision value at a support vector overflows: scale the data")
+        raise ModelFormatError(model.path, "a decision value at a support vector overflows, or no bound of its rounding is known: scale the data")
     return b, radius + UNIT * (np.abs(b) + np.abs(values))
 
 
 def squared_norms(model: ExactModel, b: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """|w|^2 = a.(K a) of every decision function, rounded up: (pairs)."""
+    """|w|^2 = a.(K a) of every decision function, rounded up: (pairs). Raises ModelFormatError where one overflows."""
     a = pair_coefficients(model)
     n = len(b)
     total = np.einsum("ip,ip->p", a, b)
     size = np.einsum("ip,ip->p", np.abs(a), np.abs(b))
-    return np.maximum(0.0, total) + (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = np.maximum(0.0, total) + (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
+    if not np.all(np.isfinite(out)):
+        raise ModelFormatError(model.path, "the norm of a decision function overflows: scale the data")
+    return out
 
 
 def pair_coefficients(model: ExactModel) -> np.ndarray:

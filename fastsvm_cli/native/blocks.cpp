@@ -99,7 +99,7 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
     out.guess.resize(static_cast<std::size_t>(blocks_));
     for (std::int64_t g = 0; g < groups; ++g) k.box_distances(boxes_.data() + g * d * 2 * lanes, d, out.dense.data(), outside, out.near.data() + g * lanes, out.far.data() + g * lanes);
     // Sums of d + q rounded squares, and the rounding of what follows.
-    const double slack = (static_cast<double>(d + out.row.columns.count()) + 32) * unit;
+    const double slack = static_cast<double>(d + rows.end(row) - rows.begin(row) + 32) * unit;
     const bool exponential = machine_.kernel == KernelType::exponential;
     for (std::int64_t b = 0; b < groups * lanes; ++b) {
         if (b < blocks_) out.guess[b] = out.near[b] + out.far[b];

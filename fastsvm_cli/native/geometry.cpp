@@ -11,6 +11,7 @@ namespace fastsvm {
 namespace {
 
 constexpr std::int64_t block_rows = 32;
+constexpr std::int64_t measured_pairs = 4;  // k^2 products per pair and block are worth a tighter bound for so many
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 std::vector<std::int64_t> in_order(std::int64_t n) {
@@ -23,17 +24,16 @@ std::vector<std::int64_t> in_order(std::int64_t n) {
 
 Geometry::Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b, std::vector<double> squared_norm, std::vector<double> b_error)
     : machine_(std::move(machine)), points_(std::move(points)), k_(points_->rows), pairs_(machine_.pairs()), b_(std::move(b)),
-      squared_norm_(std::move(squared_norm)), b_error_(std::move(b_error)), b_length_(static_cast<std::size_t>(pairs_), 0.0),
+      squared_norm_(std::move(squared_norm)), b_error_(std::move(b_error)),
       strips_(machine_, *points_, in_order(k_)), rounding_(machine_, strips_.dense(), false) {
     rounding_.cover(*points_);
     for (std::int64_t i = 0; i < k_; ++i) {
-        for (std::int64_t p = 0; p < pairs_; ++p) b_length_[p] += b_[i * pairs_ + p] * b_[i * pairs_ + p];
         point_error_ = std::max(point_error_, rounding_.kernel_error(rounding_.row(*points_, i, false)));
     }
-    for (double& length : b_length_) length = std::sqrt(length) * (1 + unit * static_cast<double>(k_ + 4));
     const std::int64_t blocks = strips_.size() / strip;
     l_.resize(k_);
     columns_.resize(k_);
+    kernel_.resize(k_);
     diagonal_.assign(static_cast<std::size_t>(k_), 0.0);
     identity_.resize(static_cast<std::size_t>(strips_.size()));
     for (std::size_t i = 0; i < identity_.size(); ++i) identity_[i] = static_cast<std::int32_t>(i);
@@ -41,12 +41,12 @@ Geometry::Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vec
     prefix_.resize(blocks);
     g_.assign(static_cast<std::size_t>(strips_.size() * pairs_), 0.0);
     g_squares_.assign(static_cast<std::size_t>(k_ * pairs_), 0.0);
-    x_squares_.assign(static_cast<std::size_t>(k_), 0.0);
-    trace_.assign(static_cast<std::size_t>(k_), 0.0);
+    reach_.assign(static_cast<std::size_t>(k_), 0.0);
+    plain_.assign(static_cast<std::size_t>(k_), 0.0);
+    roots_.assign(static_cast<std::size_t>(k_), 0.0);
 }
 
-double Geometry::self_kernel(const Rows& rows, std::int64_t row) const {
-    const double z = rows.squared_norms[row];
+double Geometry::self_kernel(double z) const {
     switch (machine_.kernel) {
         case KernelType::linear: return z;
         case KernelType::polynomial: return std::pow(machine_.gamma * z + machine_.coef0, machine_.degree);
@@ -64,7 +64,11 @@ void Geometry::factor(std::int64_t block) const {
         StripRow point;
         strips_.take(*points_, i, point);
         strips_.kernel_values(point, 0, end, kernel_values.data() + (i - first) * end, scratch);
-        self[i - first] = self_kernel(*points_, i);
+        self[i - first] = self_kernel(points_->squared_norms[i]);
+        if (pairs_ > measured_pairs) continue;
+        const double* const row = kernel_values.data() + (i - first) * end;
+        kernel_[i].assign(row, row + i);
+        kernel_[i].push_back(self[i - first]);
     }
     double dots[strip];
     for (std::int64_t j = 0; j < stop; ++j) {
@@ -98,15 +102,18 @@ void Geometry::factor(std::int64_t block) const {
         for (std::int64_t i = std::max(first, t); i < stop; ++i) x[t * strip + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
     }
     for (std::int64_t i = first; i < stop; ++i) {
-        double squares = 0;
+        roots_[i] = diagonal_[i] < infinite ? std::sqrt(self[i - first]) : 0;
+        double reach = 0, plain = 0;
         double* const g = g_.data() + i * pairs_;
+        std::fill_n(g, pairs_, 0.0);
         for (std::int64_t t = 0; t <= i; ++t) {
             const double value = x[t * strip + (i - first)];
-            squares += value * value;
+            reach += std::fabs(value) * roots_[t];
+            plain += std::fabs(value);
             k.add_scaled(pairs_, value, b_.data() + t * pairs_, g);
         }
-        x_squares_[i] = (i ? x_squares_[i - 1] : 0) + squares;
-        trace_[i] = (i ? trace_[i - 1] : 0) + (diagonal_[i] < infinite ? self[i - first] : 0);
+        reach_[i] = (i ? reach_[i - 1] : 0) + reach * reach;
+        plain_[i] = (i ? plain_[i - 1] : 0) + plain * plain;
         for (std::int64_t p = 0; p < pairs_; ++p) g_squares_[i * pairs_ + p] = (i ? g_squares_[(i - 1) * pairs_ + p] : 0) + g[p] * g[p];
     }
 }
@@ -115,25 +122,75 @@ Geometry::Prefix Geometry::prefix(std::int64_t k) const {
     Prefix out;
     const double n = static_cast<double>(k);
     const double sums = (n + 8) * unit * 1.01;
-    out.inverse = std::sqrt(x_squares_[k - 1]) * (1 + n * n * unit);
-    out.trace = trace_[k - 1] * (1 + n * unit);
-    const double residual = sums * out.inverse * std::sqrt(out.trace * (1 + sums));  // |X L - I|
-    const double matrix = sums * out.trace + n * point_error_;                       // |L L' - K|
-    const double inverse = out.inverse / (1 - std::min(residual, 0.5));               // |L^-1|
-    out.skew = residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + inverse * inverse * matrix) - 1 + 4 * unit : infinite;
+    out.reach = std::sqrt(reach_[k - 1]) * (1 + 4 * sums);
+    out.plain = std::sqrt(plain_[k - 1]) * (1 + 4 * sums);
+    const double residual = sums * out.reach;                                                          // |X L - I|
+    const double moved = sums * out.reach * out.reach + point_error_ * out.plain * out.plain;           // |X (L L' - K) X'|
+    const double whole = 1 - std::min(residual, 0.5);
+    out.skew = residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + moved / (whole * whole)) - 1 + 16 * unit : infinite;
     const bool sound = out.skew < 0.5;
     out.perp.resize(static_cast<std::size_t>(pairs_));
     out.stray.resize(static_cast<std::size_t>(pairs_));
     out.g.resize(static_cast<std::size_t>(pairs_));
     for (std::int64_t p = 0; p < pairs_; ++p) {
         const double squares = g_squares_[(k - 1) * pairs_ + p];
-        const double g = out.g[p] = std::sqrt(squares) * (1 + sums);
-        const double g_error = out.inverse * (std::sqrt(n) * b_error_[p] + sums * b_length_[p]);
+        const double g = out.g[p] = std::sqrt(squares) * (1 + sums) + 1e-150;
+        const double g_error = out.plain * b_error_[p] + sums * out.reach * std::sqrt(squared_norm_[p]);
         const double perp = squared_norm_[p] - squares + sums * squares + 2 * g * g_error + out.skew * g * g;
-        out.perp[p] = sound ? std::sqrt(std::max(0.0, perp) * (1 + 1e-12)) + 1e-150 : infinite;
+        out.perp[p] = sound && std::isfinite(perp) ? std::sqrt(std::max(0.0, perp) * (1 + 1e-12)) + 1e-150 : infinite;
         out.stray[p] = sound ? 1.5 * (g_error + out.skew * g) * (1 + 1e-12) : infinite;
+        if (sound && pairs_ <= measured_pairs) measure(k, p, out);
     }
     return out;
+}
+
+// |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c, and X (b - K c). What X loses by its
+// size is not in it, so that it is the tighter one where points are nearly dependent.
+void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
+    const double sums = static_cast<double>(k + 8) * unit * 1.01;
+    std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
+    const Kernels& kernel = kernels();
+    for (std::int64_t i = 0; i < k; ++i) {
+        const double* const x = x_strips_[i / strip].data() + i % strip;
+        for (std::int64_t t = 0; t <= i; ++t) c[t] += x[t * strip] * g_[i * pairs_ + pair];
+    }
+    double inner = 0, inner_size = 0, plain = 0, weighted = 0;
+    for (std::int64_t t = 0; t < k; ++t) {
+        if (roots_[t] == 0) c[t] = 0;  // absent
+        const double b = b_[t * pairs_ + pair];
+        inner += c[t] * b;
+        inner_size += std::fabs(c[t] * b);
+        plain += std::fabs(c[t]);
+        weighted += std::fabs(c[t]) * roots_[t];
+    }
+    for (std::int64_t i = 0; i < k; ++i) {
+        product[i] += kernel.dot(i + 1, kernel_[i].data(), c.data());
+        kernel.add_scaled(i, c[i], kernel_[i].data(), product.data());
+    }
+    double square = 0, largest = 0;
+    for (std::int64_t t = 0; t < k; ++t) {
+        square += c[t] * product[t];
+        rest[t] = roots_[t] == 0 ? 0 : b_[t * pairs_ + pair] - product[t];
+        largest = std::max(largest, std::fabs(rest[t]));
+    }
+    // c is computed; the coefficients meant are X'g without rounding, which are off by (k + 8) u |X|'|g|: as a vector of feature space at most
+    const double off = sums * out.reach * out.g[pair];
+    weighted *= 1 + 2 * sums;
+    const double error = 2 * plain * b_error_[pair] + 2 * sums * (inner_size + weighted * weighted) + point_error_ * plain * plain;
+    const double perp = std::sqrt(std::max(0.0, squared_norm_[pair] - 2 * inner + square) + error * (1 + 1e-9) + 4 * unit * squared_norm_[pair]) * (1 + 1e-12) + off + 1e-150;
+    double stray = 0;
+    for (std::int64_t i = 0; i < k; ++i) {
+        const double* const x = x_strips_[i / strip].data() + i % strip;
+        double h = 0;
+        for (std::int64_t t = 0; t <= i; ++t) h += x[t * strip] * rest[t];
+        stray += h * h;
+    }
+    const double norm = std::sqrt(squared_norm_[pair]);
+    stray = std::sqrt(stray) * (1 + 2 * sums) + out.plain * (b_error_[pair] + point_error_ * plain + sums * largest) +
+            out.reach * (sums * 2 * (norm + weighted) + off) + 1e-150;
+    // NaN and infinity leave what was known.
+    if (perp < out.perp[pair]) out.perp[pair] = perp;
+    if (1.5 * stray * (1 + 1e-12) < out.stray[pair]) out.stray[pair] = 1.5 * stray * (1 + 1e-12);
 }
 
 void Geometry::prepare(std::int64_t blocks) const {
@@ -161,7 +218,8 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
     out.kernel_error = rounding_.kernel_error(out.rounding);
     const double entries = static_cast<double>(rows.end(row) - rows.begin(row));
     // |z|^2 errs by (q + 1) u, its polynomial by degree times that.
-    out.self = self_kernel(rows, row) * (1 + (std::max(machine_.degree, 1) * (entries + 4) + 8) * unit * 1.01);
+    const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row));  // squares below the smallest double may be missing
+    out.self = self_kernel(z * z) * (1 + (std::max(machine_.degree, 1) * (entries + 4) + 8) * unit * 1.01);
     out.root = std::sqrt(out.self) * (1 + 4 * unit);
     out.squares = 0;
 }
@@ -169,10 +227,10 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
 // Value and radius of every pair after the first k points. projection: (pairs) g.y.
 void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value, double* radius) const {
     const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;
-    const double y_error = prefix.inverse * (std::sqrt(n) * row.kernel_error + sums * row.root * std::sqrt(prefix.trace));
+    const double y_error = prefix.plain * row.kernel_error + sums * row.root * prefix.reach;
     const double size = std::max(row.self, row.squares);
     const double rest = row.self - row.squares + size * (prefix.skew + sums) + 2 * y_error * std::sqrt(size);
-    const double beside = std::sqrt(std::max(0.0, rest)) * (1 + 1e-12);
+    const double beside = std::isfinite(rest) ? std::sqrt(std::max(0.0, rest)) * (1 + 1e-12) : infinite;
     for (std::int64_t p = 0; p < pairs_; ++p) {
         value[p] = projection[p] - machine_.rho[p];
         const double distance = prefix.perp[p] * beside + prefix.stray[p] * row.root + prefix.g[p] * (y_error + sums * std::sqrt(size));

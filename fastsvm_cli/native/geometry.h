@@ -35,15 +35,15 @@ private:
     struct Prefix {
         std::vector<double> perp, stray, g;  // (pairs): |w_perp|; what w_perp has in the span; |g|
         double skew = 0;                     // |X K X' - I|
-        double inverse = 0;                  // |X|, Frobenius
-        double trace = 0;                    // of K_S
+        double reach = 0, plain = 0;         // |v| and |v_1| of bounds.py: |X| times the roots of K's diagonal, and times ones
     };
     struct Progress;
     struct Block;
     void prepare(std::int64_t blocks) const;
     void factor(std::int64_t block) const;
     Prefix prefix(std::int64_t k) const;
-    double self_kernel(const Rows& rows, std::int64_t row) const;
+    void measure(std::int64_t k, std::int64_t pair, Prefix& out) const;
+    double self_kernel(double squared_norm) const;
     void begin(const Rows& rows, std::int64_t row, Progress& out) const;
     void bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value, double* radius) const;
 
@@ -51,7 +51,6 @@ private:
     std::shared_ptr<const Rows> points_;
     std::int64_t k_, pairs_;
     std::vector<double> b_, squared_norm_, b_error_;
-    std::vector<double> b_length_;  // (pairs)
     Strips strips_;
     Rounding rounding_;
     double point_error_ = 0;  // of a kernel value between two points
@@ -61,12 +60,14 @@ private:
     mutable std::atomic<std::int64_t> ready_{0};       // blocks
     mutable std::vector<std::vector<double>> l_;         // rows of L without the diagonal
     mutable std::vector<std::vector<double>> columns_;   // columns of L without the diagonal, each (k padded)
+    mutable std::vector<std::vector<double>> kernel_;    // rows of K, up to the diagonal; with few pairs
     mutable std::vector<double> diagonal_;               // of L; infinite for a point in the span of those before it
     mutable std::vector<std::vector<double>> x_strips_;  // per block: ((block + 1) strip, strip), X transposed
     std::vector<std::int32_t> identity_;                 // 0, 1, 2, ...
     mutable std::vector<double> g_;                    // (k padded, pairs)
     mutable std::vector<double> g_squares_;            // (k, pairs): |g|^2 up to here
-    mutable std::vector<double> x_squares_, trace_;    // (k): |X|^2, trace of K_S up to here
+    mutable std::vector<double> reach_, plain_;        // (k): |v|^2 and |v_1|^2 up to here
+    mutable std::vector<double> roots_;                // (k): of K's diagonal
     mutable std::vector<Prefix> prefix_;               // per block, at its end
 };
 

@@ -61,16 +61,18 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
     const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row)), x = largest_norm_;
     const double base = std::fabs(gamma_) * x * z + std::fabs(coef0_);
     const double infinite = std::numeric_limits<double>::infinity();
+    if (!(x < 1e150 && z < 1e150)) return {infinite, 1};  // a square may overflow, here or in svm-predict
+    const double lost = 1e-160 * std::sqrt(q + s + 1);     // of a distance, by squares that underflow
     switch (kernel_) {
         case KernelType::rbf: {
             const double delta = gamma_ * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
             // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum, and a negative gamma leaves K unbounded.
             if (!(gamma_ >= 0) || !(delta < (precise ? 1e-10 : 1e-2))) return {infinite, 1};
-            return {1.02 * delta + (0.4 * (q + s + 5) + 14) * unit, 1};
+            return {1.02 * delta + (0.4 * (q + s + 5) + 14) * unit + std::sqrt(gamma_) * lost, 1};
         }
         case KernelType::polynomial: {
             const double degree = std::max(degree_, 0);
-            return {2.1 * unit * (degree * (std::min(q, s) + 8) + 8), std::pow(base, degree) * (1 + 1e-10)};
+            return {2.1 * unit * (degree * (std::min(q, s) + 8) + 8), std::pow(base, degree) * (1 + 1e-10) + 1e-290};
         }
         case KernelType::sigmoid: return {2.1 * unit * ((std::min(q, s) + 6) * base + 8), 1};
         case KernelType::linear:
@@ -78,14 +80,18 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
             return {1.05 * unit * (std::min(q, s) + (folded_ ? q : std::min(q, s)) + 16), z};
         case KernelType::precomputed: return {infinite, 1};
         case KernelType::exponential: {
-            const double common = (0.4 * (q + s + 5) + 14) * unit;
-            if (!(gamma_ >= 0)) return {infinite, 1};
+            const double common = (0.4 * (q + s + 5) + 14) * unit + gamma_ * lost;
+            if (!(gamma_ >= 0) || !(common < 1e-2)) return {infinite, 1};
             if (by_differences_) return {common + 0.4 * (features_ + q + 6) * unit, 1};
             const double delta = gamma_ * std::sqrt((std::max(q, s) + 6) * unit) * (x + z);
             return {delta < (precise ? 1e-10 : 1e-2) ? 1.02 * delta + common : infinite, 1};
         }
         case KernelType::normalized_polynomial: {
             if (!(gamma_ >= 0) || !(coef0_ > 0)) return {infinite, 1};
+            // Neither what underflows in |z|^2 may matter, nor k(x, x) k(z, z) leave the range of a double.
+            if (!(gamma_ * 1e-300 * (q + s + 1) < coef0_)) return {infinite, 1};
+            const double longest = std::max(x, z), degree = std::max(degree_, 0);
+            if (!(std::pow(gamma_ * longest * longest + coef0_, degree) < 1e150) || !(std::pow(coef0_, degree) > 1e-150)) return {infinite, 1};
             return {2.1 * unit * (2 * std::max(degree_, 0) * (std::max(q, s) + 8) + 12), 1};
         }
     }
@@ -99,6 +105,8 @@ double Rounding::squared_distance_error(const Rows& rows, std::int64_t row) cons
 }
 
 double Rounding::radius(std::int64_t pair, const Row& row, double value) const {
+    // Beyond, svm-predict's sum may overflow on the way where ours does not.
+    if (!(pair_weight_[pair] * row.scale < 1e300)) return std::numeric_limits<double>::infinity();
     // Denormal products, and K below e^-708 taken for 0, are far below the last term.
     return pair_weight_[pair] * (row.kernel + 2.1 * unit * static_cast<double>(pair_count_[pair] + 6)) * row.scale +
            3 * unit * (std::fabs(value) + std::fabs(rho_[pair])) + 1e-200;

@@ -72,8 +72,9 @@ void Triangle::lay_out(std::size_t which) const {
             list.positive[at * pairs_ + p] = positive[p] * up;
             list.negative[at * pairs_ + p] = negative[p] * up;
             if (!exponential) continue;
-            list.weighted_positive[at * pairs_ + p] = weighted_positive[p] * up;
-            list.weighted_negative[at * pairs_ + p] = weighted_negative[p] * up;
+            // Small products lose digits, or all of them, which eqs. (16) and (17) may blow up again.
+            list.weighted_positive[at * pairs_ + p] = weighted_positive[p] * up + 1e-323 * (static_cast<double>(n + 4) + positive[p]);
+            list.weighted_negative[at * pairs_ + p] = weighted_negative[p] * up + 1e-323 * (static_cast<double>(n + 4) + negative[p]);
         }
     }
 }
