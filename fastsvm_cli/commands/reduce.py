@@ -31,6 +31,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
       fastsvm reduce --ratio 0.01 --data test.txt train.model
       svm-predict test.txt train.model.reduced out
     """
+    import os
     from hashlib import sha256
     from os.path import basename
 
@@ -59,6 +60,8 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     if output_file is None:
         output_file = "-" if model_file == "-" else basename(model_file) + ".reduced"
     rows = list(read_chunks(data_file)) if data_file else None
+    # numpy is not loaded yet. The matrices of many classes are small: threads would wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if model.pairs > 1 else str(_native.get_threads()))
 
     from fastsvm_cli.agreement import agreement
     from fastsvm_cli.compilers.probabilities import refit

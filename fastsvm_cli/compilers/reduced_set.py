@@ -12,19 +12,20 @@ import numpy as np
 import scipy.sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from fastsvm_cli.compilers.cholesky import PartialCholesky
 from fastsvm_cli import _native
+from fastsvm_cli.agreement import agreement
 from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.compilers.cholesky import PartialCholesky
 from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients, squared_norms
 from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order, irprop
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, Kernel
 from fastsvm_cli.models.reduced_set import Origin, ReducedModel
 
-_DENSE_CELLS = 1 << 25
+_DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
 _RIDGE = 1e-10  # of the kernel matrix of the approximating vectors, whose diagonal is 1
-_TRIES = 10     # starts for one vector before fixed-point iteration is given up
-_FINISH_ITERATIONS = 200
+_TRIES = 10  # starts for one vector before fixed-point iteration is given up
+_FINISH_ITERATIONS = 100
 
 
 class Part:
@@ -297,7 +298,7 @@ def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], 
 
     if not sizes[-1]:
         return z
-    done = minimize(objective, np.concatenate([each.ravel() for each in z]), jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-12})
+    done = minimize(objective, np.concatenate([each.ravel() for each in z]), jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12})
     return split(done.x)
 
 
@@ -424,8 +425,6 @@ def _with_origin(model: ExactModel, header, vectors, fingerprint: str, distance:
 def grow(model: ExactModel, target: float, chunks, *, on_progress=None, **how) -> "Reduction":
     """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean square difference) is `target` or less; the
     whole model, without duplicates, where no smaller one is."""
-    from fastsvm_cli.agreement import agreement
-
     chunks = list(chunks)
     least, count = 0, max(len(model.header.label or [0]), 8)
     best = None
