@@ -48,6 +48,8 @@ def kernel_matrix(kernel, x, z):
         return np.exp(-kernel.gamma * distances(x, z) ** 2)
     if kernel.type == "exponential":
         return np.exp(-kernel.gamma * distances(x, z))
+    if kernel.type == "linear":
+        return x @ z.T
 
     def power(t):
         return (kernel.gamma * t + kernel.coef0) ** kernel.degree
@@ -56,11 +58,12 @@ def kernel_matrix(kernel, x, z):
 
 
 class Trainer:
-    """LIBSVM on rows x (n, d), for one kernel: rbf as itself, others through a precomputed kernel matrix."""
+    """LIBSVM on rows x (n, d), for one kernel: linear and rbf as themselves, others through a precomputed kernel matrix. support: the rows that were the
+    support vectors of the last model trained, known of a precomputed kernel only."""
 
     def __init__(self, x, kernel):
         self.x, self.kernel = x, kernel
-        self.precomputed = kernel.type != "rbf"
+        self.precomputed = kernel.type not in ("linear", "rbf")
         if self.precomputed:
             # Every value stands at its place, zeros too: LIBSVM reads precomputed rows by position.
             n = len(x)
@@ -72,7 +75,7 @@ class Trainer:
 
     def _set(self, y, c):
         np.ctypeslib.as_array(self.problem.y, (self.problem.l,))[:] = y
-        return f"-q -c {c!r} -m 1000 " + ("-t 4" if self.precomputed else f"-t 2 -g {self.kernel.gamma!r}")
+        return f"-q -c {c!r} -m 1000 " + ("-t 4" if self.precomputed else "-t 0" if self.kernel.type == "linear" else f"-t 2 -g {self.kernel.gamma!r}")
 
     def cross_validate(self, y, c, seed, folds=5):
         """The share of rows that LIBSVM's cross-validation gets right; the same folds at every call."""
@@ -89,7 +92,10 @@ class Trainer:
             path = os.path.join(folder, "model")
             svm_save_model(path, svm_train(self.problem, self._set(y, c)))
             model = parse_model(read_bytes(path), path)
-        return with_vectors(model, [as_chunk(self.x, y)], "training rows", self.kernel) if self.precomputed else model
+        if not self.precomputed:
+            return model
+        self.support = [int(serial) - 1 for serial in model.vectors.values]
+        return with_vectors(model, [as_chunk(self.x, y)], "training rows", self.kernel)
 
 
 def predicted(model, chunk):

@@ -1,7 +1,7 @@
 """Every formula again, written to be read: slow, dense, in extended precision. What the tests hold the program against; it shares no code
 with the package. A row is a dict {LIBSVM index: value}."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import comb, exp, fabs, factorial, inf, sqrt
 
@@ -11,6 +11,7 @@ EXTENDED = np.longdouble
 UNIT = 2.0**-53
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 KERNELS = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
+OWN_KERNELS = ("exponential", "normalized_polynomial")  # fastsvm's: LIBSVM knows their values only, as a precomputed kernel
 MIN_PROBABILITY = 1e-7
 
 
@@ -123,15 +124,31 @@ def kernel_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
     """(rows, total_sv)"""
     if machine.kernel == "precomputed":
         return np.array([[row[int(x[0])] for x in machine.vectors] for row in rows], EXTENDED).reshape(len(rows), len(machine.vectors))
-    columns = sorted(set(machine.features).union(*rows))
-    z, x = dense(rows, columns), dense(machine.vectors, columns)
-    if machine.kernel == "rbf":
-        return np.exp(-EXTENDED(machine.gamma) * np.array([((x - row) ** 2).sum(axis=1) for row in z]).reshape(len(z), len(x)))
+    return kernel_matrix(machine, rows, machine.vectors)
+
+
+def kernel_matrix(machine: Machine, rows: "list[dict]", others: "list[dict]") -> np.ndarray:
+    """K of any rows with any others: (rows, others)"""
+    columns = sorted(set().union(*rows, *others))
+    z, x = dense(rows, columns), dense(others, columns)
+    gamma = EXTENDED(machine.gamma)
+    if machine.kernel in ("rbf", "exponential"):
+        squares = np.array([((x - row) ** 2).sum(axis=1) for row in z], EXTENDED).reshape(len(z), len(x))
+        return np.exp(-gamma * (squares if machine.kernel == "rbf" else np.sqrt(squares)))
     inner = z @ x.T
     if machine.kernel == "linear":
         return inner
-    base = EXTENDED(machine.gamma) * inner + machine.coef0
-    return np.tanh(base) if machine.kernel == "sigmoid" else base**machine.degree
+    if machine.kernel == "sigmoid":
+        return np.tanh(gamma * inner + machine.coef0)
+    values = (gamma * inner + machine.coef0) ** machine.degree
+    if machine.kernel == "polynomial":
+        return values
+    return values / np.sqrt(np.outer(*((gamma * (part**2).sum(axis=1) + machine.coef0) ** machine.degree for part in (z, x))))
+
+
+def self_kernel(machine: Machine, rows: "list[dict]") -> np.ndarray:
+    """K(z, z) of every row: (rows)"""
+    return np.array([kernel_matrix(machine, [row], [row])[0, 0] for row in rows], EXTENDED)
 
 
 def decision_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
@@ -224,6 +241,196 @@ def rounding_radius(machine: Machine, row: dict, values) -> np.ndarray:
     else:  # folded: a term for every entry of the row
         common, scale = 1.05 * UNIT * (min(q, s) + q + 16), z
     return weight * (common + 2.1 * UNIT * (count + 6)) * scale + 3 * UNIT * (np.abs(values) + np.abs(machine.rho)) + 1e-290
+
+
+# ---- LIBSVM's own order of operations: doubles, one after the other
+
+
+def libsvm_kernel(machine: Machine, x: dict, z: dict) -> float:
+    """Kernel::k_function of svm.cpp; for OWN_KERNELS what scripts/precompute_kernel.py writes."""
+
+    def dot(a, b):
+        total = 0.0
+        for index in sorted(a.keys() & b.keys()):
+            total += a[index] * b[index]
+        return total
+
+    def squared_distance(a, b):
+        total = 0.0
+        for index in sorted(a.keys() | b.keys()):
+            difference = a.get(index, 0.0) - b.get(index, 0.0)
+            total += difference * difference
+        return total
+
+    def power(base, times):
+        result = 1.0
+        while times > 0:
+            if times % 2:
+                result *= base
+            base, times = base * base, times // 2
+        return result
+
+    def polynomial(a, b):
+        return power(machine.gamma * dot(a, b) + machine.coef0, machine.degree)
+
+    if machine.kernel == "linear":
+        return dot(x, z)
+    if machine.kernel == "polynomial":
+        return polynomial(x, z)
+    if machine.kernel == "rbf":
+        return exp(-machine.gamma * squared_distance(x, z))
+    if machine.kernel == "exponential":
+        return exp(-machine.gamma * sqrt(squared_distance(x, z)))
+    assert machine.kernel == "normalized_polynomial"
+    return float(np.float64(polynomial(x, z)) / np.sqrt(np.float64(polynomial(x, x) * polynomial(z, z))))  # numpy: x / 0 is no exception
+
+
+def libsvm_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
+    """svm_predict_values of svm.cpp: (rows, pairs)"""
+    out = np.empty((len(rows), len(machine.pairs)))
+    starts = np.cumsum([0, *machine.nr_sv]).tolist()
+    coef = machine.coef.tolist()
+    for r, row in enumerate(rows):
+        k = [libsvm_kernel(machine, row, x) for x in machine.vectors]
+        for p, (i, j) in enumerate(machine.pairs):
+            total = 0.0
+            if not machine.classification:
+                for a, value in zip(coef, k):
+                    total += a[0] * value
+            else:
+                for s in range(starts[i], starts[i + 1]):
+                    total += coef[s][j - 1] * k[s]
+                for s in range(starts[j], starts[j + 1]):
+                    total += coef[s][i] * k[s]
+            out[r, p] = total - machine.rho[p]
+    return out
+
+
+def behind_serials(machine: Machine) -> Machine:
+    """The model that LIBSVM has of a kernel it does not know: serial numbers 1, 2, ... for vectors."""
+    return replace(machine, kernel="precomputed", vectors=[{0: serial} for serial in range(1, len(machine.vectors) + 1)])
+
+
+def precomputed_rows(machine: Machine, rows: "list[dict]") -> "list[dict]":
+    """The rows that LIBSVM is given for such a model: 0:serial 1:K(z, x_1) 2:K(z, x_2) ..."""
+    return [{0: serial, **{at: libsvm_kernel(machine, row, x) for at, x in enumerate(machine.vectors, 1)}} for serial, row in enumerate(rows, 1)]
+
+
+# ---- intervals from a few kernel values (DeCoste)
+
+
+def cholesky(k: np.ndarray) -> np.ndarray:
+    lower = np.zeros_like(k)
+    for i in range(len(k)):
+        for j in range(i):
+            lower[i, j] = (k[i, j] - lower[i, :j] @ lower[j, :j]) / lower[j, j]
+        lower[i, i] = np.sqrt(k[i, i] - lower[i, :i] @ lower[i, :i])
+    return lower
+
+
+def forward(lower: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """lower^-1 right"""
+    out = np.zeros_like(right)
+    for i in range(len(lower)):
+        out[i] = (right[i] - lower[i, :i] @ out[:i]) / lower[i, i]
+    return out
+
+
+def intervals(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
+    """Centers and radii after 0, 1, ... points, (points + 1, rows, pairs) each: with K_S = L L', y = L^-1 k(S, z) and g = L^-1 <w, phi(S)>,
+
+    f(z) = g.y - rho  +-  sqrt(|w|^2 - |g|^2) sqrt(K(z, z) - |y|^2).
+    """
+    a = machine.pair_coefficients.T.astype(EXTENDED)  # (total_sv, pairs)
+    lower = cholesky(kernel_matrix(machine, points, points))
+    y, g = forward(lower, kernel_matrix(machine, points, rows)), forward(lower, kernel_values(machine, points) @ a)
+    squared_norm = np.einsum("ip,ij,jp->p", a, kernel_values(machine, machine.vectors), a)
+
+    def so_far(terms):
+        return np.concatenate([np.zeros((1, *terms.shape[1:]), EXTENDED), np.cumsum(terms, axis=0)])
+
+    center = so_far(y[:, :, None] * g[:, None, :]) - np.array(machine.rho, EXTENDED)
+    beside_w = np.sqrt(np.maximum(0, squared_norm - so_far(g**2)))
+    beside_z = np.sqrt(np.maximum(0, self_kernel(machine, rows) - so_far(y**2)))
+    return center, beside_w[:, None, :] * beside_z[:, :, None]
+
+
+def papers_interval(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
+    """G_L and G_H after all the points, (rows) each, as DeCoste has them: eqs. (3) to (31), from distances alone. For two classes whose
+    coefficients add up to 0."""
+    a = machine.pair_coefficients[0].astype(EXTENDED)
+    s, n, k = np.maximum(a, 0).sum(), len(a), len(points)
+    # Points of feature space as sums over points, vectors and rows: S_1..S_k, N, P, then a Q per row. (6), (7)
+    everything = [*points, *machine.vectors, *rows]
+    weights = np.zeros((k + 2 + len(rows), len(everything)), EXTENDED)
+    weights[:k, :k], weights[k + 2 :, k + n :] = np.eye(k), np.eye(len(rows))
+    weights[k, k : k + n], weights[k + 1, k : k + n] = np.maximum(-a, 0) / s, np.maximum(a, 0) / s
+    gram = weights @ kernel_matrix(machine, everything, everything) @ weights.T
+    c = s * s * (gram[k, k] - gram[k + 1, k + 1])  # (10)
+    d2 = np.diag(gram)[:, None] - 2 * gram + np.diag(gram)[None, :]  # (5)
+    v = np.zeros((k + 2, k + 1), EXTENDED)  # table 1
+
+    def coordinates(squares, width):  # table 2, from the squared distances to S_1, S_2, ...
+        out = np.zeros(k + 1, EXTENDED)
+        for j in range(width):
+            out[j] = ((squares[0] + v[j + 1] @ v[j + 1] - squares[j + 1]) / 2 - out[:j] @ v[j + 1, :j]) / v[j + 1, j]
+        return out
+
+    for i in range(1, k + 2):
+        v[i] = coordinates(d2[i], i - 1)
+        v[i, i - 1] = np.sqrt(np.maximum(0, d2[i, 0] - v[i] @ v[i]))
+    w, low, high = k - 1, [], []
+    (n_w, n_x), (p_w, p_x, p_y) = (v[k, :w], v[k, w]), (v[k + 1, :w], v[k + 1, w], v[k + 1, w + 1])
+    for squares in d2[k + 2 :]:
+        q = coordinates(squares, w)[:w]
+        radius = np.sqrt(np.maximum(0, squares[0] - q @ q))  # (16)
+        so_far = ((q - n_w) ** 2 - (q - p_w) ** 2).sum()  # (30)
+        axis = np.hypot(p_x - n_x, p_y)
+        x = radius * (p_x - n_x) / axis if axis else EXTENDED(0)  # (28)
+        y = np.sqrt(np.maximum(0, radius**2 - x**2))
+        g = [so_far + (qx - n_x) ** 2 - (qx - p_x) ** 2 + qy**2 - (qy - p_y) ** 2 for qx in (x, -x) for qy in (y, -y)]  # (31)
+        for to, extreme in ((low, min(g)), (high, max(g))):
+            to.append((extreme * s - c / s) / 2 - machine.rho[0])  # (13), (14)
+    return np.array(low), np.array(high)
+
+
+def odds(low: float, high: float) -> float:
+    """DeCoste's eq. (32): the probability that the value in this interval is positive."""
+    return max(high, 0) / (max(high, 0) + max(-low, 0))
+
+
+# ---- stopping early by the triangle inequality (Acevedo-Rodriguez et al.)
+
+
+def papers_stops(machine: Machine, pivots: "list[int]", row: dict) -> "list[int]":
+    """After how many terms of the list of the nearest pivot, in the order of the distance from it, conditions (10) and (11) stop a row; and, of the
+    exponential kernel, conditions (16) and (17): all terms where they never do. One decision function. d^low is that of the first term left."""
+    columns = sorted(set(machine.features).union(row))
+    x, z = dense(machine.vectors, columns), dense([row], columns)[0]
+    pivot = min(pivots, key=lambda p: ((x[p] - z) ** 2).sum())  # (12)
+    from_pivot, to_row = np.sqrt(((x - x[pivot]) ** 2).sum(axis=1)), np.sqrt(((x[pivot] - z) ** 2).sum())
+    order = np.argsort(from_pivot, kind="stable")
+    d, a = from_pivot[order], machine.pair_coefficients[0].astype(EXTENDED)[order]
+    f = np.concatenate([[0], np.cumsum(a * kernel_values(machine, [row])[0][order])]) - EXTENDED(machine.rho[0])  # (8)
+    gamma, n = EXTENDED(machine.gamma), len(a)
+
+    def kernel(distance):
+        return np.exp(-gamma * (distance if machine.kernel == "exponential" else distance**2))
+
+    def stop(bounds):
+        for at in range(n):
+            (low_positive, high_positive), (low_negative, high_negative) = (bounds(at, np.maximum(sign * a[at:], 0)) for sign in (1, -1))
+            if f[at] > high_negative - low_positive or -f[at] > high_positive - low_negative:
+                return at
+        return n
+
+    def by_distance(at, left):
+        return left.sum() * kernel(d[-1] + to_row), left.sum() * kernel(max(0, d[at] - to_row))
+
+    def by_factors(at, left):
+        return (left @ kernel(d[at:])) * np.exp(-gamma * to_row), (left @ kernel(d[at:])) * np.exp(gamma * to_row)
+
+    return [stop(by_distance)] + ([stop(by_factors)] if machine.kernel == "exponential" else [])
 
 
 # ---- Maclaurin expansions (Claesen, De Smet, Suykens, De Moor); `point` is a row, the centre m

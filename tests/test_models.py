@@ -1,10 +1,12 @@
 """Model files: what svm-train and approx write is read and written back; anything else is one clear line.
 
 tests/golden/ holds small models of every kind and the decision values that a formula in extended precision, sharing no code with the
-package, gave for the rows of tests/golden/data. These files are never edited: a new version of the format adds new ones.
+package, gave for the rows of tests/golden/data. These files are never edited: a new version of the format adds new ones. The models behind ordered ones
+of fastsvm's own kernels are *.precomputed.
 """
 
 import gzip
+import itertools
 import random
 import re
 import subprocess
@@ -27,10 +29,13 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import MODEL_TYPES, load_model, looks_like_model, parse_model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, MaclaurinModel
+from fastsvm_cli.models.ordered import OrderedModel
+from fastsvm_cli.prediction import predict
 
 GOLDEN = ROOT / "tests" / "golden"
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
 COMPILED = sorted(path.name for path in GOLDEN.glob("*.approx"))
+ORDERED = sorted(path.name for path in GOLDEN.glob("*.order"))
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
@@ -69,11 +74,12 @@ def is_refused(text):
 
 def exact_name(name):
     """c_svc-certified.approx was compiled from c_svc.model."""
-    return name.removesuffix(".approx").split("-")[0] + ".model"
+    stem = name.rpartition(".")[0].split("-")[0]
+    return next(stem + end for end in (".model", ".precomputed") if (GOLDEN / (stem + end)).exists())
 
 
-def golden_values(name):
-    rows = [line.split()[1:] for line in (GOLDEN / "values").read_text().splitlines() if line.split()[0] == name]
+def golden_values(name, file="values"):
+    rows = [line.split()[1:] for line in (GOLDEN / file).read_text().splitlines() if line.split()[0] == name]
     assert [int(row[0]) for row in rows] == list(range(1, 13))
     return np.array([[float(word) for word in row[1:]] for row in rows])
 
@@ -81,7 +87,7 @@ def golden_values(name):
 def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_kind():
     assert {load_model(str(GOLDEN / name)).header.svm_type for name in EXACT} == {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"}
     assert {load_model(str(GOLDEN / name)).header.kernel_type for name in COMPILED} == {"rbf", "linear", "polynomial"}
-    first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED}
+    first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED}
     assert first_lines == {f"{kind} 1" for kind in MODEL_TYPES if kind != "svm_type"}  # a new kind brings its own
 
 
@@ -93,6 +99,46 @@ def test_golden_models_give_the_decision_values_computed_once(name):
         assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(golden_values(name), abs=1e-12, rel=1e-12)
 
 
+def values_behind(name):
+    """An ordered model's values are its exact model's."""
+    exact = exact_name(name)
+    return golden_values(exact) if exact in EXACT else golden_values(name, "values-own-kernels")
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_golden_ordered_models_give_the_decision_values_computed_once(name):
+    model, expected = load_model(str(GOLDEN / name)), values_behind(name)
+    assert isinstance(model, OrderedModel)
+    out, written, first = _native.Decisions(model.pairs, True), [], 0
+    for chunk in read_chunks(str(GOLDEN / "data"), size=60):
+        truth = expected[first : first + chunk.rows]
+        model.decision_values(chunk, out, [])
+        assert np.asarray(out.value) == pytest.approx(truth, abs=1e-12, rel=1e-12)
+        model.settle(chunk, model.header.task(), 0.0, out)
+        assert np.all(np.abs(np.asarray(out.value) - truth) <= np.asarray(out.radius))
+        predict(model, [chunk], written.append, path="data")
+        first += chunk.rows
+    assert first == 12
+    labels = np.array(b"".join(written).split(), float)
+    if model.header.regression:
+        assert labels == pytest.approx(expected[:, 0], abs=1e-12, rel=1e-12)
+    elif model.header.svm_type == "one_class":
+        assert labels.tolist() == [1 if value > 0 else -1 for value in expected[:, 0]]
+    else:
+        classes = range(model.header.nr_class)
+        votes = [[pair[int(value <= 0)] for pair, value in zip(itertools.combinations(classes, 2), row)] for row in expected]
+        assert labels.tolist() == [model.header.label[max(classes, key=lambda c: (vote.count(c), -c))] for vote in votes]
+
+
+def test_golden_ordered_models_are_of_every_kind_and_kernel():
+    models = [load_model(str(GOLDEN / name)) for name in ORDERED]
+    assert {(model.kind, model.exact.kernel.type) for model in models} >= {
+        ("geometry", "rbf"), ("geometry", "polynomial"), ("geometry", "normalized_polynomial"), ("triangle", "rbf"), ("triangle", "exponential"), ("blocks", "rbf"),
+        ("blocks", "exponential"),
+    }  # fmt: skip
+    assert any("2 of them folded" in model.ordered_by for model in models) and any("sgma" in model.ordered_by for model in models)
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_golden_values_are_those_of_libsvm(name):
     model = svm_load_model(str(GOLDEN / name))
@@ -102,13 +148,13 @@ def test_golden_values_are_those_of_libsvm(name):
             assert libsvm_values(model, row, expected.shape[1]) == pytest.approx(values, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED)
 def test_golden_compiled_models_are_written_back_byte_for_byte(name):
     text = (GOLDEN / name).read_bytes()
     assert parse_model(text, name).to_text() == text
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED)
 def test_golden_compiled_models_keep_the_header_of_their_exact_model(name):
     exact, compiled = (load_model(str(GOLDEN / file)) for file in (exact_name(name), name))
     assert exact.header.lines() == compiled.header.lines()
@@ -476,7 +522,7 @@ def test_an_exact_model_cut_off_at_any_byte_is_refused(name):
             assert "support vectors found, expected" in message and message.endswith("cut off" if cut > last_row else "the file ends")
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED)
 def test_a_compiled_model_cut_off_at_any_byte_is_refused(name):
     text = (GOLDEN / name).read_bytes()
     first_line = text.index(b"\n") + 1
@@ -494,7 +540,7 @@ def test_a_compiled_model_without_any_one_of_its_lines_is_refused(name):
             fault_of(b"".join(lines[:at] + lines[at + 1 :]))
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED)
 def test_a_compiled_model_with_any_line_twice_is_refused(name):
     lines = (GOLDEN / name).read_bytes().splitlines(keepends=True)
     for at in range(len(lines)):

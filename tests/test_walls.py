@@ -19,10 +19,13 @@ ROOMS = {
     "header": ({"_native", "errors"}, set()),
     "models": ({"_native", "errors", "header", "data", "models"}, set()),
     "norms": ({"_native"}, {"numpy"}),
-    "compilers": ({"_native", "bounds", "errors", "models", "norms"}, {"numpy", "scipy"}),
+    "compilers": ({"_native", "agreement", "bounds", "errors", "models", "norms"}, {"numpy", "scipy"}),
     "prediction": ({"_native", "errors", "models"}, set()),
     "scores": ({"_native", "header"}, set()),
     "survey": ({"_native", "bounds", "data", "models", "norms"}, {"numpy"}),
+    "agreement": ({"_native", "models"}, set()),
+    "trial": ({"_native", "models"}, set()),
+    "sizes": (set(), set()),
     "progress": (set(), {"rich"}),
     "cli": ({"errors", "commands"}, set()),
     "__main__": ({"cli"}, set()),
@@ -83,12 +86,15 @@ def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("walls")
     svm_save_model(str(folder / "exact"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02"))
     _modules_after("approx", "-q", folder / "exact", folder / "compiled")
+    for method in ("geometry", "triangle", "blocks"):
+        _modules_after("order", "-q", "--method", method, folder / "exact", folder / method)
     return folder
 
 
-@pytest.mark.parametrize("model", ["exact", "compiled"])
+@pytest.mark.parametrize("model", ["exact", "compiled", "geometry", "triangle", "blocks", "geometry --steps 5"])
 def test_predict_loads_nothing_heavy(models, model):
-    loaded = _modules_after("predict", "-q", DATA / "colors.test", models / model, "/dev/null")
+    model, *options = model.split()
+    loaded = _modules_after("predict", "-q", *options, DATA / "colors.test", models / model, "/dev/null")
     assert "fastsvm_cli._native" in loaded
     assert not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich", "libsvm"}
     assert not loaded & {"tempfile", "concurrent.futures", "hashlib", "importlib.metadata", "queue", "json"}

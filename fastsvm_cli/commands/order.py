@@ -35,7 +35,9 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
     \b
       fastsvm order train.model
       fastsvm predict test.txt train.model.order out
-      fastsvm predict --steps 50 --values test.txt train.model.order     # intervals from 50 points
+    \b
+    Intervals from 50 points:
+      fastsvm predict --steps 50 --values test.txt train.model.order
     """
     from hashlib import sha256
     from os.path import basename
@@ -120,14 +122,20 @@ def _linear_model(train_file):
     import tempfile
     from pathlib import Path
 
-    from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+    from libsvm.svmutil import svm_save_model, svm_train
 
     from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.errors import FileError
     from fastsvm_cli.models import load_model
 
-    for _ in read_chunks(train_file):  # its faults in our words
-        pass
+    labels, rows = [], []
+    for chunk in read_chunks(train_file):
+        labels += [label for (label,) in chunk.labels.tolist()]
+        starts, indices, values = chunk.indptr.tolist(), chunk.indices.tolist(), chunk.values.tolist()
+        rows += [dict(zip(indices[at:to], values[at:to])) for at, to in zip(starts, starts[1:])]
+    if len(set(labels)) != 2:
+        raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "linear.model")
-        svm_save_model(path, svm_train(*svm_read_problem(train_file), "-q -t 0 -c 1"))
+        svm_save_model(path, svm_train(labels, rows, "-q -t 0 -c 1"))
         return load_model(path)

@@ -42,7 +42,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, t
     _native.set_threads(threads)
     model = load_model(model_file)
     header = model.header
-    if dense and header.kernel_type == "precomputed":
+    if dense and header.kernel_type == "precomputed" and not model.ordered:
         raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
     if probability and not header.has_probability:
         raise click.ClickException(f"{model_file}: the model has no probability estimates; train it with svm-train -b 1")
@@ -146,7 +146,7 @@ def _fallback(model, model_file, exact_file, tolerance):
     from fastsvm_cli.prediction import Fallback
 
     if not model.certified:
-        what = "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates; compile it with fastsvm approx --certify"
+        what = "its labels are exact already" if model.ordered else "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates; compile it with fastsvm approx --certify"
         raise ModelFormatError(model_file, what)
     if not os.path.exists(exact_file):  # it may not be read for hours, or at all
         raise FileError(exact_file, "No such file or directory")

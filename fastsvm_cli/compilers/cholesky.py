@@ -12,7 +12,7 @@ class PartialCholesky:
         self.kernel, self.x = kernel, x
         self.norms = np.asarray(x.multiply(x).sum(axis=1)).ravel()
         self.dense = x.toarray() if x.shape[0] * x.shape[1] <= 1 << 26 else None
-        self.self_kernel = np.maximum(self._from_dots(self.norms, self.norms, self.norms), np.finfo(float).tiny)
+        self.self_kernel = np.maximum(self._from_dots(self.norms, self.norms, self.norms), 0.0)
         self.diagonal = self.self_kernel.copy()
         self.factor = np.zeros((x.shape[0], most), order="F")
         self.count = 0

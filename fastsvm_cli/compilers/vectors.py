@@ -20,6 +20,8 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
         lines = _native.format_rows(chunk.select(rows)).split(b"\n")
         found.update((first + row, line.partition(b" ")[2]) for row, line in zip(rows, lines))
         first += chunk.rows
+    if min(wanted, default=1) < 1:
+        raise ModelFormatError(model.path, f"a support vector with the serial number {min(wanted)} found: LIBSVM counts rows from 1")
     missing = sorted(wanted - set(found))
     if missing:
         raise ModelFormatError(path, f"{first - 1} rows found, expected {missing[-1]} or more: a support vector of {model.path} has that serial number")

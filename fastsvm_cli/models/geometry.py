@@ -50,7 +50,7 @@ class GeometryModel(OrderedModel):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "GeometryModel":
-        file = OrderedFile(text, path, ("nr_folded", "nr_points"))
+        file = OrderedFile(text, path, ("nr_folded", "nr_points"), sequence=True)
         header = file.exact.header
         if not file.exact.kernel.semidefinite:
             raise ModelFormatError(path, f"a {file.exact.kernel.type} kernel found that is no inner product")

@@ -29,7 +29,7 @@ class OrderedModel(Model):
     def __init__(self, exact: ExactModel, fingerprint: str):
         self.exact, self.header, self.fingerprint = exact, exact.header, fingerprint
         self._task = self.header.task()
-        self._again = _native.Decisions(self.pairs)
+        self._again = _native.Decisions(self.pairs, True)
 
     def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         raise NotImplementedError
@@ -39,9 +39,21 @@ class OrderedModel(Model):
             self._exact_values(chunk, out, until)
             return
         left = self.settle(chunk, self._task, until or 0.0, out)
-        if left:
-            self._exact_values(chunk.select(left), self._again, None if until is None else [])
-            out.put(left, self._again)
+        if not left:
+            return
+        part, again = chunk.select(left), self._again
+        if until is None:
+            self._exact_values(part, again, None)
+        else:
+            self.exact.evaluator.fast_values(part, again)
+            far = [row for row in range(part.rows) if not again.radius[row, 0] <= until]  # what rounding leaves open: LIBSVM's own order of operations
+            if far:
+                only = _native.Decisions(self.pairs)
+                self.exact.reference_values(part.select(far), only)
+                only.reference_rows = len(far)
+                again.put(far, only)
+            again.kernel_evaluations = part.rows * self.header.total_sv
+        out.put(left, again)
 
     def reference_values(self, chunk, out):
         self.exact.reference_values(chunk, out)
@@ -60,15 +72,15 @@ class OrderedModel(Model):
 
 class OrderedFile:
     """An ordered model's file, read up to what its kind adds. exact, fingerprint, own: {key: number} of own_keys; extra: the rows behind the support
-    vectors (own["nr_folded"] many), together with them; text, at, line: where reading goes on."""
+    vectors (own["nr_folded"] many), together with them; sequence: the word of that line, where the kind has one; text, at, line: where reading goes on."""
 
-    def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]"):
+    def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]", sequence: bool = False):
         if not text.endswith(b"\nend\n"):
             raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
         header, own, offset, line = read_header(
-            text, path, end=b"SV", own_keys=("kernel", "fingerprint", "sequence", *own_keys), offset=text.find(b"\n") + 1, first_line=2
+            text, path, end=b"SV", own_keys=("kernel", "fingerprint", *["sequence"] * sequence, *own_keys), offset=text.find(b"\n") + 1, first_line=2
         )
-        for key in ("fingerprint", *own_keys):
+        for key in ("fingerprint", *["sequence"] * sequence, *own_keys):
             if key not in own:
                 raise ModelFormatError(path, f"the header ends without '{key}'", line)
         self.path, self.text = path, text
@@ -80,8 +92,7 @@ class OrderedFile:
                 raise ModelFormatError(path, f"{key} {self.own[key]} found, expected 0 or more", at)
         words, at = own["fingerprint"]
         self.fingerprint = one_word(words, "fingerprint", path, at)
-        words, at = own.get("sequence", (["-"], 0))
-        self.sequence = one_word(words, "sequence", path, at)
+        self.sequence = one_word(own["sequence"][0], "sequence", path, own["sequence"][1]) if sequence else None
         kernel = _read_kernel(*own["kernel"], path) if "kernel" in own else None
         if (kernel is not None) != (header.kernel_type == "precomputed"):
             raise ModelFormatError(path, "a line 'kernel' found" if kernel else "the header ends without 'kernel', which a precomputed kernel needs", line)

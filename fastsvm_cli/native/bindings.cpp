@@ -251,7 +251,7 @@ NB_MODULE(_native, m) {
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
-        .def_ro("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
+        .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
         .def_rw("kernel_evaluations", &Decisions::kernel_evaluations, "by a model that stops early")
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", [](Decisions& self, const std::vector<std::int64_t>& rows, const Decisions& from) {

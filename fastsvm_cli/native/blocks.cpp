@@ -12,6 +12,7 @@ namespace fastsvm {
 namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t none = -1, open = -2;
+constexpr double most_cells = 1 << 24;  // coordinates of boxes; of more, as of sparse vectors of very many features, there are none, and every block is evaluated
 constexpr double up = 1 + 1e-13;      // exp and a few products; the distances are moved by more than their own rounding
 constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds
 }  // namespace
@@ -56,6 +57,7 @@ Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
         });
     for (double w : weight) pair_weight_ = std::max(pair_weight_, w * (1 + static_cast<double>(2 * blocks_ + 8) * unit));
 
+    if (!strips_.dense() && static_cast<double>(2 * groups * lanes) * static_cast<double>(d) > most_cells) return;
     boxes_.assign(static_cast<std::size_t>(groups * d * 2 * lanes), 0.0);
     std::vector<double> dense(static_cast<std::size_t>(d));
     for (std::int64_t b = 0; b < blocks_; ++b) {
@@ -92,6 +94,14 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
     const Kernels& k = kernels();
     strips_.take(rows, row, out.row);
     out.rounding = rounding_.row(rows, row, false);
+    out.evaluated.assign(static_cast<std::size_t>(blocks_), 0);
+    out.kernel_values.resize(static_cast<std::size_t>(padded_));
+    if (boxes_.empty()) {
+        out.guess.assign(static_cast<std::size_t>(blocks_), 0.0);
+        out.near.assign(static_cast<std::size_t>(blocks_), up);
+        out.far.assign(static_cast<std::size_t>(blocks_), 0.0);
+        return;
+    }
     out.dense.resize(static_cast<std::size_t>(d));
     const double outside = strips_.spread(rows, row, out.dense.data());
     out.near.resize(static_cast<std::size_t>(groups * lanes));
@@ -113,8 +123,6 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
         out.near[b] = out.near[b] * up + 1e-300;  // below e^-708 it was taken for 0
         out.far[b] *= certain;
     }
-    out.evaluated.assign(static_cast<std::size_t>(blocks_), 0);
-    out.kernel_values.resize(static_cast<std::size_t>(padded_));
     out.evaluations += blocks_;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <cstring>
 #include <mutex>
 
@@ -252,7 +253,8 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
                     const double value = values->value[static_cast<std::size_t>(row * pairs + j)], radius = values->radius[static_cast<std::size_t>(row * pairs + j)];
                     const double above = std::max(value + radius, 0.0), below = std::max(radius - value, 0.0);
                     *p++ = ' ';
-                    p = write_g(p, above > 0 ? above / (above + below) : 0.0, 6);
+                    const bool known = radius < std::numeric_limits<double>::infinity();
+                    p = write_g(p, !known ? 0.5 : above > 0 ? above / (above + below) : 0.0, 6);
                 }
                 *p++ = '\n';
                 text.append(line.data(), static_cast<std::size_t>(p - line.data()));

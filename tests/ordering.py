@@ -1,0 +1,189 @@
+"""What the tests of ordered models share: models and rows made to break them, and LIBSVM in this process."""
+
+import ctypes
+from math import sqrt
+
+import numpy as np
+import oracles
+from libsvm import svm as libsvm
+from libsvm.svmutil import svm_load_model
+from oracles import OWN_KERNELS, data_text, random_machine, random_rows
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.blocks import compile_blocks
+from fastsvm_cli.compilers.geometry import compile_geometry
+from fastsvm_cli.compilers.triangle import compile_triangle
+from fastsvm_cli.compilers.vectors import with_vectors
+from fastsvm_cli.header import SVM_TYPES
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.exact import Kernel
+from fastsvm_cli.prediction import predict
+
+COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle, "blocks": compile_blocks}
+HUGE = 1e160  # its square overflows
+UNKNOWN = 1000  # an index no support vector has
+NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius settles it
+
+
+def parse(rows):
+    chunk, fault, _, _ = _native.parse(data_text(rows) or b"")
+    assert fault is None
+    return chunk
+
+
+def exact_model(machine):
+    """As `order` has it: a kernel that LIBSVM does not know is that of a precomputed model, given its vectors."""
+    if machine.kernel not in OWN_KERNELS:
+        return parse_model(machine.text(), "a.model")
+    kernel = Kernel(machine.kernel, machine.gamma, machine.coef0, machine.degree)
+    return with_vectors(parse_model(oracles.behind_serials(machine).text(), "a.model"), [parse(machine.vectors)], "train", kernel)
+
+
+def order(machine, method, **options):
+    """The ordered model, as read back from its file."""
+    return parse_model(COMPILERS[method](exact_model(machine), fingerprint="f", **options).to_text(), "a.order")
+
+
+def random_options(rng, machine, method):
+    if method == "triangle":
+        return {"seed": int(rng.integers(9)), "lists": int(rng.integers(1, 6)) if rng.random() < 0.7 else None}
+    if method == "blocks":
+        return {}
+    options = {"seed": int(rng.integers(9)), "sequence": str(rng.choice(["greedy", "sgma"], p=[0.7, 0.3]))}
+    options["points"] = int(rng.integers(1, 200)) if rng.random() < 0.7 else None
+    if machine.vectors and rng.random() < 0.2:  # any vectors may be folded ones
+        options["folded"] = random_rows(rng, 2, [1, 2, 3], scale=float(max(map(abs, machine.vectors[0].values()), default=1)))
+    return options
+
+
+def lines(model, rows, **options):
+    written = []
+    tally = predict(model, [parse(rows)], written.append, path="rows", **options)
+    return b"".join(written).decode().splitlines(), tally
+
+
+class Libsvm:
+    """LIBSVM 3.37 in this process, with the model as a file: numbers and lines of svm-predict."""
+
+    def __init__(self, machine, folder):
+        self.machine, path = machine, folder / "libsvm.model"
+        own = machine.kernel in OWN_KERNELS
+        path.write_bytes((oracles.behind_serials(machine) if own else machine).text())
+        self.model = svm_load_model(str(path))
+        path.unlink()
+
+    def _nodes(self, rows):
+        if self.machine.kernel in OWN_KERNELS:
+            rows = oracles.precomputed_rows(self.machine, rows)
+        for row in rows:
+            yield (libsvm.svm_node * (len(row) + 1))(*sorted(row.items()), (-1, 0.0))
+
+    def values(self, rows):
+        pairs = len(self.machine.pairs)
+        buffer = (ctypes.c_double * max(pairs, 1))()
+        out = np.empty((len(rows), pairs))
+        for r, nodes in enumerate(self._nodes(rows)):
+            libsvm.libsvm.svm_predict_values(self.model, nodes, buffer)
+            out[r] = buffer[:pairs]
+        return out
+
+    def lines(self, rows):
+        return ["%.17g" % libsvm.libsvm.svm_predict(self.model, nodes) for nodes in self._nodes(rows)]
+
+
+# ---- models nobody trained
+
+
+def random_vectors(rng, n, indices, scale):
+    """Vectors of few clusters or of none, about the origin or far from it; duplicates, near-duplicates, zero vectors."""
+    offset = float(rng.choice([0, 0, 0, 1, 30, 1000])) * scale
+    vectors = random_rows(rng, n, indices, density=float(rng.choice([0.3, 1, 1])) if len(indices) < 20 else 0.04, scale=scale, offset=offset)
+    if n > 8 and len(indices) < 20 and rng.random() < 0.5:
+        centers = random_rows(rng, 4, indices, scale=5 * scale)
+        vectors = [{i: v + centers[r % 4][i] if centers[r % 4] else v for i, v in row.items()} for r, row in enumerate(vectors)]
+    for i in range(1, n, 5):
+        kind = rng.random()
+        if kind < 0.2:
+            vectors[i] = {index: v * (1 + 10 ** rng.uniform(-15, -6)) for index, v in vectors[i - 1].items()}
+        elif kind < 0.3:
+            vectors[i] = {index: v * float(rng.choice([1e-12, 1e-3, 100])) for index, v in vectors[i].items()}
+    return vectors
+
+
+def random_case(rng, kernel):
+    """A machine and rows for it."""
+    n = int(rng.integers(0, 8)) if rng.random() < 0.2 else int(rng.integers(8, 40)) if rng.random() < 0.6 else int(rng.integers(40, 150))
+    svm_type = str(rng.choice(["c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"], p=[0.6, 0.15, 0.1, 0.1, 0.05]))
+    classes = 2 if n == 0 else int(rng.choice([2, 2, 2, 3, 4, 5, 10], p=[0.2, 0.2, 0.2, 0.15, 0.1, 0.1, 0.05]))
+    d = int(rng.integers(1, 7)) if rng.random() < 0.9 else 60  # of 60, few are not zero
+    indices = sorted(rng.choice(np.arange(0, 80), d, replace=False).tolist())
+    scale = float(rng.choice([1e-3, 1, 1, 1, 1e3]))
+    vectors = random_vectors(rng, n, indices, scale)
+    unit = scale * scale * d if kernel != "exponential" else scale * sqrt(d)
+    gamma = float(rng.choice([0.0, 1e-12, 1e-6, 1e6]) if rng.random() < 0.12 else 10 ** rng.uniform(-3, 2)) / unit
+    parameters = {"gamma": gamma}
+    if kernel == "polynomial":
+        parameters |= {"gamma": min(gamma, 10 / unit), "coef0": float(rng.choice([0, 0.3, 1, 10])), "degree": int(rng.integers(0, 6))}
+    elif kernel == "normalized_polynomial":
+        parameters |= {"gamma": min(gamma, 10 / unit), "coef0": float(rng.choice([0.01, 0.3, 1, 10])), "degree": int(rng.integers(1, 6))}
+    machine = random_machine(rng, svm_type, kernel, vectors, nr_class=classes, **parameters)
+    if rng.random() < 0.5:  # the first class of a pair has positive coefficients, the second negative ones, as trained models do
+        of = np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else np.arange(n) % 2
+        for column in range(machine.coef.shape[1]):
+            machine.coef[:, column] = np.abs(machine.coef[:, column]) * np.where(of <= column, 1, -1)
+    machine.coef *= 10.0 ** rng.choice([-8, 0, 0, 0, 3, 10])
+    kind = rng.random()
+    if kind < 0.25:  # twins against each other: sums of large terms that cancel
+        for i in range(1, n, 2):
+            machine.vectors[i], machine.coef[i] = dict(machine.vectors[i - 1]), -machine.coef[i - 1] * (1 + rng.choice([0, 0, 1e-12, 1e-3]))
+    if kind < 0.5:
+        machine.rho = [0.0] * len(machine.rho)
+    elif kind < 0.6:
+        machine.rho = (np.array(machine.rho) * float(np.abs(machine.coef).sum())).tolist()
+    rows = random_rows(rng, 4, [*indices, UNKNOWN], scale=scale * float(rng.choice([0.1, 1, 5])))
+    rows += [dict(vectors[i]) for i in rng.integers(0, n, 3)] if n else []
+    rows += [{index: v + scale * 10 ** rng.uniform(-9, -1) * float(rng.standard_normal()) for index, v in vectors[i].items()} for i in rng.integers(0, n, 2)] if n else []
+    rows += [{}, {UNKNOWN: scale}, {**(vectors[0] if n else {}), UNKNOWN: scale * 10 ** rng.uniform(-9, 2)}]
+    if rng.random() < 0.1:
+        rows += [{1: float(rng.choice([1e20, 1e100, HUGE]))}]
+    return machine, rows
+
+
+def spread(rng, n, kernel, d=5, classes=2):
+    """A machine whose kernel matrix is well conditioned, its two classes' coefficients adding up to 0."""
+    vectors = [dict(enumerate(row, 1)) for row in rng.standard_normal((n, d)).tolist()]
+    machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, gamma=0.5, coef0=1.0, degree=5)
+    if classes == 2:
+        k = n // 2
+        a = rng.uniform(0.1, 1, n)
+        a[k:] *= -a[:k].sum() / a[k:].sum()
+        machine.nr_sv, machine.coef = [k, n - k], a[:, None]
+    return machine
+
+
+# ---- intervals
+
+
+def uncovered(value, radius, *truths):
+    """Where one of the truths is beyond the radius; an error that is NaN is not covered."""
+    with np.errstate(all="ignore"):
+        error = np.max([np.abs(value - truth) for truth in truths], axis=0)
+    return ~((error <= radius) | (radius == np.inf))
+
+
+def after(model, chunk, points):
+    """Value and radius of every row after so many points, settled or not: (rows, pairs) each."""
+    out = _native.Decisions(model.pairs, True)
+    model.evaluator.decision_values(chunk, NEVER, 0.0, points, out)
+    return np.array(out.value), np.array(out.radius)
+
+
+def settled(model, chunk, tolerance, task=None):
+    out = _native.Decisions(model.pairs, True)
+    left = model.settle(chunk, task or model.header.task(), tolerance, out)
+    return np.array(out.value), np.array(out.radius), left, out.kernel_evaluations
+
+
+def truths(machine, rows, folder):
+    with np.errstate(all="ignore"):
+        return oracles.decision_values(machine, rows), Libsvm(machine, folder).values(rows)

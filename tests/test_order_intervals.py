@@ -1,0 +1,288 @@
+"""Ordered models: every interval contains the decision value, exact and as svm-predict computes it; and no interval is wider than its paper's."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import HealthCheck, given, settings, target
+from hypothesis import strategies as st
+from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
+from ordering import COMPILERS, NEVER, UNKNOWN, Libsvm, after, exact_model, lines, order, parse, random_case, random_options, random_vectors, settled, spread, truths, uncovered
+from threadpoolctl import threadpool_limits
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.geometry import GeometryModel
+
+searching = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def serial_libsvm():
+    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+# ---- geometry
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
+def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
+    finite = seen = 0
+    for trial in range(60):
+        rng = np.random.default_rng([20, trial])
+        machine, rows = random_case(rng, kernel)
+        if kernel in OWN_KERNELS:
+            rows = [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
+        try:
+            model = order(machine, "geometry", **random_options(rng, machine, "geometry"))
+        except ModelFormatError:
+            continue
+        rows += [machine.vectors[p] for p in model.points[:40] if p < len(machine.vectors)]
+        chunk, expected = parse(rows), truths(machine, rows, tmp_path)
+        count = len(model.points)
+        for k in range(1, count + 1) if count <= 12 else sorted({1, 2, 31, 32, 33, 64, count, *rng.integers(1, count, 6).tolist()}):
+            value, radius = after(model, chunk, k)
+            bad = uncovered(value, radius, *expected)
+            assert not bad.any(), (trial, k, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
+            finite, seen = finite + np.isfinite(radius).sum(), seen + radius.size
+            model.stop_after(k)  # as predict --steps has it: rows are left where their label is settled
+            out = _native.Decisions(model.pairs, True)
+            model.decision_values(chunk, out)
+            assert not uncovered(np.array(out.value), np.array(out.radius), *expected).any()
+    assert finite > 0.7 * seen
+
+
+def with_points(machine, points, vectors=()):
+    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and further vectors."""
+    exact = exact_model(machine)
+    everything = [*machine.vectors, *vectors]
+    text = "".join(oracles.row_text(" ".join(["0"] * machine.coef.shape[1]), row) + "\n" for row in everything)
+    all_vectors = _native.parse(text.encode(), leading=machine.coef.shape[1])[0]
+    out = _native.Decisions(exact.pairs, True)
+    exact.evaluator.fast_values(all_vectors.select(points), out)
+    b = np.array(out.value) + np.array(machine.rho)
+    error = (np.array(out.radius) + 4 * oracles.UNIT * (np.abs(b) + np.abs(np.array(out.value)))).max(axis=0)
+    a = machine.pair_coefficients.T.astype(EXTENDED)
+    squared_norm = np.einsum("ip,ij,jp->p", a, oracles.kernel_values(machine, machine.vectors), a)
+    size = np.einsum("ip,ij,jp->p", np.abs(a), np.abs(oracles.kernel_values(machine, machine.vectors)), np.abs(a))
+    upper = (np.maximum(squared_norm, 0) + 1e-15 * size).astype(float)
+    return GeometryModel(
+        exact, "f", sequence="any", all_vectors=all_vectors, points=list(points), b=np.ascontiguousarray(b).ravel(), squared_norm=upper.tolist(), b_error=error.tolist(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
+def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kernel):
+    """Points that depend on those before them, twins, the same point twice, vectors that are no support vectors: a file may name any."""
+    narrow = 0
+    for trial in range(60):
+        rng = np.random.default_rng([21, trial])
+        n, d = int(rng.integers(2, 70)), int(rng.integers(1, 5))
+        indices = list(range(1, d + 1))
+        vectors = random_rows(rng, n, indices, scale=float(rng.choice([0.1, 1, 3])))
+        for i in range(1, n, 3):
+            vectors[i] = {index: v * (1 + 10 ** rng.uniform(-16, -2)) for index, v in vectors[i - 1].items()}
+        parameters = {"gamma": float(10 ** rng.uniform(-2, 1)), "coef0": float(rng.choice([0.01, 1])), "degree": int(rng.integers(1, 5))}
+        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=int(rng.choice([2, 3])), **parameters)
+        machine.coef *= 10.0 ** rng.choice([0, 0, 8])
+        more = random_rows(rng, 3, [*indices, UNKNOWN])
+        points = [int(p) for p in rng.integers(0, n + 3, int(rng.integers(1, 90)))]
+        model = with_points(machine, points, more)
+        rows = [*random_rows(rng, 6, [*indices, UNKNOWN]), *(([*vectors, *more])[p] for p in points[:6]), {}]
+        chunk, expected = parse(rows), truths(machine, rows, tmp_path)
+        for k in sorted({1, len(points), *rng.integers(1, len(points) + 1, 4).tolist()}):
+            value, radius = after(model, chunk, k)
+            bad = uncovered(value, radius, *expected)
+            assert not bad.any(), (trial, k, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
+        narrow += np.median(radius / np.abs(machine.coef).sum()) < 0.1
+    assert narrow > 20
+
+
+@searching
+@given(st.data())
+def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
+    real = st.floats(-4, 4, width=32)
+    n, d = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 3))
+    scale = 10 ** data.draw(st.floats(-3, 3))
+    x = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=n, max_size=n))) * scale
+    coef = np.array(data.draw(st.lists(real, min_size=n, max_size=n)))[:, None] * 10 ** data.draw(st.floats(-3, 10))
+    for i in range(1, n):
+        twin = data.draw(st.sampled_from([None, None, 0.0, 1e-14, 1e-9, 1e-4]))
+        if twin is not None:
+            x[i], coef[i] = x[i - 1] * (1 + twin), -coef[i - 1]
+    kernel = data.draw(st.sampled_from(["rbf", "rbf", "exponential", "linear", "polynomial", "normalized_polynomial"]))
+    offset = data.draw(st.sampled_from([0.0, 0.0, 1.0, 1e3])) * scale
+    unit = scale if kernel == "exponential" else scale**2
+    parameters = {"gamma": 10 ** data.draw(st.floats(-4, 2 if "poly" not in kernel else 0)) / unit, "coef0": data.draw(st.sampled_from([0.1, 1.0])), "degree": data.draw(st.integers(1, 4))}
+    machine = Machine("epsilon_svr", kernel, [dict(enumerate(row, 1)) for row in (x + offset).tolist()], coef, [data.draw(real)], **parameters)
+    z = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4))) * 10 ** data.draw(st.floats(-2, 1)) * scale + offset
+    rows = [*(dict(enumerate(row, 1)) for row in z.tolist()), *machine.vectors[:2]]
+    chunk = parse(rows)
+    with np.errstate(all="ignore"):
+        expected = oracles.decision_values(machine, rows), oracles.libsvm_values(machine, rows)
+        answers = []
+        for method in COMPILERS if kernel in ("rbf", "exponential") else ["geometry"]:
+            try:
+                model = order(machine, method)
+            except ModelFormatError:
+                continue
+            if method == "geometry":
+                answers += [after(model, chunk, k) for k in range(1, len(model.points) + 1)]
+            else:
+                answers += [settled(model, chunk, tolerance)[:2] for tolerance in (0.0, float(np.abs(coef).sum()) / 10)]
+        worst = 0.0
+        for value, radius in answers:
+            assert not uncovered(value, radius, *expected).any(), (machine, rows, value, radius, expected)
+            worst = max(worst, float(np.max(np.where(np.isfinite(radius), np.abs(value - expected[0]) / radius, 0))))
+    target(worst)
+
+
+@pytest.mark.parametrize("kernel, classes", [("rbf", 2), ("rbf", 4), ("exponential", 2), ("normalized_polynomial", 2), ("normalized_polynomial", 3), ("polynomial", 2)])
+def test_the_interval_is_that_of_exact_arithmetic_but_for_rounding(kernel, classes):
+    """And the value is its center: <w, phi(z)> inside the span of the points."""
+    rng = np.random.default_rng(22)
+    for _ in range(5):
+        machine = spread(rng, 50, kernel, classes=classes)
+        model = order(machine, "geometry", points=40)
+        rows = [*random_rows(rng, 8, [1, 2, 3, 4, 5]), machine.vectors[model.points[0]], machine.vectors[model.points[-1]]]
+        center, width = oracles.intervals(machine, [machine.vectors[p] for p in model.points], rows)
+        chunk = parse(rows)
+        sizes = np.sqrt(oracles.self_kernel(machine, rows))[:, None] * width[0].max(axis=0) / np.sqrt(oracles.self_kernel(machine, rows)).max()
+        for k in range(1, len(model.points) + 1):
+            value, radius = after(model, chunk, k)
+            assert np.all(radius >= width[k] * (1 - 1e-9))
+            assert np.all(radius <= width[k] * (1 + 1e-6) + 3e-5 * sizes), (k, (radius - width[k]).max(), sizes)
+            assert np.all(np.abs(value - center[k]) <= 1e-9 * sizes)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
+def test_the_interval_is_never_wider_than_the_papers(kernel):
+    rng, narrower = np.random.default_rng(23), []
+    for _ in range(4):
+        machine = spread(rng, 24, kernel)
+        model = order(machine, "geometry", points=20)
+        rows = [*random_rows(rng, 6, [1, 2, 3, 4, 5]), machine.vectors[model.points[1]]]
+        truth, chunk = oracles.decision_values(machine, rows)[:, 0], parse(rows)
+        for k in range(1, len(model.points) + 1):
+            low, high = oracles.papers_interval(machine, [machine.vectors[p] for p in model.points[:k]], rows)
+            assert np.all(low <= truth + 1e-9) and np.all(truth <= high + 1e-9)
+            _, radius = after(model, chunk, k)
+            assert np.all(radius[:, 0] <= (high - low) / 2 * (1 + 1e-6) + 1e-5), k
+            narrower += ((high - low) / 2 - radius[:, 0])[:6].tolist()
+    assert np.mean(np.array(narrower) > 1e-3) > 0.5
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial", "linear"])
+def test_all_the_points_of_a_well_conditioned_kernel_matrix_leave_rounding_only(kernel):
+    rng = np.random.default_rng(24)
+    for _ in range(5):
+        machine = spread(rng, 40, kernel, d=3 if kernel == "linear" else 6)
+        model = order(machine, "geometry", points=40)
+        rows = random_rows(rng, 10, [1, 2, 3]) + machine.vectors[:10]
+        first, last = (after(model, parse(rows), k)[1] for k in (1, len(model.points)))
+        size = np.abs(machine.coef).sum() * float(np.sqrt(oracles.self_kernel(machine, machine.vectors).max()))
+        assert last.max() < 1e-5 * size < 1e-2 * size < first.max()
+        assert len(model.points) == (3 if kernel == "linear" else 40)  # more than span the space are no use
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential"])
+@pytest.mark.parametrize("method", ["triangle", "blocks"])
+def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, method, kernel):
+    stopped = np.zeros(4, int)
+    for trial in range(70):
+        rng = np.random.default_rng([25, trial])
+        machine, rows = random_case(rng, kernel)
+        if kernel == "exponential":
+            rows = [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
+        rows += machine.vectors[:5]
+        model = order(machine, method, **random_options(rng, machine, method))
+        chunk, expected = parse(rows), truths(machine, rows, tmp_path)
+        tolerances = [float(np.abs(machine.coef).sum()) * share for share in (0.0, 1e-6, 0.03, 0.5)]
+        for at, tolerance in enumerate(tolerances):
+            for task in {None, NEVER} if model.pairs == 1 else {None}:
+                value, radius, left, _ = settled(model, chunk, tolerance, task)
+                bad = uncovered(value, radius, *expected)
+                assert not bad.any(), (trial, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
+            stopped[at] += len(rows) - len(left)
+            if task is NEVER:
+                assert np.all((radius[:, 0] <= tolerance) == ~np.isin(np.arange(len(rows)), left))
+    assert stopped[-1] > stopped[0]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential"])
+def test_triangle_stops_no_later_than_the_papers_conditions(kernel):
+    """Terms are done 32 at a time."""
+    rng, saved = np.random.default_rng(26), 0
+    for _ in range(8):
+        vectors = random_vectors(rng, 230, [1, 2, 3], 1.0)
+        machine = random_machine(rng, "c_svc", kernel, vectors, gamma=float(10 ** rng.uniform(-1, 1)))
+        model = order(machine, "triangle", lists=int(rng.integers(1, 4)))
+        for row in [*random_rows(rng, 6, [1, 2, 3], scale=3), vectors[0], {UNKNOWN: 0.5}]:
+            _, _, _, evaluations = settled(model, parse([row]), 0.0)
+            stops = oracles.papers_stops(machine, model.pivots, row)
+            assert evaluations - len(model.pivots) <= min(230, 32 * -(-min(stops) // 32)), stops
+            saved += 230 - min(stops)
+    assert saved > 0.1 * 8 * 8 * 230
+
+
+# ---- predict --steps
+
+
+def stopped_lines(model, rows, k):
+    model.stop_after(k)
+    written, tally = lines(model, rows, values=True)
+    pairs = model.pairs
+    words = [line.split() for line in written]
+    assert all(len(row) == 1 + 3 * pairs for row in words)
+    return [row[0] for row in words], *(np.array([row[1 + at * pairs : 1 + (at + 1) * pairs] for row in words], float) for at in range(3)), tally
+
+
+@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("one_class", 2), ("epsilon_svr", 2)])
+def test_stopped_rows_print_value_radius_and_the_odds_of_eq_32(tmp_path, svm_type, classes):
+    seen = []
+    for trial in range(25):
+        rng = np.random.default_rng([40, trial])
+        machine = random_machine(rng, svm_type, "rbf", random_rows(rng, 90, [1, 2, 3, 4]), nr_class=classes, gamma=float(10 ** rng.uniform(-1, 1)))
+        rows = [*random_rows(rng, 20, [1, 2, 3, 4]), *machine.vectors[:3]]
+        model, k = order(machine, "geometry"), int(rng.integers(1, 25))
+        labels, value, radius, odds, tally = stopped_lines(model, rows, k)
+        out = _native.Decisions(model.pairs, True)
+        model.decision_values(parse(rows), out)
+        np.testing.assert_array_equal(value, np.array(out.value))
+        exact_radius = np.array(out.radius)
+        assert np.all(radius >= exact_radius) and np.all(radius <= 1.02 * exact_radius)  # three digits, rounded up
+        for v, r, printed_r, p in zip(value.ravel(), exact_radius.ravel(), radius.ravel(), odds.ravel()):
+            assert p == pytest.approx(oracles.odds(v - r, v + r), abs=1e-6, rel=1e-5)
+            assert p == pytest.approx(oracles.odds(v - printed_r, v + printed_r), abs=0.01)
+            assert (p == 1) == (v >= r) and (p == 0) == (v <= -r)
+        seen += odds.ravel().tolist()
+        assert labels == ["%.17g" % label for label in oracles.labels(machine, value)]
+        assert tally.kernel_evaluations <= k * len(rows)
+        if machine.classification or svm_type == "one_class":
+            exact = Libsvm(machine, tmp_path).lines(rows)
+            if model.pairs == 1:
+                decided = (np.abs(value) >= exact_radius)[:, 0]
+                assert tally.undecided == (~decided).sum()
+                assert all(ours == theirs for ours, theirs, sure in zip(labels, exact, decided) if sure)
+    assert 0.1 < np.mean((0 < np.array(seen)) & (np.array(seen) < 1))
+
+
+def test_more_steps_decide_more_rows_until_all_points_are_taken():
+    rng = np.random.default_rng(41)
+    machine = spread(rng, 150, "rbf", d=3)
+    rows = random_rows(rng, 200, [1, 2, 3])
+    undecided = [stopped_lines(order(machine, "geometry", points=128), rows, k)[4].undecided for k in (1, 32, 64, 96, 128, 10**6)]
+    assert undecided[0] > undecided[1] > undecided[2] >= undecided[3] >= undecided[4] == undecided[5]
+
+
+def test_where_nothing_is_known_the_odds_are_even():
+    """An infinite radius, of a row whose norm overflows or a model without points, is no reason to print nan."""
+    rng = np.random.default_rng(42)
+    machine = spread(rng, 40, "rbf")
+    *_, radius, odds, _ = stopped_lines(order(machine, "geometry"), [{1: 1e200}, {1: 1.0}], 3)
+    assert radius[0] == np.inf and odds[0] == 0.5 and 0 <= odds[1] <= 1
+    empty = random_machine(rng, "one_class", "rbf", [], gamma=1.0)
+    *_, odds, _ = stopped_lines(order(empty, "geometry"), [{1: 1.0}], 3)
+    assert 0 <= odds[0] <= 1
