@@ -27,7 +27,8 @@ class Fallback:
     @property
     def model(self) -> Model:
         if self._model is None:
-            self._model = self._load()
+            found = self._load()
+            self._model = found.plain() if found.reduced else found  # a reduced set may be the exact model of another compiled one
         return self._model
 
 
@@ -49,7 +50,8 @@ def predict(
     exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what a value of an
     ordered regression model may be off by, so that it can stop early. Raises DataFormatError.
     """
-    header = model.header
+    # The exact model's probabilities, where those of a reduced set were fitted anew.
+    header = exact.model.header if exact is not None and probability and model.reduced else model.header
     task, predictions = header.task(), _native.Predictions()
     decisions = _native.Decisions(model.pairs, model.certified and (values or exact is not None or model.ordered))
     again, tally = _native.Decisions(model.pairs, exact is not None), Tally(labelled)

@@ -59,6 +59,8 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, t
     if within is not None:
         tolerance = None
     exact = _fallback(model, model_file, exact_file, tolerance)
+    if exact is not None and probability and model.reduced:
+        header = exact.model.header
     if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
         print("Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is evaluated exactly.", file=sys.stderr)
 

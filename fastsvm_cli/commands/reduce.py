@@ -37,7 +37,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
 
     from fastsvm_cli import _native
     from fastsvm_cli.data import read_bytes, read_chunks
-    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.errors import FileError, ModelFormatError
     from fastsvm_cli.models import parse_model
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.output import Output, is_standard_output
@@ -60,6 +60,8 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     if output_file is None:
         output_file = "-" if model_file == "-" else basename(model_file) + ".reduced"
     rows = list(read_chunks(data_file)) if data_file else None
+    if rows is not None and not rows:
+        raise FileError(data_file, "no rows found, expected some to measure on")
     # numpy is not loaded yet. The matrices of many classes are small: threads would wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if model.pairs > 1 else str(_native.get_threads()))
 
@@ -79,7 +81,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
         else:
             found = compile_reduced_set(model, count=vectors or max(1, round(ratio * total)), on_progress=progress, **how)
         reduced = found.model
-        if rows and any(chunk.rows for chunk in rows) and model.header.has_probability and not lossless:
+        if rows and model.header.has_probability and not lossless:
             refit(reduced, rows)
     result = reduced.to_text()
     with Output(output_file) as output:

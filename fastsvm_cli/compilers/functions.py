@@ -1,5 +1,7 @@
 """The decision functions of an exact model as vectors of feature space: w = sum_i a_i phi(x_i), f(z) = <w, phi(z)> - rho."""
 
+from copy import copy
+
 import numpy as np
 import scipy.sparse
 
@@ -26,13 +28,14 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None):
 def inner_products(model: ExactModel, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
     """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these numbers: both (rows, pairs). The
     exact model computes them, and knows the radius of its rounding. Raises ModelFormatError where a value overflows."""
+    header = copy(model.header)
+    header.rho = [0.0] * model.pairs  # which may be large beside them
     decisions = _native.Decisions(model.pairs, True)
-    model.evaluator.fast_values(rows, decisions)
-    values, radius = np.asarray(decisions.value), np.asarray(decisions.radius)
-    b = values + np.array(model.header.rho)
+    _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).machine).fast_values(rows, decisions)
+    b, radius = np.array(decisions.value), np.array(decisions.radius)
     if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
         raise ModelFormatError(model.path, "a decision value at a support vector overflows, or no bound of its rounding is known: scale the data")
-    return b, radius + UNIT * (np.abs(b) + np.abs(values))
+    return b, radius
 
 
 def squared_norms(model: ExactModel, b: np.ndarray, error: np.ndarray) -> np.ndarray:

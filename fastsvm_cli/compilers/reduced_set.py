@@ -6,6 +6,7 @@ method     algorithm 1: vectors one by one, each placed where it takes most from
            together, in which the coefficients are always the best ones (variable projection: Golub and Pereyra 1973), and the offset by eq. (9)
 """
 
+from copy import copy
 from typing import Callable
 
 import numpy as np
@@ -39,14 +40,18 @@ class Part:
         return self.x.shape[0]
 
 
+def check_kernel(model: ExactModel) -> None:
+    header = model.header
+    if header.kernel_type != "rbf" or not header.gamma >= 0:
+        what = f"an rbf kernel with gamma {header.gamma:g}" if header.kernel_type == "rbf" else f"a {header.kernel_type} kernel"
+        raise ModelFormatError(model.path, f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more")
+
+
 class Problem:
     """gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the features (d)."""
 
     def __init__(self, model: ExactModel):
         header = model.header
-        if header.kernel_type != "rbf" or not header.gamma >= 0:
-            what = f"an rbf kernel with gamma {header.gamma:g}" if header.kernel_type == "rbf" else f"a {header.kernel_type} kernel"
-            raise ModelFormatError(model.path, f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more")
         self.gamma, self.header = header.gamma, header
         x, self.columns = matrix(model.vectors)
         if x.shape[0] * x.shape[1] <= _DENSE_CELLS:
@@ -103,7 +108,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     leading = vectors.leading
     text = b"".join(b" ".join([*(repr(a).encode() for a in total[row].tolist()), *line.split(b" ")[leading:]]) + b"\n" for row, line in zip(kept, lines))
     merged = _native.parse(text, leading=leading)[0]
-    return ExactModel(with_vectors(header, _counts(header, kept)), merged, model.path), vectors.rows - len(kept)
+    return ExactModel(with_vectors(header, _counts(header, kept), len(kept)), merged, model.path), vectors.rows - len(kept)
 
 
 def _counts(header, kept: "list[int]") -> "list[int] | None":
@@ -113,15 +118,10 @@ def _counts(header, kept: "list[int]") -> "list[int] | None":
     return np.bincount(of[kept], minlength=header.nr_class).tolist()
 
 
-def with_vectors(header, nr_sv: "list[int] | None", total: "int | None" = None, **changes):
+def with_vectors(header, nr_sv: "list[int] | None", total: int):
     """A header with other support vectors."""
-    from copy import copy
-
     out = copy(header)
-    out.nr_sv = nr_sv
-    out.total_sv = sum(nr_sv) if nr_sv is not None else (header.total_sv if total is None else total)
-    for key, value in changes.items():
-        setattr(out, key, value)
+    out.nr_sv, out.total_sv = nr_sv, total
     return out
 
 
@@ -177,6 +177,8 @@ def place(
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L falls short of `count` where fixed-point iteration comes to no rest."""
     part = problem.parts[at]
+    if not count:
+        return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
     d, m = part.x.shape[1], part.a.shape[1]
     dense = part.x.toarray() if hasattr(part.x, "toarray") and part.x.shape[0] * d <= _DENSE_CELLS else part.x
     row_of = (lambda row: np.asarray(dense[row].todense()).ravel()) if hasattr(dense, "todense") else (lambda row: dense[row])
@@ -247,14 +249,14 @@ class Fit:
                 distance[p] = problem.squared_norm[p]
                 continue
             k = np.block([[block(s, t) for t, _ in members] for s, _ in members])
-            beta = cho_solve(cho_factor(k + _RIDGE * np.eye(len(b)), lower=True), b)
+            beta = _solve(k, b)
             distance[p] = problem.squared_norm[p] - 2 * (beta @ b) + beta @ (k @ beta)
             first = 0
             for s, column in members:
                 self.beta[s][:, column] = beta[first : first + len(z[s])]
                 first += len(z[s])
         self.distances = np.maximum(distance, 0.0)  # (functions)
-        self.distance = float(distance.sum())
+        self.distance = float(self.distances.sum())
         if not gradient:
             return
         # Eq. (7) at the best coefficients, which do not move to first order.
@@ -277,6 +279,16 @@ class Fit:
                 v = block(s, t) * (beta @ self.beta[t][:, theirs].T)
                 total += v @ z[t] - np.asarray((other.x.T @ w.T).T) + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z[s]
             self.gradient.append(4 * gamma * total)
+
+
+def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """k^-1 b, regularised as little as lets the factorisation through: vectors may coincide."""
+    for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
+        try:
+            return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)
+        except np.linalg.LinAlgError:
+            continue
+    return np.linalg.lstsq(k, b, rcond=None)[0]
 
 
 def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], None] | None" = None, iterations: int = _FINISH_ITERATIONS) -> "list[np.ndarray]":
@@ -315,6 +327,7 @@ def compile_reduced_set(
 ) -> "Reduction":
     """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. seed: of what is drawn. on_progress: called
     with the share done and the squared distance. Raises ModelFormatError for kernels other than rbf."""
+    check_kernel(model)
     if not model.pairs or not model.header.total_sv:
         return Reduction(lossless(model, fingerprint), 0, 0.0, False)
     problem_model, merged = merge_duplicates(model)
@@ -358,6 +371,7 @@ class Reduction:
 
 def lossless(model: ExactModel, fingerprint: str):
     """The model with duplicates merged: its values differ by the rounding of the sums of coefficients."""
+    check_kernel(model)
     merged, _ = merge_duplicates(model)
     weight = np.abs(pair_coefficients(model)).sum(axis=0)
     return _with_origin(model, merged.header, merged.vectors, fingerprint, model.header.total_sv * 2.0**-53 * weight)
@@ -392,15 +406,15 @@ def _assemble(model: ExactModel, problem: Problem, fit: Fit, fingerprint: str):
             entries = (f"{index}:{value!r}" for index, value in zip(problem.columns, vector) if value)
             lines.append(" ".join([*map(repr, coefficient), *entries]) + "\n")
     vectors = _native.parse("".join(lines).encode(), leading=model.vectors.leading)[0]
-    changed = with_vectors(header, nr_sv, vectors.rows, rho=[0.0] * problem.functions)
-    bare = ExactModel(changed, vectors, model.path)
+    changed = with_vectors(header, nr_sv, vectors.rows)
+    reduced = ExactModel(changed, vectors, model.path)
     # Eq. (9): the mean over the support vectors of a function of f(x) - Psi'(x).
     exact, _ = inner_products(model, model.vectors)
-    approximate, _ = inner_products(bare, model.vectors)
+    approximate, _ = inner_products(reduced, model.vectors)
     own = pair_coefficients(model) != 0
     difference = ((exact - approximate) * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
     changed.rho = (np.array(header.rho) - difference).tolist()
-    return _with_origin(model, changed, vectors, fingerprint, _distances(model, bare))
+    return _with_origin(model, changed, vectors, fingerprint, _distances(model, reduced))
 
 
 def _distances(model: ExactModel, reduced: ExactModel) -> np.ndarray:

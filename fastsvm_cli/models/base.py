@@ -16,6 +16,7 @@ class Model:
     certified: bool         whether it fills Decisions.radius where asked to (with_radius)
     bounded: bool           whether it counts rows outside a bound (Decisions.outside)
     ordered: bool           whether it counts kernel evaluations (Decisions.kernel_evaluations), because it stops early
+    reduced: bool           whether its probability parameters may be other than the exact model's
     stop_after(steps)       only where it can: answer from so many points alone, proving less (certified then, with radii)
     parse(text, path)       class method: the model in a file's content; raises ModelFormatError
     to_text() -> bytes      the file's content; parse(to_text()) is the same model
@@ -41,6 +42,7 @@ class Model:
     certified = False
     bounded = False
     ordered = False
+    reduced = False
     stop_after: "Callable[[int], None] | None" = None
 
     @property

@@ -39,10 +39,14 @@ class ReducedModel(ExactModel):
     are of the exact model it came from."""
 
     certified = True
+    reduced = True
 
     def __init__(self, header, vectors, path: str, origin: Origin):
         super().__init__(header, vectors, path)
         self.origin = origin
+        starts = vectors.indptr
+        self._longest = max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0)
+        self._weight = None
 
     @property
     def fingerprint(self) -> str:
@@ -52,8 +56,29 @@ class ReducedModel(ExactModel):
         return super().to_text() + self.origin.line().encode()
 
     def decision_values(self, chunk, out, until=None):
+        super().decision_values(chunk, out, until)
         if out.radius is None:
-            return super().decision_values(chunk, out, until)
-        self.evaluator.fast_values(chunk, out)
-        origin = self.origin
+            return
+        # Rounding once more: a row by the reference sum has no radius, and is svm-predict's number for this model, not an exact one.
+        if self._weight is None:
+            self._weight = _pair_weights(self)
+        origin, none = self.origin, [0.0] * self.pairs
+        out.widen(chunk, none, self._weight, self.header.total_sv, self._longest)
         out.widen(chunk, origin.radius, origin.weight, origin.count, origin.longest)
+
+    def plain(self) -> ExactModel:
+        """The LIBSVM model, without what it came from."""
+        return ExactModel(self.header, self.vectors, self.path)
+
+
+def _pair_weights(model: ExactModel) -> "list[float]":
+    """sum |coefficient| of every decision function, rounded up."""
+    header, coefficients = model.header, model.vectors.labels.tolist()
+    if not header.classification:
+        return [sum(abs(a) for (a,) in coefficients) * (1 + 1e-9)] if header.pairs else []
+    columns, first = [], 0
+    for size in header.nr_sv:  # per class: the sums of its columns
+        rows = coefficients[first : first + size]
+        columns.append([sum(abs(row[j]) for row in rows) for j in range(header.nr_class - 1)])
+        first += size
+    return [(columns[i][j - 1] + columns[j][i]) * (1 + 1e-9) for i in range(header.nr_class) for j in range(i + 1, header.nr_class)]

@@ -106,7 +106,7 @@ double Rounding::squared_distance_error(const Rows& rows, std::int64_t row) cons
 
 double Rounding::radius(std::int64_t pair, const Row& row, double value) const {
     // Beyond, svm-predict's sum may overflow on the way where ours does not.
-    if (!(pair_weight_[pair] * row.scale < 1e300)) return std::numeric_limits<double>::infinity();
+    if (!(row.kernel < std::numeric_limits<double>::infinity()) || !(pair_weight_[pair] * row.scale < 1e300)) return std::numeric_limits<double>::infinity();
     // Denormal products, and K below e^-708 taken for 0, are far below the last term.
     return pair_weight_[pair] * (row.kernel + 2.1 * unit * static_cast<double>(pair_count_[pair] + 6)) * row.scale +
            3 * unit * (std::fabs(value) + std::fabs(rho_[pair])) + 1e-200;
