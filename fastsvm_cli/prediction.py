@@ -53,8 +53,9 @@ def predict(
     # The exact model's probabilities, where those of a reduced set were fitted anew.
     header = exact.model.header if exact is not None and probability and model.reduced else model.header
     task, predictions = header.task(), _native.Predictions()
-    decisions = _native.Decisions(model.pairs, model.certified and (values or exact is not None or model.ordered))
-    again, tally = _native.Decisions(model.pairs, exact is not None), Tally(labelled)
+    with_radius = model.certified and (values or exact is not None or model.ordered)
+    decisions = _native.Decisions(model.pairs, with_radius)
+    again, tally = _native.Decisions(model.pairs, with_radius), Tally(labelled)
     until = (_thresholds(header) if probability else []) if probability or values else None
     if tolerance is not None:
         until = tolerance

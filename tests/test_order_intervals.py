@@ -26,6 +26,11 @@ def serial_libsvm():
 # ---- geometry
 
 
+def beside(rng, row):
+    """So near that K(z, z) - |y|^2 may be lost in rounding, and sqrt(K(z, z) - |y|^2) is not small against it."""
+    return {index: v * (1 + 10 ** rng.uniform(-11, -5) * float(rng.standard_normal())) for index, v in row.items()}
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
 def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
@@ -39,7 +44,8 @@ def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
             model = order(machine, "geometry", **random_options(rng, machine, "geometry"))
         except ModelFormatError:
             continue
-        rows += [machine.vectors[p] for p in model.points[:40] if p < len(machine.vectors)]
+        chosen = [machine.vectors[p] for p in model.points[:30] if p < len(machine.vectors)]
+        rows += chosen + [beside(rng, row) for row in chosen]
         chunk, expected = parse(rows), truths(machine, rows, tmp_path)
         count = len(model.points)
         for k in range(1, count + 1) if count <= 12 else sorted({1, 2, 31, 32, 33, 64, count, *rng.integers(1, count, 6).tolist()}):
@@ -54,8 +60,9 @@ def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
     assert finite > 0.7 * seen
 
 
-def with_points(machine, points, vectors=()):
-    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and further vectors."""
+def with_points(machine, points, vectors=(), rng=None, slack=0.0):
+    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and further vectors. slack: how far the numbers
+    in the file may be off, as they themselves say."""
     exact = exact_model(machine)
     everything = [*machine.vectors, *vectors]
     text = "".join(oracles.row_text(" ".join(["0"] * machine.coef.shape[1]), row) + "\n" for row in everything)
@@ -64,6 +71,9 @@ def with_points(machine, points, vectors=()):
     exact.evaluator.fast_values(all_vectors.select(points), out)
     b = np.array(out.value) + np.array(machine.rho)
     error = (np.array(out.radius) + 4 * oracles.UNIT * (np.abs(b) + np.abs(np.array(out.value)))).max(axis=0)
+    if slack:
+        b += slack * rng.choice([-1, 1], b.shape)
+        error += slack
     a = machine.pair_coefficients.T.astype(EXTENDED)
     squared_norm = np.einsum("ip,ij,jp->p", a, oracles.kernel_values(machine, machine.vectors), a)
     size = np.einsum("ip,ij,jp->p", np.abs(a), np.abs(oracles.kernel_values(machine, machine.vectors)), np.abs(a))
@@ -89,15 +99,16 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kern
         machine.coef *= 10.0 ** rng.choice([0, 0, 8])
         more = random_rows(rng, 3, [*indices, UNKNOWN])
         points = [int(p) for p in rng.integers(0, n + 3, int(rng.integers(1, 90)))]
-        model = with_points(machine, points, more)
-        rows = [*random_rows(rng, 6, [*indices, UNKNOWN]), *(([*vectors, *more])[p] for p in points[:6]), {}]
+        model = with_points(machine, points, more, rng, float(rng.choice([0, 1e-9, 1e-3])) * float(np.abs(machine.coef).max()))
+        chosen = [([*vectors, *more])[p] for p in points[:6]]
+        rows = [*random_rows(rng, 6, [*indices, UNKNOWN]), *chosen, *(beside(rng, row) for row in chosen), {}]
         chunk, expected = parse(rows), truths(machine, rows, tmp_path)
         for k in sorted({1, len(points), *rng.integers(1, len(points) + 1, 4).tolist()}):
             value, radius = after(model, chunk, k)
             bad = uncovered(value, radius, *expected)
             assert not bad.any(), (trial, k, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
         narrow += np.median(radius / np.abs(machine.coef).sum()) < 0.1
-    assert narrow > 20
+    assert narrow > 12
 
 
 @searching

@@ -298,19 +298,20 @@ def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], 
     shapes = [each.shape for each in z]
     sizes = np.cumsum([0, *(each.size for each in z)])
     scale = max(float(problem.squared_norm.sum()), np.finfo(float).tiny)
+    length = problem.gamma**-0.5 if problem.gamma > 0 else 1.0  # the kernel's own, whatever the data's scale
 
     def split(flat):
-        return [flat[sizes[i] : sizes[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
+        return [length * flat[sizes[i] : sizes[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
 
     def objective(flat):
         fit = Fit(problem, split(flat), gradient=True)
         if on_step:
             on_step(fit.distance / scale)
-        return fit.distance / scale, np.concatenate([g.ravel() for g in fit.gradient]) / scale
+        return fit.distance / scale, np.concatenate([g.ravel() for g in fit.gradient]) * (length / scale)
 
     if not sizes[-1]:
         return z
-    done = minimize(objective, np.concatenate([each.ravel() for each in z]), jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12})
+    done = minimize(objective, np.concatenate([each.ravel() for each in z]) / length, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12})
     return split(done.x)
 
 

@@ -57,6 +57,13 @@ class ReducedModel(ExactModel):
 
     def decision_values(self, chunk, out, until=None):
         super().decision_values(chunk, out, until)
+        self._widen(chunk, out)
+
+    def reference_values(self, chunk, out):
+        super().reference_values(chunk, out)
+        self._widen(chunk, out)
+
+    def _widen(self, chunk, out):
         if out.radius is None:
             return
         # Rounding once more: a row by the reference sum has no radius, and is svm-predict's number for this model, not an exact one.

@@ -1,0 +1,1441 @@
+"""fastsvm reduce: reduced sets as LIBSVM models. The algorithm against the paper's equations (Suttorp and Igel 2007), dense and in extended precision; the
+radius against models made to break it; the command as a user meets it."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from hashlib import sha256
+
+import numpy as np
+import oracles
+import pytest
+from conftest import DATA, FASTSVM
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
+from scipy.optimize import approx_fprime
+from test_certificate import hostile_machine, hostile_rows
+from test_parity import Libsvm, mirrored, run_both, serial_libsvm  # noqa: F401 (the last is a fixture of every test here)
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers import placement, reduced_set
+from fastsvm_cli.compilers.probabilities import refit
+from fastsvm_cli.compilers.reduced_set import Fit, Problem, compile_reduced_set, grow, lossless, merge_duplicates, shares
+from fastsvm_cli.data import read_chunks
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.models.reduced_set import ReducedModel
+from fastsvm_cli.prediction import Fallback, predict
+
+TYPES = [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)]
+INITS, OPTIMIZERS = ("greedy", "random", "alpha", "cluster"), ("none", "irprop", "fixed-point")
+
+
+def fingerprint(text):
+    return sha256(text).hexdigest()[:32]
+
+
+def exact_model(machine):
+    return parse_model(machine.text(), "a.model")
+
+
+def reduce(machine, count, **options):
+    return compile_reduced_set(exact_model(machine), fingerprint=fingerprint(machine.text()), count=count, **options)
+
+
+def split(text: bytes) -> "tuple[Machine, list[bytes]]":
+    """A reduced set's file: the LIBSVM model, and the words of the line behind it."""
+    model, word, line = text.rpartition(b"fastsvm_reduced ")
+    assert word and line.endswith(b"\n") and line.count(b"\n") == 1
+    return Machine.read(model), line.split()
+
+
+def machine_of(found) -> Machine:
+    return split(found.model.to_text())[0]
+
+
+def parse(rows, labels=None):
+    chunk, fault, _, _ = _native.parse(data_text(rows, labels))
+    assert fault is None
+    return chunk
+
+
+def decide(model, chunk):
+    out = _native.Decisions(model.pairs, True)
+    model.decision_values(chunk, out)
+    return np.array(out.value), np.array(out.radius)
+
+
+def values(model, chunk):
+    out = _native.Decisions(model.pairs)
+    model.decision_values(chunk, out)
+    return np.array(out.value)
+
+
+def reference(model, chunk):
+    out = _native.Decisions(model.pairs)
+    model.reference_values(chunk, out)
+    return np.array(out.value)
+
+
+def lines(model, chunks, **options):
+    written = []
+    tally = predict(model, chunks, written.append, path="rows", **options)
+    return b"".join(written).decode().splitlines(), tally
+
+
+def labels(model, chunks):
+    return np.array(lines(model, chunks)[0], float)
+
+
+def as_rows(x):
+    return [{j: float(v) for j, v in enumerate(row, 1)} for row in x]
+
+
+def some_machine(seed, svm_type="c_svc", classes=2, n=40, d=5, gamma=0.5, probability=False, offset=0.0):
+    """Different vectors, any coefficients; some are 0, as in a trained model of several classes."""
+    rng = np.random.default_rng(seed)
+    machine = random_machine(rng, svm_type, "rbf", as_rows(offset + rng.standard_normal((n, d))), nr_class=classes, gamma=gamma, probability=probability)
+    machine.label = [3, -4, 1, 7][:classes] if machine.classification else []
+    if classes > 2:
+        machine.coef[rng.random(machine.coef.shape) < 0.2] = 0
+    return machine
+
+
+def members(machine, pair):
+    """Which vectors take part in a decision function."""
+    if not machine.classification:
+        return np.ones(len(machine.vectors), bool)
+    return np.isin(np.repeat(np.arange(machine.nr_class), machine.nr_sv), machine.pairs[pair])
+
+
+class Dense:
+    """|Psi|^2 (pairs), |Psi - Psi'|^2 (pairs), and what they are made of: K of the vectors z and x, coefficients a and beta."""
+
+    def __init__(self, machine: Machine, small: Machine):
+        self.a, self.beta = machine.pair_coefficients.astype(EXTENDED), small.pair_coefficients.astype(EXTENDED)
+        self.kzz, self.kzx = oracles.kernel_values(small, small.vectors), oracles.kernel_values(machine, small.vectors)
+        self.b = self.a @ self.kzx.T  # <Psi, phi(z)>: (pairs, L)
+        self.norm = ((self.a @ oracles.kernel_values(machine, machine.vectors)) * self.a).sum(axis=1)
+        self.distance = self.norm - 2 * (self.beta * self.b).sum(axis=1) + ((self.beta @ self.kzz) * self.beta).sum(axis=1)
+
+    @property
+    def share(self):
+        return float(self.distance.sum() / self.norm.sum())
+
+
+JOBS = {
+    "rings": ("rings.train", "rings.test", "-g 0.5 -c 10"),
+    "rings-probability": ("rings.train", "rings.test", "-g 0.5 -c 10 -b 1"),
+    "rings-nu": ("rings.train", "rings.test", "-s 1 -n 0.3 -g 0.5"),
+    "rings-one-class": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5"),
+    "rings-one-class-probability": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5 -b 1"),
+    "colors": ("colors.train", "colors.test", "-g 0.05"),
+    "colors-probability": ("colors.train", "colors.test", "-g 0.05 -b 1"),
+    "waves": ("waves.train", "waves.train", "-s 3 -g 1 -p 0.02 -b 1"),
+    "waves-nu": ("waves.train", "waves.train", "-s 4 -g 1 -n 0.3"),
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """name -> (model file, test file); models of 250 rows of data/."""
+    folder = tmp_path_factory.mktemp("trained")
+    for name, (train_file, _, options) in JOBS.items():
+        y, x = svm_read_problem(str(DATA / train_file))
+        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:250], x[:250], f"-q {options}"))
+    return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in JOBS.items()}
+
+
+@pytest.fixture(scope="module")
+def reduced(trained, tmp_path_factory):
+    """reduced("rings", 20) -> the path of that reduced set, made once, without the command: half of the time."""
+    folder = tmp_path_factory.mktemp("reduced")
+
+    def get(name, count=30, data=None):
+        path = folder / f"{name}.{count}{'.refitted' if data else ''}"
+        if not path.exists():
+            model = trained[name][0]
+            found = compile_reduced_set(load_model(str(model)), fingerprint=fingerprint(model.read_bytes()), count=count)
+            if data:
+                refit(found.model, read_chunks(str(data)))
+            path.write_bytes(found.model.to_text())
+        return path
+
+    return get
+
+
+# ---- the output is a LIBSVM model
+
+
+@pytest.mark.parametrize("name", ["rings", "rings-nu", "rings-one-class", "colors", "colors-probability", "waves", "waves-nu"])
+def test_svm_predict_reads_a_reduced_set_and_writes_what_fastsvm_predict_writes(svm_predict, fastsvm, tmp_path, trained, reduced, name):
+    theirs, ours = run_both(svm_predict, fastsvm, tmp_path, trained[name][1], reduced(name))
+    assert ours[1] == theirs[1]
+    if name.startswith("waves"):
+        np.testing.assert_allclose(np.array(ours[0].split(), float), np.array(theirs[0].split(), float), rtol=1e-11, atol=1e-11)
+    else:
+        assert ours[0] == theirs[0]
+    assert len(set(ours[0].split())) > 1
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_libsvm_package_reads_a_reduced_set_and_gives_the_same_lines(trained, reduced, name):
+    path = reduced(name)
+    theirs, model = Libsvm(path), load_model(str(path))
+    assert isinstance(model, ReducedModel)
+    assert theirs.model.get_nr_sv() == theirs.model.l == model.header.total_sv <= 30
+    _, x = svm_read_problem(str(trained[name][1]))
+    rows = [{k: v for k, v in row.items() if v} for row in x[:500]]
+    for probability in (False, True)[: 1 + model.header.has_probability]:
+        ours = [line.split() for line in lines(model, [parse(rows)], probability=probability)[0]]
+        if theirs.regression:
+            np.testing.assert_allclose(np.array(ours, float), np.array(theirs.lines(rows, probability), float), rtol=1e-11, atol=1e-11)
+        else:
+            assert ours == theirs.lines(rows, probability)
+
+
+@pytest.mark.parametrize("svm_type, classes", TYPES)
+def test_all_but_the_vectors_and_offsets_is_the_exact_models(svm_type, classes):
+    machine = some_machine(1, svm_type, classes, probability=True)
+    small, words = split(reduce(machine, 10).model.to_text())
+    for key in ("svm_type", "kernel", "gamma", "label", "probA", "probB", "marks"):
+        assert getattr(small, key) == getattr(machine, key), key
+    assert len(small.vectors) == 10 and (not small.nr_sv or sum(small.nr_sv) == 10)
+    assert set(small.features) <= set(machine.features)
+    assert words[:5] == [b"1", fingerprint(machine.text()).encode(), b"40", b"5", *words[4:5]] and len(words) == 4 + 2 * len(machine.pairs)
+
+
+def test_indices_are_those_of_the_support_vectors():
+    """Columns of the dense matrix are not LIBSVM's indices."""
+    rng = np.random.default_rng(2)
+    indices = [0, 3, 70, 2147483647]
+    vectors = [dict(zip(indices, row)) for row in rng.standard_normal((30, 4)).tolist()]
+    machine = random_machine(rng, "c_svc", "rbf", vectors, gamma=0.5)
+    found = reduce(machine, 10)
+    small = machine_of(found)
+    assert small.features == indices
+    assert Dense(machine, small).share == pytest.approx(found.distance, rel=1e-5)
+    assert Dense(machine, small).share < 0.3
+
+
+def test_two_classes_share_their_vectors_each_is_listed_with_the_class_it_speaks_for():
+    small = machine_of(reduce(some_machine(3), 12))
+    assert np.all(small.coef[: small.nr_sv[0], 0] > 0) and np.all(small.coef[small.nr_sv[0] :, 0] <= 0)
+    assert min(small.nr_sv) > 0
+
+
+# ---- coefficients, offset, distance
+
+
+@pytest.mark.parametrize("finishing", [False, True])
+@pytest.mark.parametrize("svm_type, classes", TYPES)
+def test_coefficients_solve_the_equations_of_each_pair_over_the_vectors_of_both_classes(svm_type, classes, finishing):
+    machine = some_machine(4, svm_type, classes, gamma=1.0)
+    small = machine_of(reduce(machine, 14, finishing=finishing))
+    dense = Dense(machine, small)
+    for p in range(len(machine.pairs)):
+        own = members(small, p)
+        expected = np.linalg.solve(dense.kzz[np.ix_(own, own)].astype(float), dense.b[p, own].astype(float))
+        np.testing.assert_allclose(dense.beta[p, own].astype(float), expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+        assert not np.any(dense.beta[p, ~own])
+    assert 0.005 < dense.share < 0.9
+
+
+@pytest.mark.parametrize("svm_type, classes", TYPES)
+def test_offsets_are_equation_9(svm_type, classes):
+    """b' = mean over the support vectors with alpha != 0 of Psi(x) + b - Psi'(x); b = -rho."""
+    machine = some_machine(5, svm_type, classes)
+    small = machine_of(reduce(machine, 8))
+    psi = oracles.decision_values(machine, machine.vectors) + np.array(machine.rho, EXTENDED)
+    approximate = oracles.decision_values(small, machine.vectors) + np.array(small.rho, EXTENDED)
+    for p, (rho, changed) in enumerate(zip(machine.rho, small.rho)):
+        own = machine.pair_coefficients[p] != 0
+        assert -changed == pytest.approx(float((psi - rho - approximate)[own, p].mean()), abs=1e-12)
+        assert abs(changed - rho) > 1e-9  # it is another one
+
+
+@pytest.mark.parametrize("name", ["rings", "colors", "waves"])
+def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained, name):
+    model, test = trained[name]
+    done = fastsvm("reduce", "--vectors", 20, "--data", test, model)
+    machine, text = Machine.read(model.read_bytes()), (tmp_path / f"{name}.model.reduced").read_bytes()
+    small, words = split(text)
+    dense, first = Dense(machine, small), done.out.splitlines()
+    assert first[0] == f"{len(machine.vectors)} support vectors -> 20 vectors" and len(small.vectors) == 20
+    assert re.fullmatch(rf"[\d.]+ KB -> [\d.]+ (KB|bytes): {name}.model.reduced", first[1])
+    distance, radius = map(float, re.fullmatch(r"squared distance (\S+) of \|Psi\|\^2, radius (\S+)", first[2]).groups())
+    assert distance == pytest.approx(dense.share, rel=0.006)
+    true = np.sqrt(np.maximum(0, dense.distance)) + np.abs(np.array(small.rho, EXTENDED) - np.array(machine.rho, EXTENDED))
+    assert radius == pytest.approx(float(true.max()), rel=0.006)
+    exact, found = load_model(str(model)), load_model(str(tmp_path / f"{name}.model.reduced"))
+    chunks = list(read_chunks(str(test)))
+    a, b = labels(exact, chunks), labels(found, chunks)
+    if name == "waves":
+        said = float(re.fullmatch(rf"root mean square difference on {test}: (\S+)", first[3])[1])
+        assert said == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), rel=0.006)
+    else:
+        assert first[3].startswith(f"labels that differ on {test}: {np.sum(a != b)} of {len(a)} (") and np.any(a != b)
+        y = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
+        assert f"({np.sum(b == y)}/{len(y)})" in first[4].split(";")[0] and f"({np.sum(a == y)}/{len(y)})" in first[4].split(";")[1]
+    assert done.err == ""
+
+
+@pytest.mark.parametrize("svm_type, classes", TYPES)
+def test_the_stored_radius_is_the_dense_one_rounded_up(svm_type, classes):
+    """delta + |b' - b| of every decision function: with a large rho, which is no part of either Psi."""
+    machine = some_machine(6, svm_type, classes)
+    machine.rho = [100.0 * (-1) ** p for p in range(len(machine.rho))]
+    found = reduce(machine, 10)
+    small, words = split(found.model.to_text())
+    true = np.sqrt(Dense(machine, small).distance) + np.abs(np.array(small.rho, EXTENDED) - np.array(machine.rho, EXTENDED))
+    stored = np.array(words[4 : 4 + len(machine.pairs)], float)
+    assert np.all(stored >= true) and np.all(stored <= true * (1 + 1e-6))
+    weight = np.array(words[4 + len(machine.pairs) :], float)
+    np.testing.assert_allclose(weight, np.abs(machine.pair_coefficients).sum(axis=1), rtol=1e-8)
+
+
+@pytest.mark.parametrize("coefficient", [1e-8, 1.0, 1e8, 1e100])
+def test_the_distance_is_a_share_whatever_the_size_of_the_coefficients(coefficient):
+    machine = some_machine(7, n=20)
+    machine.coef *= coefficient
+    for count in (1, 10, 19):
+        found = reduce(machine, count)
+        assert 0 <= found.distance <= 1
+        assert found.distance == pytest.approx(Dense(machine, machine_of(found)).share, rel=1e-4, abs=1e-9)
+
+
+def test_the_distance_is_never_negative():
+    """Twins that one vector stands for: what is left is rounding."""
+    for seed in range(30):
+        machine = some_machine(seed, "nu_svr", n=2, d=3, gamma=0.1)
+        machine.vectors[1] = {i: v + 1e-9 for i, v in machine.vectors[0].items()}
+        found = reduce(machine, 1)
+        assert found.model.header.total_sv == 1 and 0 <= found.distance < 1e-9
+
+
+@pytest.mark.parametrize("coefficient", [1e-30, 1e-150])
+def test_coefficients_that_vanish_beside_the_offset_are_no_crash(coefficient):
+    machine = some_machine(7, n=20)
+    machine.coef *= coefficient
+    for options in ({}, {"finishing": False}, {"init": "random", "optimizer": "irprop"}):
+        found = reduce(machine, 5, **options)
+        assert found.distance >= 0
+        rows = machine.vectors
+        assert np.all(np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(machine_of(found), rows)) <= found.model.origin.radius)
+
+
+# ---- placement: gradients, optimizers
+
+
+def z_of(problem, rng, counts):
+    return [rng.standard_normal((count, len(problem.columns))) for _, count in zip(problem.parts, counts)]
+
+
+def least_distance(machine, z):
+    """sum over the pairs of min_beta |Psi_p - Psi'_p|^2 for the vectors z, (one array per class, or one in all), coefficients solved in doubles."""
+    small = Machine(machine.svm_type, "rbf", as_rows(np.vstack(z)), np.zeros((sum(map(len, z)), machine.coef.shape[1])), machine.rho, gamma=machine.gamma, label=machine.label)
+    small.nr_sv = [len(each) for each in z] if len(z) > 1 else [len(z[0]), 0]
+    dense, total = Dense(machine, small), 0.0
+    for p in range(len(machine.pairs)):
+        own = members(small, p)
+        b = dense.b[p, own].astype(float)
+        total += float(dense.norm[p]) - b @ np.linalg.solve(dense.kzz[np.ix_(own, own)].astype(float), b)
+    return total
+
+
+@pytest.mark.parametrize("svm_type, classes, counts", [("c_svc", 2, [4]), ("nu_svr", 2, [3]), ("c_svc", 3, [2, 3, 1]), ("c_svc", 4, [2, 0, 3, 1])])
+def test_the_gradient_is_that_of_the_least_distance(svm_type, classes, counts):
+    machine = some_machine(8, svm_type, classes, n=24, d=3)
+    problem, rng = Problem(exact_model(machine)), np.random.default_rng(8)
+    for _ in range(3):
+        z = z_of(problem, rng, counts)
+        fit = Fit(problem, z, gradient=True)
+        assert fit.distance == pytest.approx(least_distance(machine, z), rel=1e-7)
+        cuts = np.cumsum([each.size for each in z])[:-1]
+
+        def at(flat):
+            return least_distance(machine, [part.reshape(each.shape) for part, each in zip(np.split(flat, cuts), z)])
+
+        flat = np.concatenate([each.ravel() for each in z])
+        steps = 1e-5 * np.eye(len(flat))
+        expected = np.array([(at(flat + step) - at(flat - step)) / 2e-5 for step in steps])
+        ours = np.concatenate([each.ravel() for each in fit.gradient])
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+def test_the_gradient_is_equation_7():
+    machine = some_machine(9, n=20, d=3)
+    problem = Problem(exact_model(machine))
+    z = z_of(problem, np.random.default_rng(9), [4])
+    fit = Fit(problem, z, gradient=True)
+    x, (z,), alpha, beta = oracles.dense(machine.vectors, [1, 2, 3]), z, machine.coef[:, 0], fit.beta[0][:, 0]
+
+    def k(a, b):
+        return np.exp(-machine.gamma * ((a - b) ** 2).sum())
+
+    for i in range(len(z)):
+        inner = sum(beta[j] * beta[i] * k(z[i], z[j]) * (z[j] - z[i]) for j in range(len(z)))
+        outer = sum(alpha[j] * beta[i] * k(z[i], x[j]) * (x[j] - z[i]) for j in range(len(x)))
+        np.testing.assert_allclose(fit.gradient[0][i], (4 * machine.gamma * (inner - outer)).astype(float), rtol=1e-9, atol=1e-12)
+
+
+def residuals(count, seed, *, d=3, functions=(1, 2), positive=False):
+    """What is left of random functions after random vectors, and where to start."""
+    for at in range(count):
+        rng = np.random.default_rng([seed, at])
+        x, m = rng.standard_normal((int(rng.integers(1, 30)), d)), int(rng.choice(functions))
+        a = rng.standard_normal((len(x), m))
+        residual = placement.Residual(x, (x**2).sum(axis=1), np.abs(a) if positive else a, float(10 ** rng.uniform(-2, 1)))
+        if not positive:
+            residual.z, residual.beta = rng.standard_normal((int(rng.integers(0, 4)), d)), None
+            residual.beta = rng.standard_normal((len(residual.z), m))
+        yield residual, x[rng.integers(len(x))] + rng.choice([0.0, 0.3]) * rng.standard_normal(d)
+
+
+def energy(residual, z):
+    """E(z) = -sum_j (Psi_j(z) - Psi'_j(z))^2, eq. (4)."""
+
+    def k(rows):
+        return np.exp(-residual.gamma * ((rows - z) ** 2).sum(axis=1))
+
+    return -np.sum((k(residual.x) @ residual.a - k(residual.z) @ residual.beta) ** 2)
+
+
+def test_what_is_left_its_gradient_and_its_fixed_point_are_equations_4_10_and_6():
+    for residual, z in residuals(40, 1):
+        error, gradient, following = residual.at(z)
+        assert error == pytest.approx(energy(residual, z), rel=1e-9)
+        np.testing.assert_allclose(gradient, approx_fprime(z, lambda at: energy(residual, at), 1e-7), rtol=1e-4, atol=1e-5 * (1 + abs(error)) * (1 + residual.gamma))
+        assert np.linalg.norm(gradient) > 0
+    for residual, z in residuals(40, 2, functions=(1,)):  # eq. (6) is of one function
+        weight = np.concatenate([residual.a[:, 0], -residual.beta[:, 0]])
+        points = np.vstack([residual.x, residual.z])
+        weight = weight * np.exp(-residual.gamma * ((points - z) ** 2).sum(axis=1))
+        np.testing.assert_allclose(residual.at(z)[2], weight @ points / weight.sum(), rtol=1e-7, atol=1e-9 * np.abs(weight).sum() / abs(weight.sum()))
+
+
+def papers_irprop(residual, start, iterations):
+    """iRprop+ component by component (Igel and Huesken 2003, algorithm 2): the best point it comes to. Steps of 0.01 at first, 1 at most, 1e-7 at least."""
+    d = len(start)
+    z, step, last, moved = list(start), [0.01] * d, [0.0] * d, [0.0] * d
+    error_before, best = np.inf, (energy(residual, start), start)
+    for _ in range(iterations):
+        error, gradient, _ = residual.at(np.array(z))
+        for i in range(d):
+            g = gradient[i]
+            if last[i] * g > 0:
+                step[i] = min(step[i] * 1.2, 1.0)
+                moved[i] = -np.sign(g) * step[i]
+            elif last[i] * g < 0:
+                step[i] = max(step[i] * 0.5, 1e-7)
+                moved[i] = -moved[i] if error > error_before else 0.0
+                g = 0.0
+            else:
+                moved[i] = -np.sign(g) * step[i]
+            z[i] += moved[i]
+            last[i] = g
+        error_before = error
+        best = min(best, (energy(residual, np.array(z)), np.array(z)), key=lambda pair: pair[0])
+    return best[1]
+
+
+def test_irprop_takes_the_papers_steps():
+    for residual, start in residuals(60, 3):
+        for iterations in (1, 2, 5, 9):
+            np.testing.assert_allclose(placement.irprop(residual, start, iterations)[0], papers_irprop(residual, start, iterations), atol=1e-12)
+
+
+def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
+    level = 0
+    for residual, start in residuals(150, 4):
+        before = residual.at(start)
+        z, rests = placement.irprop(residual, start)
+        after = residual.at(z)
+        assert rests and after[0] <= before[0]
+        level_before, level_after = (np.linalg.norm(gradient) <= 0.05 * (1 + residual.gamma) * abs(error) for error, gradient, _ in (before, after))
+        assert after[0] < before[0] or level_before
+        level += level_after
+    assert level >= 120  # others are on their way still
+
+
+def test_fixed_point_iteration_goes_down_where_all_coefficients_are_positive():
+    """Mean shift."""
+    rested = 0
+    for residual, start in residuals(60, 5, functions=(1,), positive=True):
+        z, rests = placement.fixed_point(residual, start)
+        assert residual.at(z)[0] <= residual.at(start)[0] * (1 - 1e-12)
+        rested += rests
+    assert rested >= 40
+
+
+def test_fixed_point_iteration_rests_at_fixed_points_only():
+    rested = 0
+    for residual, start in residuals(150, 6):
+        z, rests = placement.fixed_point(residual, start)
+        if rests:
+            rested += 1
+            error, _, following = residual.at(z)
+            assert error < 0 and np.all(np.isfinite(z))
+            assert np.linalg.norm(following - z) <= 1e-3 * (1 + np.linalg.norm(z))
+    assert 20 < rested < 150  # it stalls, too
+
+
+@pytest.mark.parametrize("optimizer", ["irprop", "fixed-point"])
+def test_placed_vectors_are_nearer_than_where_they_started(optimizer):
+    """One vector from the same start: E(z) falls, so that rho^2 does."""
+    for seed in range(5):
+        machine = some_machine(seed, n=30, d=2)
+        machine.coef = np.abs(machine.coef)
+        placed, still = (reduce(machine, 1, init="alpha", optimizer=chosen, finishing=False, seed=seed) for chosen in (optimizer, "none"))
+        assert placed.distance < still.distance
+
+
+# ---- starts
+
+
+def two_sides(rng, positive, negative, d=3):
+    x = rng.standard_normal((positive + negative, d))
+    a = np.where(np.arange(len(x)) < positive, 1, -1)[:, None] * rng.uniform(0.1, 2, (len(x), 1))
+    return x, (x**2).sum(axis=1), a
+
+
+@pytest.mark.parametrize("init", ["random", "cluster"])
+@pytest.mark.parametrize("positive, negative, count", [(30, 10, 8), (30, 10, 1), (30, 10, 40), (1, 39, 10), (39, 1, 10), (40, 0, 7), (0, 40, 7), (3, 37, 37), (20, 20, 15)])
+def test_starts_are_different_support_vectors_positive_and_negative_in_proportion(init, positive, negative, count):
+    for seed in range(5):
+        x, norms, a = two_sides(np.random.default_rng(seed), positive, negative)
+        chosen = placement.initial_order(init, x, norms, a, 0.5, count, np.random.default_rng(seed))
+        assert len(chosen) == len(set(chosen)) == count and set(chosen) <= set(range(len(x)))
+        wanted = max(1, positive * count // len(x))  # L_pos
+        if init == "random" and wanted <= positive and count - wanted <= negative:
+            assert sum(a[row, 0] > 0 for row in chosen) == wanted
+        if init == "cluster" and min(positive, negative) > 5 and count < 40:
+            assert abs(sum(a[row, 0] > 0 for row in chosen) - wanted) <= 1  # two clusters may have the same row nearest to both centres
+
+
+def test_starts_by_coefficient_are_stochastic_universal_sampling():
+    """Every support vector is hit floor or ceil of L |a_i| / sum |a| times."""
+    rng = np.random.default_rng(11)
+    for seed in range(20):
+        x, norms, a = two_sides(rng, 20, 20)
+        a *= 10 ** rng.uniform(-2, 1, a.shape)
+        chosen = placement.initial_order("alpha", x, norms, a, 0.5, 30, np.random.default_rng(seed))
+        hits, expected = np.bincount(chosen, minlength=40), 30 * np.abs(a[:, 0]) / np.abs(a).sum()
+        assert np.all(hits >= np.floor(expected - 1e-9)) and np.all(hits <= np.ceil(expected + 1e-9)) and hits.sum() == 30
+
+
+def papers_kernel_means(x, gamma, start):
+    """Kernel k-means (Girolami 2002) from these rows as first centres: (rows, centres), |phi(x) - centre|^2 - 1 where it comes to rest."""
+    k = np.exp(-gamma * ((x[:, None] - x) ** 2).sum(axis=2))
+    cluster = k[:, start].argmax(axis=1)
+    for _ in range(100):
+        distance = np.array([k[c][:, c].mean() - 2 * k[:, c].mean(axis=1) for c in (cluster == each for each in range(len(start)))]).T
+        before, cluster = cluster, distance.argmin(axis=1)
+        if np.array_equal(before, cluster):
+            return distance
+    pytest.fail("no rest")
+
+
+def test_kernel_means_are_the_papers():
+    class Drawn:
+        """Draws these."""
+
+        def choice(self, n, count, replace):
+            assert (n, count, replace) == (60, 6, False)
+            return start
+
+    moved = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal((60, 2)) + rng.choice([-2.0, 0.0, 2.0], (60, 2))
+        start = rng.choice(60, 6, replace=False)
+        distance = papers_kernel_means(x, 0.3, start)
+        ours = placement._kernel_means(x, (x**2).sum(axis=1), 0.3, np.arange(60), 6, Drawn(), 100)
+        assert len(ours) == 6  # the row nearest to each centre; either of two rows that make up a cluster
+        np.testing.assert_allclose(distance[ours, range(6)], distance.min(axis=0), atol=1e-12)
+        moved += len(set(ours) - set(start.tolist()))
+    assert moved > 60
+
+
+@pytest.mark.parametrize("optimizer", ["none", "irprop"])
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_as_many_vectors_as_asked_for_all_different_and_the_same_for_the_same_seed(init, optimizer, classes):
+    machine = some_machine(12, classes=classes, n=24)
+    machine.nr_sv = [24 // classes] * classes
+    made = [reduce(machine, 8, init=init, optimizer=optimizer, finishing=False, seed=seed).model.to_text() for seed in (1, 1, 2)]
+    assert made[0] == made[1]
+    assert (made[0] != made[2]) == (init != "greedy")
+    small, _ = split(made[0])
+    assert len(small.vectors) == len({tuple(sorted(x.items())) for x in small.vectors}) == 8
+    if optimizer == "none":  # support vectors, in fewer digits
+        x, z = (oracles.dense(rows, machine.features).astype(float) for rows in (machine.vectors, small.vectors))
+        assert np.all(np.abs(x[None] - z[:, None]).max(axis=2).min(axis=1) < 1e-4)
+        if classes > 2:
+            of, own = np.repeat(np.arange(3), machine.nr_sv), np.repeat(np.arange(3), small.nr_sv)
+            assert np.array_equal(of[np.abs(x[None] - z[:, None]).max(axis=2).argmin(axis=1)], own)
+
+
+@pytest.mark.parametrize("init", INITS)
+def test_a_class_may_get_no_vectors(init):
+    """Fewer vectors than classes, or a class that has none to begin with."""
+    machine = some_machine(13, classes=4, n=30)
+    machine.nr_sv = [10, 10, 10, 0]
+    for count in (1, 3):
+        for optimizer in OPTIMIZERS:
+            small = machine_of(reduce(machine, count, init=init, optimizer=optimizer, finishing=False))
+            assert 1 <= len(small.vectors) <= count and small.nr_sv[3] == 0
+
+
+@pytest.mark.parametrize("init", ["random", "alpha", "cluster"])
+def test_only_fixed_point_iteration_comes_to_no_rest(init):
+    """Twins that a kernel matrix hardly tells apart may leave fewer vectors; they are no reason to blame an iteration that did not run."""
+    for seed in range(6):
+        x = np.random.default_rng(seed).standard_normal((20, 2))
+        machine = random_machine(np.random.default_rng(seed), "one_class", "rbf", as_rows(np.vstack([x, x + 1e-4])), gamma=0.5)
+        found = reduce(machine, 30, init=init, finishing=False, seed=seed)
+        assert 15 <= found.model.header.total_sv <= 30
+        assert not found.short
+
+
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_support_vectors_kept_sparse_give_the_same_set(monkeypatch, init, optimizer):
+    machine = some_machine(15, classes=3, n=24)
+    machine.nr_sv = [8, 8, 8]
+    finishing = (init, optimizer) == ("greedy", "none")
+    dense = reduce(machine, 9, init=init, optimizer=optimizer, finishing=finishing)
+    monkeypatch.setattr(reduced_set, "_DENSE_CELLS", 0)
+    sparse = reduce(machine, 9, init=init, optimizer=optimizer, finishing=finishing)
+    assert sparse.model.header.nr_sv == dense.model.header.nr_sv
+    assert sparse.distance == pytest.approx(dense.distance, rel=1e-9 if optimizer == "none" and not finishing else 0.05)
+
+
+# ---- greedy selection, finishing
+
+
+def dense_greedy(k, a, count):
+    """[(gain, row)]: the largest |c|^2 / d of what is left of K a and of the diagonal of K after projecting on the chosen, each time from the beginning."""
+    chosen, out = [], []
+    for _ in range(count):
+        ka, c, d = k @ a, k @ a, np.diag(k).copy()
+        if chosen:
+            inverse = np.linalg.solve(k[np.ix_(chosen, chosen)], k[chosen])
+            c, d = ka - inverse.T @ ka[chosen], d - (k[chosen] * inverse).sum(axis=0)
+        gains = (c**2).sum(axis=1) / np.where(d > 1e-10, d, np.inf)
+        gains[chosen] = -1
+        chosen.append(int(np.argmax(gains)))
+        out.append((gains[chosen[-1]], chosen[-1]))
+    return out
+
+
+@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("epsilon_svr", 2), ("one_class", 2), ("c_svc", 4)])
+def test_greedy_selection_takes_what_a_dense_computation_takes(svm_type, classes):
+    machine = some_machine(16, svm_type, classes, n=40, d=3)
+    if classes > 2:
+        machine.nr_sv = [10] * 4
+    k = oracles.kernel_values(machine, machine.vectors).astype(float)
+    starts = np.cumsum([0, *machine.nr_sv]) if classes > 2 else [0, 40]
+    # A part's own coefficients: all of them where there are several classes.
+    picks = [dense_greedy(k[a:b, a:b], machine.coef[a:b], 8) for a, b in zip(starts, starts[1:])]
+    least = [(min(gain for gain, _ in part[: at + 1]), s) for s, part in enumerate(picks) for at in range(len(part))]
+    wanted = [s for _, s in sorted(least, key=lambda pair: -pair[0])[:8]]
+    expected = [[row for _, row in part[: wanted.count(s)]] for s, part in enumerate(picks)]
+    assert shares(Problem(exact_model(machine)), 8) == expected
+    small = machine_of(reduce(machine, 8, finishing=False))
+    x, z = (oracles.dense(rows, machine.features).astype(float) for rows in (machine.vectors, small.vectors))
+    nearest = np.abs(x[None] - z[:, None]).max(axis=2)
+    assert nearest.min(axis=1).max() < 1e-4
+    assert sorted(nearest.argmin(axis=1)) == sorted(starts[s] + row for s, rows in enumerate(expected) for row in rows)
+
+
+def test_a_greedy_gain_is_what_the_squared_distance_falls_by():
+    machine = some_machine(17, "nu_svr", n=40, d=3)
+    k = oracles.kernel_values(machine, machine.vectors).astype(float)
+    before = float(Dense(machine, machine).norm[0])
+    for at, (gain, _) in enumerate(dense_greedy(k, machine.coef, 5), 1):
+        now = float(Dense(machine, machine_of(reduce(machine, at, finishing=False))).distance[0])
+        assert before - now == pytest.approx(gain, rel=1e-3)
+        before = now
+
+
+@pytest.mark.parametrize("svm_type, classes", TYPES)
+def test_finishing_lowers_the_distance(svm_type, classes):
+    machine = some_machine(18, svm_type, classes)
+    for options in ({}, {"init": "random", "optimizer": "irprop"}):
+        finished, not_finished = (reduce(machine, 10, finishing=finishing, **options) for finishing in (True, False))
+        assert finished.distance < 0.97 * not_finished.distance
+        assert finished.model.header.total_sv == not_finished.model.header.total_sv
+
+
+def test_finishing_narrows_the_spread_over_seeds():
+    machine = some_machine(19, n=60, d=2)
+    spread = {}
+    for finishing in (True, False):
+        found = [reduce(machine, 10, init="random", optimizer="irprop", finishing=finishing, seed=seed).distance for seed in range(8)]
+        spread[finishing] = np.ptp(found)
+    assert spread[True] < spread[False]
+
+
+def test_progress_goes_up_from_0_to_1():
+    for options in ({}, {"init": "random", "optimizer": "irprop"}):
+        seen = []
+        reduce(some_machine(20, classes=3), 10, on_progress=lambda share, words="": seen.append((share, words)), **options)
+        assert [share for share, _ in seen] == sorted(share for share, _ in seen) and 0 <= seen[0][0] and seen[-1][0] <= 1
+        distances = [float(words.split()[-1]) for _, words in seen if words]
+        assert len(distances) > 3 and distances[-1] < distances[0]
+
+
+# ---- the radius
+
+
+def uncovered(error, radius):
+    return ~((error <= radius) | ~(radius < np.inf))
+
+
+def hostile_reduction(seed):
+    rng = np.random.default_rng([seed, 5])
+    machine, x = hostile_machine(rng)
+    several = len(machine.pairs) > 1
+    options = {"init": "greedy" if several else str(rng.choice(INITS)), "optimizer": str(rng.choice(OPTIMIZERS)), "finishing": bool(rng.random() < 0.5)}
+    exact = exact_model(machine)
+    merged, _ = merge_duplicates(exact)
+    assert merged.header.total_sv == merged.vectors.rows  # or the core reads vectors that are not there
+    found = compile_reduced_set(exact, fingerprint="x", count=int(rng.integers(1, len(x) + 1)), seed=seed, **options)
+    return machine, exact, found, hostile_rows(rng, x)
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius(first):
+    reductions = 0
+    for seed in range(first, first + 10):
+        try:
+            machine, exact, found, rows = hostile_reduction(seed)
+        except ModelFormatError as error:
+            assert "scale the data" in str(error)
+            continue
+        reductions += 1
+        text = found.model.to_text()
+        model, (small, words) = parse_model(text, "reduced"), split(text)
+        assert len(small.vectors) <= len(machine.vectors)
+        chunk = parse(rows)
+        value, radius = decide(model, chunk)
+        with np.errstate(all="ignore"):
+            truth, approximate, theirs = oracles.decision_values(machine, rows), oracles.decision_values(small, rows), reference(exact, chunk)
+            stored = np.array(words[4 : 4 + len(machine.pairs)], float)
+            assert not uncovered(np.abs(truth - approximate), np.broadcast_to(stored, truth.shape)).any(), seed
+            assert not uncovered(np.maximum(np.abs(value - truth), np.abs(value - theirs)), radius).any(), seed
+    assert reductions >= 6
+
+
+@pytest.mark.parametrize("name", ["rings", "colors", "rings-one-class", "waves"])
+def test_the_radius_of_a_trained_model_covers_rows_near_far_and_at_the_vectors(trained, reduced, name):
+    model, test = trained[name]
+    machine, exact = Machine.read(model.read_bytes()), load_model(str(model))
+    small, words = split(reduced(name).read_bytes())
+    found = load_model(str(reduced(name)))
+    rng = np.random.default_rng(21)
+    rows = [*random_rows(rng, 20, machine.features), *random_rows(rng, 5, [*machine.features, 1000], scale=50), {}, {999: 3.0}]
+    rows += [x for x in machine.vectors[:20] + small.vectors[:10]] + [{i: v + 1e-3 for i, v in x.items()} for x in machine.vectors[:5]]
+    truth, approximate = oracles.decision_values(machine, rows), oracles.decision_values(small, rows)
+    assert np.all(np.abs(truth - approximate) <= np.array(words[4 : 4 + len(machine.pairs)], float))
+    value, radius = decide(found, parse(rows))
+    assert np.all(np.abs(value - reference(exact, parse(rows))) <= radius) and np.all(np.abs(value - truth) <= radius)
+    assert np.abs(truth - approximate).max() > 1e-3  # it is an approximation
+    assert np.all(radius <= np.array(words[4 : 4 + len(machine.pairs)], float) * 1.001)
+
+
+def test_a_model_read_back_has_the_same_values_and_radii():
+    for seed, (svm_type, classes) in enumerate(TYPES):
+        model = reduce(some_machine(seed, svm_type, classes), 10).model
+        again = parse_model(model.to_text(), "reduced")
+        assert again.to_text() == model.to_text()
+        chunk = parse(random_rows(np.random.default_rng(seed), 20, [1, 2, 3, 4, 5, 6]))
+        for one, other in zip(decide(model, chunk), decide(again, chunk)):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_the_radius_of_a_pair_without_vectors_is_a_number():
+    """Also for rows so far off that the fast evaluation claims nothing."""
+    machine = some_machine(22, classes=3, n=30)
+    machine.nr_sv = [28, 1, 1]
+    machine.coef[28:] *= 1e-6
+    found = reduce(machine, 2)
+    assert found.model.header.nr_sv[1:] == [0, 0]
+    rows = [{1: 1.0}, {1: 1e20}, {1: 1e150}]
+    value, radius = decide(found.model, parse(rows))
+    assert not np.isnan(radius).any()
+    assert np.all(np.abs(value - reference(exact_model(machine), parse(rows))) <= radius)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e6, 1e7])
+def test_unscaled_data_is_reduced_soundly_or_refused(offset):
+    for seed in range(3):
+        machine = some_machine(seed, n=60, d=3, gamma=0.1, offset=offset)
+        for options in ({}, {"init": "random"}, {"init": "alpha", "optimizer": "irprop", "finishing": False}):
+            try:
+                found = reduce(machine, 30, **options)
+            except ModelFormatError as error:
+                assert offset > 1e6 and "scale the data" in str(error)
+                continue
+            small, words = split(found.model.to_text())
+            dense = Dense(machine, small)
+            assert np.sqrt(dense.distance[0]) + abs(EXTENDED(small.rho[0]) - EXTENDED(machine.rho[0])) <= float(words[4])
+            assert dense.share < 0.3
+
+
+# ---- predict --exact
+
+
+def exact_lines(machine, count, rows, *, probability=False, allowed=0.0, **options):
+    model = reduce(machine, count, **options).model
+    return lines(model, [parse(rows)], probability=probability, exact=Fallback(lambda: exact_model(machine), allowed))
+
+
+@pytest.mark.parametrize("probability", [False, True])
+@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("nu_svc", 3), ("c_svc", 4), ("one_class", 2)])
+def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
+    settled = seen = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        machine = some_machine(seed, svm_type, classes, n=int(rng.integers(10, 30)), d=2, gamma=float(10 ** rng.uniform(-3, -0.5)), probability=probability)
+        (tmp_path / "m").write_bytes(machine.text())
+        rows = [*random_rows(rng, 20, [1, 2, 3]), *machine.vectors[:10], {}, {1000: 1e5}]
+        ours, tally = exact_lines(machine, 8, rows, probability=probability)
+        assert [line.split() for line in ours] == Libsvm(tmp_path / "m").lines(rows, probability), seed
+        settled, seen = settled + tally.rows - tally.evaluated, seen + tally.rows
+    if probability and classes > 2:
+        assert settled == 0
+    assert settled > 0.1 * seen or probability
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-9, 1.0])
+def test_exact_regression_values_are_within_the_tolerance(tolerance):
+    proven = 0
+    for seed in range(4):
+        machine = some_machine(seed, "nu_svr", n=25, d=2, gamma=0.05)
+        rows = [*random_rows(np.random.default_rng(seed), 20, [1, 2, 3]), *machine.vectors[:10]]
+        ours, tally = exact_lines(machine, 10, rows, allowed=tolerance)
+        assert np.all(np.abs(np.array(ours, float) - reference(exact_model(machine), parse(rows))[:, 0]) <= tolerance)
+        proven += tally.rows - tally.evaluated
+    assert proven > 0 or tolerance < 1e-3
+
+
+@pytest.mark.parametrize("name, count", [("rings", 80), ("rings-probability", 80), ("rings-one-class", 20), ("colors", 60)])
+def test_the_command_gives_the_exact_models_lines_to_the_byte(fastsvm, trained, reduced, name, count):
+    model, test = trained[name]
+    for options in ([], ["-b", 1]) if "probability" in name else ([],):
+        exact = fastsvm("predict", "-q", *options, test, model).out
+        done = fastsvm("predict", *options, "--exact", model, test, reduced(name, count))
+        assert done.out == exact != fastsvm("predict", "-q", *options, test, reduced(name, count)).out
+        proven, rows = map(int, re.search(r"Proven: (\d+) of (\d+) rows", done.err).groups())
+        assert rows == len(exact.splitlines()) - bool(options)
+        assert proven > 0 or options  # six digits of a probability ask for more than a label
+
+
+def test_the_command_keeps_a_regression_value_within_the_tolerance(fastsvm, trained, reduced):
+    model, test = trained["waves"]
+    exact = np.array(fastsvm("predict", "-q", test, model).out.split(), float)
+    for tolerance in (1e-9, 100):
+        ours = np.array(fastsvm("predict", "-q", "--exact", model, "--tolerance", tolerance, test, reduced("waves", 20)).out.split(), float)
+        assert np.all(np.abs(ours - exact) <= tolerance * (1 + 1e-9)) and np.any(ours != exact) == (tolerance == 100)
+
+
+@pytest.mark.parametrize("name", ["rings-probability", "colors-probability"])
+def test_exact_probabilities_are_the_exact_models_also_where_those_of_the_set_were_fitted_anew(fastsvm, trained, reduced, name):
+    model, test = trained[name]
+    refitted = reduced(name, 100, data=test)
+    assert load_model(str(refitted)).header.probA != load_model(str(model)).header.probA
+    assert fastsvm("predict", "-q", "-b", 1, "--exact", model, test, refitted).out == fastsvm("predict", "-q", "-b", 1, test, model).out
+
+
+def test_the_scale_of_exact_regression_noise_is_the_exact_models(fastsvm, tmp_path, trained, reduced):
+    model, test = trained["waves"]
+    refitted = reduced("waves", 10, data=test)
+    assert load_model(str(refitted)).header.probA[0] > 1.05 * load_model(str(model)).header.probA[0]
+    said = [fastsvm("predict", "-b", 1, *options, test, file, "out").out.splitlines()[:2] for options, file in (([], model), (["--exact", model, "--tolerance", 0.1], refitted))]
+    assert said[0] == said[1] and "sigma=" in said[0][1]
+
+
+def test_another_exact_model_is_refused(fastsvm, tmp_path, trained, reduced):
+    done = fastsvm("predict", "--exact", trained["rings-nu"][0], trained["rings"][1], reduced("rings"), "out", code=1)
+    assert done.err == f"Error: {trained['rings-nu'][0]}: this is not the model that {reduced('rings')} was compiled from (their fingerprints differ)\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_reduced_set_may_itself_be_the_exact_model(fastsvm, tmp_path):
+    """Its labels, then, and still by the fast evaluation where that settles them."""
+    machine = some_machine(23, n=60, d=2)
+    text = reduce(machine, 8, finishing=False).model.to_text()
+    (tmp_path / "first").write_bytes(text)
+    second = compile_reduced_set(parse_model(text, "first"), fingerprint=fingerprint(text), count=5, finishing=False).model
+    (tmp_path / "second").write_bytes(second.to_text())
+    (tmp_path / "rows").write_bytes(data_text(random_rows(np.random.default_rng(23), 200, [1, 2], scale=2)))
+    summary = json.loads(fastsvm("predict", "--json", "--exact", "first", "rows", "second", "out").out)
+    assert (tmp_path / "out").read_text() == fastsvm("predict", "-q", "rows", "first").out != fastsvm("predict", "-q", "rows", "second").out
+    assert 0 < summary["rows_evaluated"] < 200
+    assert summary["rows_by_reference_sum"] < 0.1 * summary["rows_evaluated"]
+
+
+# ---- a reduced set by itself
+
+
+def reduced_text(machine):
+    """The machine's file, as one of a reduced set."""
+    origin = ["fastsvm_reduced", "1", "0" * 32, "60", "6", *["0.5"] * len(machine.pairs), *["10.0"] * len(machine.pairs)]
+    return machine.text() + " ".join(origin).encode() + b"\n"
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["labels", "values"])
+def test_labels_are_those_of_svm_predict_where_rounding_decides(tmp_path, asked):
+    machine, rows = mirrored(np.random.default_rng(24), "rbf")
+    (tmp_path / "m").write_bytes(reduced_text(machine))
+    theirs = Libsvm(tmp_path / "m")
+    expected = [line[0] for line in theirs.lines(rows)]
+    assert len(set(expected)) == 2
+    ours, _ = lines(load_model(str(tmp_path / "m")), [parse(rows)], values=asked)
+    assert [line.split()[0] for line in ours] == expected
+
+
+def test_rows_whose_probabilities_rounding_decides_keep_their_radius(tmp_path):
+    """Three classes at the brink of one more iteration of the coupling: LIBSVM's sum is asked for, and it is that of the reduced set."""
+    rng = np.random.default_rng(9)
+    doubtful = 0
+    for _ in range(30):
+        machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, probability=True, gamma=0.5)
+        (tmp_path / "m").write_bytes(reduced_text(machine))
+        theirs, model = Libsvm(tmp_path / "m"), load_model(str(tmp_path / "m"))
+        start, step = random_rows(rng, 2, [1, 2, 3])
+
+        def at(position):
+            return {i: start.get(i, 0.0) + position * step.get(i, 0.0) for i in (1, 2, 3)}
+
+        low, high = -1.0, 1.0
+        while low < (middle := (low + high) / 2) < high:
+            _, (p, q, r) = theirs.probabilities([at(low), at(middle), at(high)])
+            low, high = (low, middle) if np.abs(p - q).max() > np.abs(q - r).max() else (middle, high)
+        rows = [at(low), at(high)]
+        ours, tally = lines(model, [parse(rows)], probability=True, values=True)
+        doubtful += tally.reference_rows
+        assert [line.split()[:4] for line in ours] == theirs.lines(rows, True)
+        assert all(float(radius) >= 0.5 for line in ours[1:] for radius in line.split()[-3:])
+        if doubtful:
+            return
+    pytest.fail("no row at a brink found")
+
+
+def test_a_reduced_set_is_compiled_ordered_and_reduced_like_any_libsvm_model(fastsvm, tmp_path, trained, reduced):
+    small, test = reduced("colors", 20), trained["colors"][1]
+    fastsvm("reduce", "-q", "--vectors", 10, small, "again")
+    fastsvm("approx", "-q", small, "approx")
+    fastsvm("order", "-q", "--method", "triangle", small, "order")
+    assert fastsvm("predict", "-q", test, "order").out == fastsvm("predict", "-q", test, small).out
+    assert split((tmp_path / "again").read_bytes())[1][1].decode() == fingerprint(small.read_bytes())
+    assert "rows proven" in fastsvm("bound", test, small).out
+
+
+# ---- probabilities fitted anew
+
+
+def test_probabilities_are_fitted_by_platts_likelihood():
+    """At the minimum of Lin, Lin and Weng's objective, of every pair, on the rows of its two classes."""
+    for classes in (2, 3):
+        machine = some_machine(25, classes=classes, probability=True)
+        model = reduce(machine, 10).model
+        rng = np.random.default_rng(25)
+        rows = random_rows(rng, 300, [1, 2, 3, 4, 5])
+        names = np.array(machine.label)[rng.integers(0, classes, 300)]
+        names = np.where(rng.random(300) < 0.6, labels(model, [parse(rows)]), names)
+        f = values(model, parse(rows))
+        before = list(model.header.probA)
+        refit(model, [parse(rows[:100], names[:100].tolist()), parse(rows[100:], names[100:].tolist())])
+        assert model.header.probA != before
+        for p, (i, j) in enumerate(machine.pairs):
+            mine = np.isin(names, [machine.label[i], machine.label[j]])
+            first = names[mine] == machine.label[i]
+            positive, negative = first.sum(), (~first).sum()
+            t = np.where(first, (positive + 1) / (positive + 2), 1 / (negative + 2))
+
+            def objective(parameters):
+                q = 1 / (1 + np.exp(parameters[0] * f[mine, p] + parameters[1]))
+                return -np.sum(t * np.log(q) + (1 - t) * np.log(1 - q))
+
+            best = np.array([model.header.probA[p], model.header.probB[p]])
+            assert np.linalg.norm(approx_fprime(best, objective, 1e-7)) < 1e-2
+            assert all(objective(best) < objective(best + step) for step in np.vstack([np.eye(2), -np.eye(2)]) * 0.05)
+
+
+def test_probabilities_of_pairs_that_do_not_occur_stay():
+    machine = some_machine(26, classes=3, probability=True)
+    model = reduce(machine, 10).model
+    rows = random_rows(np.random.default_rng(26), 50, [1, 2, 3, 4, 5])
+    refit(model, [parse(rows, [machine.label[k % 2] for k in range(50)])])
+    assert model.header.probA[1:] == machine.probA[1:] and model.header.probA[0] != machine.probA[0]
+    assert np.isfinite(model.header.probB).all()
+
+
+def test_regression_noise_is_fitted_as_svm_train_does():
+    machine = some_machine(27, "epsilon_svr", probability=True)
+    model = reduce(machine, 10).model
+    rng = np.random.default_rng(27)
+    rows = random_rows(rng, 200, [1, 2, 3, 4, 5])
+    f = values(model, parse(rows))[:, 0]
+    y = f + rng.laplace(0, 0.3, 200)
+    y[:3] += 40  # beyond five deviations: left out
+    refit(model, [parse(rows, y.tolist())])
+    error = np.abs(y - f)
+    assert model.header.probA == [pytest.approx(error[error <= 5 * np.sqrt(2 * error.mean() ** 2)].mean(), rel=1e-9)]
+    assert model.header.probA[0] < error.mean()
+
+
+def test_the_marks_of_one_class_stay(fastsvm, tmp_path, trained):
+    model, test = trained["rings-one-class-probability"]
+    fastsvm("reduce", "-q", "--vectors", 5, "--data", test, model, "out")
+    assert load_model(str(tmp_path / "out")).header.prob_density_marks == load_model(str(model)).header.prob_density_marks
+
+
+# ---- lossless
+
+
+def merged_machine(machine):
+    """(machine, how many fewer): equal vectors (of a class, where there are more than two) added up, those of coefficient 0 left out."""
+    of = np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else np.zeros(len(machine.vectors), int)
+    sums, where = {}, {}
+    for at, (x, a) in enumerate(zip(machine.vectors, machine.coef)):
+        key = (of[at] if machine.nr_class > 2 else 0, frozenset((i, v) for i, v in x.items() if v))
+        sums[key] = sums[key] + a if key in sums else a
+        where.setdefault(key, at)
+    kept = [key for key in sums if np.any(sums[key])]
+    nr_sv = [sum(of[where[key]] == c for key in kept) for c in range(machine.nr_class)] if machine.classification else []
+    return [(machine.vectors[where[key]], sums[key]) for key in kept], nr_sv
+
+
+def with_duplicates(seed, svm_type, classes):
+    """One vector in three repeats another, of any class, some of those with explicit zeros or coefficients that cancel."""
+    rng = np.random.default_rng(seed)
+    machine = some_machine(seed, svm_type, classes, n=45, probability=True)
+    if machine.nr_sv:
+        machine.nr_sv = [45 // classes] * (classes - 1) + [45 - 45 // classes * (classes - 1)]
+    for at in range(0, 45, 3):
+        other = int(rng.integers(45))
+        machine.vectors[at] = dict(machine.vectors[other])
+        if at % 2:
+            machine.vectors[at][7] = 0.0
+        if at % 5 == 0 and other != at:
+            machine.vectors[other] = {2: 0.5, 3: float(at)}
+            machine.vectors[at] = {1: 0.0, 2: 0.5, 3: float(at), 9: -0.0}
+            machine.coef[other] = -machine.coef[at]
+    return machine
+
+
+@pytest.mark.parametrize("svm_type, classes", TYPES)
+def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classes):
+    merged = 0
+    for seed in range(5):
+        machine = with_duplicates(seed, svm_type, classes)
+        exact = exact_model(machine)
+        model = lossless(exact, "x")
+        assert model.header.total_sv == model.vectors.rows
+        small, words = split(model.to_text())
+        expected, nr_sv = merged_machine(machine)
+        assert [{i: v for i, v in x.items() if v} for x in small.vectors] == [{i: v for i, v in x.items() if v} for x, _ in expected]
+        np.testing.assert_allclose(small.coef, [a for _, a in expected], rtol=1e-14)
+        assert small.nr_sv == nr_sv
+        for key in ("svm_type", "kernel", "gamma", "rho", "label", "probA", "probB", "marks"):
+            assert getattr(small, key) == getattr(machine, key), key
+        rows = [*random_rows(np.random.default_rng(seed), 20, [1, 2, 3, 4, 5, 7]), *machine.vectors[:20]]
+        truth = oracles.decision_values(machine, rows)
+        assert np.abs(oracles.decision_values(small, rows) - truth).max() < 1e-9
+        assert np.all(np.abs(oracles.decision_values(small, rows) - truth) <= np.array(words[4 : 4 + len(machine.pairs)], float))
+        assert np.array(words[4 : 4 + len(machine.pairs)], float).max() < 1e-11
+        assert np.abs(values(model, parse(rows)) - values(exact, parse(rows))).max() < 1e-9
+        count = merge_duplicates(exact)[1]
+        assert count == 45 - len(expected)
+        merged += count
+    assert merged > 10
+
+
+def test_lossless_merges_across_two_classes_and_only_within_one_of_more():
+    twins = [{1: 1.0}, {1: 2.0}, {1: 1.0}, {1: 3.0}]
+    two = Machine("c_svc", "rbf", twins, np.array([[2.0], [1.0], [-0.5], [-1.0]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[2, 2])
+    small, _ = split(lossless(exact_model(two), "x").to_text())
+    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}] and small.coef[:, 0].tolist() == [1.5, 1.0, -1.0] and small.nr_sv == [2, 1]
+    three = Machine("c_svc", "rbf", twins, np.ones((4, 2)), [0.1] * 3, gamma=0.5, label=[1, 2, 3], nr_sv=[2, 1, 1])
+    small, _ = split(lossless(exact_model(three), "x").to_text())
+    assert small.vectors == twins and small.nr_sv == [2, 1, 1]
+    three.nr_sv = [3, 1, 0]
+    small, _ = split(lossless(exact_model(three), "x").to_text())
+    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}] and small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]] and small.nr_sv == [2, 1, 0]
+
+
+def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fastsvm, tmp_path):
+    machine = Machine("c_svc", "rbf", [{1: 1.0}, {1: 1.0}], np.array([[2.0], [-2.0]]), [0.25], gamma=0.5, label=[3, -4], nr_sv=[1, 1])
+    (tmp_path / "m").write_bytes(machine.text())
+    (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {2: 1.0}]))
+    assert "2 support vectors, 2 of them equal to others -> 0 vectors\n" in fastsvm("reduce", "--lossless", "m", "small").out
+    (theirs, _), (ours, _) = run_both(svm_predict, fastsvm, tmp_path, "rows", "small")
+    assert ours == theirs == "-4\n-4\n"
+    fastsvm("reduce", "--vectors", 1, "m", "small")
+
+
+@pytest.mark.parametrize("svm_type, option", [("c_svc", ["--lossless"]), ("one_class", ["--lossless"]), ("epsilon_svr", ["--vectors", 1])])
+def test_duplicates_of_every_svm_type_are_merged_by_the_command(fastsvm, tmp_path, svm_type, option):
+    """A process of its own: a wrong count of vectors ends it."""
+    machine = Machine(svm_type, "rbf", [{1: 1.0}, {1: 1.0}, {2: 1.0}], np.array([[1.0], [0.5], [0.25]]), [0.1], gamma=0.5)
+    if svm_type == "c_svc":
+        machine.label, machine.nr_sv = [1, -1], [2, 1]
+    (tmp_path / "m").write_bytes(machine.text())
+    (tmp_path / "rows").write_bytes(data_text(machine.vectors))
+    done = fastsvm("reduce", *option, "m", "small")
+    small, _ = split((tmp_path / "small").read_bytes())
+    assert f"3 support vectors, 1 of them equal to others -> {len(small.vectors)} vectors\n" in done.out
+    assert len(small.vectors) == (2 if option == ["--lossless"] else 1)
+    head = (tmp_path / "small").read_text().split("SV\n")[0].splitlines()
+    assert f"total_sv {len(small.vectors)}" in head
+    exact = [fastsvm("predict", "-q", "rows", "m").out.split(), fastsvm("predict", "-q", "rows", "small").out.split()]
+    if option == ["--lossless"]:
+        np.testing.assert_allclose(np.array(exact[0], float), np.array(exact[1], float), rtol=1e-12)
+
+
+def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_path):
+    y, x = svm_read_problem(str(DATA / "rings.train"))
+    svm_save_model(str(tmp_path / "m"), svm_train(y[:200] + y[:100], x[:200] + x[:100], "-q -g 0.5 -c 1"))
+    done = fastsvm("reduce", "--lossless", "m")
+    machine, (small, _) = Machine.read((tmp_path / "m").read_bytes()), split((tmp_path / "m.reduced").read_bytes())
+    expected, _ = merged_machine(machine)
+    assert len(small.vectors) == len(expected) < len(machine.vectors) - 20
+    first = f"{len(machine.vectors)} support vectors, {len(machine.vectors) - len(expected)} of them equal to others -> {len(expected)} vectors"
+    assert done.out.splitlines()[0] == first and "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
+    rows = [{k: v for k, v in row.items() if v} for row in x[300:400]]
+    assert np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows)).max() < 1e-9
+
+
+# ---- how many
+
+
+@pytest.mark.parametrize(
+    "name, target, where",
+    [("rings", 0.03, "data"), ("rings", 0.1, "support vectors"), ("colors", 0.1, "data"), ("rings-one-class", 0.1, "support vectors"), ("waves", 0.1, "data"), ("waves-nu", 0.01, "support vectors")],
+)
+def test_a_target_is_kept_with_fewer_vectors(trained, name, target, where):
+    model, test = trained[name]
+    exact = load_model(str(model))
+    chunks = list(read_chunks(str(test))) if where == "data" else [exact.vectors]
+    found = grow(exact, target, chunks, fingerprint="x").model
+    a, b = labels(exact, chunks), labels(parse_model(found.to_text(), "reduced"), chunks)
+    assert (np.sqrt(np.mean((a - b) ** 2)) if name.startswith("waves") else np.mean(a != b)) <= target
+    assert 0 < found.header.total_sv < exact.header.total_sv * 0.8
+    if where == "data" and name == "rings":
+        assert found.header.total_sv > grow(exact, 0.3, chunks, fingerprint="x").model.header.total_sv
+
+
+def test_a_target_that_only_the_whole_model_keeps_gives_the_whole_model():
+    machine = some_machine(28, "epsilon_svr", n=20, gamma=50.0)
+    found = grow(exact_model(machine), 1e-14, [exact_model(machine).vectors], fingerprint="x")
+    assert machine_of(found).vectors == machine.vectors and found.distance == 0
+
+
+@pytest.mark.parametrize("options", [["--ratio", 0.1], ["--vectors", 100000]])
+def test_a_ratio_and_more_vectors_than_there_are(fastsvm, tmp_path, trained, options):
+    model, test = trained["rings"]
+    total = load_model(str(model)).header.total_sv
+    wanted = round(0.1 * total) if options[0] == "--ratio" else total
+    done = fastsvm("reduce", *options, model, "out")
+    assert done.out.startswith(f"{total} support vectors -> {wanted} vectors\n")
+    small, _ = split((tmp_path / "out").read_bytes())
+    assert len(small.vectors) == wanted
+    if wanted == total:
+        assert small.vectors == Machine.read(model.read_bytes()).vectors
+        assert "squared distance 0 of |Psi|^2" in done.out
+
+
+def test_a_target_by_the_command(fastsvm, tmp_path, trained):
+    model, test = trained["rings-probability"]
+    done = fastsvm("reduce", "--target", 0.03, "--data", test, model, "out")
+    differ, rows = map(int, re.search(r"labels that differ on \S+: (\d+) of (\d+) \(", done.out).groups())
+    assert rows == 6000 and 0 < differ <= 0.03 * 6000
+    a, b = (fastsvm("predict", "-q", test, file).out.split() for file in (model, "out"))
+    assert sum(x != y for x, y in zip(a, b, strict=True)) == differ
+    assert load_model(str(tmp_path / "out")).header.probA != load_model(str(model)).header.probA
+
+
+def tiny(svm_type, total, classes=2):
+    machine = Machine(svm_type, "rbf", [{1: 1.0, 3: -0.5}][:total], np.array([[0.7]] * total).reshape(total, 1), [0.3], gamma=0.5)
+    if svm_type == "c_svc":
+        machine.label, machine.nr_sv = [1, -1], [total, 0]
+    return machine
+
+
+@pytest.mark.parametrize("svm_type", ["c_svc", "one_class", "nu_svr"])
+@pytest.mark.parametrize("total", [0, 1])
+def test_a_model_of_no_or_one_support_vector_stays_what_it_is(svm_type, total):
+    machine = tiny(svm_type, total)
+    exact = exact_model(machine)
+    made = [reduce(machine, count, init=init, optimizer=optimizer) for count in (1, 5) for init in INITS for optimizer in OPTIMIZERS]
+    made.append(grow(exact, 1e-3, [exact.vectors], fingerprint="x"))
+    for found in made:
+        small, words = split(found.model.to_text())
+        assert (small.vectors, small.coef.tolist(), small.rho, small.nr_sv) == (machine.vectors, machine.coef.tolist(), machine.rho, machine.nr_sv)
+        assert float(words[4]) < 1e-15 and not found.short
+
+
+def test_a_model_of_a_single_class_and_one_without_vectors_by_the_command(fastsvm, tmp_path):
+    machine = Machine("c_svc", "rbf", [], np.zeros((0, 0)), [], gamma=0.5, label=[7], nr_sv=[0])
+    (tmp_path / "single").write_bytes(machine.text())
+    (tmp_path / "empty").write_bytes(tiny("nu_svr", 0).text())
+    (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {}]))
+    for name, option, value in (("single", ["--target", 0.1], 7), ("empty", ["--vectors", 3], -0.3)):
+        done = fastsvm("reduce", *option, name)
+        assert done.out.startswith("0 support vectors -> 0 vectors\n") and done.err == ""
+        assert [float(word) for word in fastsvm("predict", "-q", "rows", f"{name}.reduced").out.split()] == [value] * 2
+    assert fastsvm("predict", "-q", "--exact", "single", "rows", "single.reduced").out == "7\n7\n"
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-300, 1e3])
+def test_kernels_that_do_not_tell_vectors_apart_or_nothing_else(gamma):
+    for svm_type, classes in (("c_svc", 2), ("c_svc", 3), ("nu_svr", 2)):
+        machine = some_machine(29, svm_type, classes, n=20, gamma=gamma)
+        for init in INITS:
+            small, words = split(reduce(machine, 6, init=init if classes == 2 else "greedy").model.to_text())
+            assert 1 <= len(small.vectors) <= 6
+            rows = [{1: 0.5}, *small.vectors, *machine.vectors]
+            error = np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows))
+            assert np.all(error <= np.array(words[4 : 4 + len(machine.pairs)], float))
+            if gamma < 1:
+                assert error.max() < 1e-6
+
+
+# ---- the command
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless)"),
+        (["--vectors", 5, "--ratio", 0.1], "--vectors and --ratio do not go together"),
+        (["--vectors", 5, "--target", 0.1], "--vectors and --target do not go together"),
+        (["--target", 0.1, "--lossless"], "--target and --lossless do not go together"),
+        (["--vectors", 0], "0 is not in the range"),
+        (["--ratio", 0], "is not in the range"),
+        (["--ratio", 1.5], "is not in the range"),
+        (["--target", 0], "is not in the range"),
+        (["--vectors", 5, "--init", "best"], "best"),
+        (["--vectors", 5, "--optimizer", "adam"], "adam"),
+        (["--lossless", "--no-finish"], "--lossless places no vectors"),
+        (["--target", 0.1, "--init", "cluster"], "kernel k-means"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, trained, arguments, words):
+    done = fastsvm("reduce", *arguments, trained["rings"][0], code=2)
+    assert words in done.err and done.out == "" and os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "kernel, option", [(kernel, ["--lossless"]) for kernel in ("linear", "precomputed", "negative gamma")] + [(kernel, ["--vectors", 2]) for kernel in ("polynomial", "negative gamma")]
+)
+def test_other_kernels_are_refused_in_one_line(fastsvm, tmp_path, kernel, option):
+    """Or, without loss, come out as a model of that kernel."""
+    vectors = [{0: at} for at in (1, 1, 2)] if kernel == "precomputed" else [{1: 1.0}, {1: 1.0}, {2: 1.0}]
+    machine = Machine("c_svc", "rbf" if kernel == "negative gamma" else kernel, vectors, np.array([[1.0], [0.5], [-1.0]]), [0.1], 0.5, 0.1, 2, [1, -1], [2, 1])
+    if kernel == "negative gamma":
+        machine.gamma = -0.5
+    (tmp_path / "m").write_bytes(machine.text())
+    (tmp_path / "rows").write_bytes(data_text([{0: 1, 1: 1.0, 2: 0.3} if kernel == "precomputed" else {1: 3.0, 2: -3.0}]))
+    done = fastsvm("reduce", *option, "m", "out", code=None)
+    if done.code == 0 and option == ["--lossless"]:
+        (before, after) = (fastsvm("predict", "-q", "--values", "rows", file).out.split() for file in ("m", "out"))
+        assert float(after[1]) == pytest.approx(float(before[1]), rel=1e-12)
+        if len(after) > 2:  # a radius: it has to hold
+            assert abs(float(after[1]) - float(before[1])) <= float(after[2])
+        return
+    assert done.code == 1 and done.out == "" and not (tmp_path / "out").exists()
+    what = "an rbf kernel with gamma -0.5" if kernel == "negative gamma" else f"a {kernel} kernel"
+    assert done.err == f"Error: m: {what} found; reduce places vectors for rbf kernels with gamma 0 or more\n"
+
+
+def test_faults_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, trained):
+    model, test = trained["rings"]
+    fastsvm("approx", "-q", model, "compiled")
+    (tmp_path / "bad").write_text("1 1:1\n1 foo\n")
+    (tmp_path / "broken").write_bytes(model.read_bytes()[:-20])
+    (tmp_path / "out").write_text("before\n")
+    listing = sorted(os.listdir(tmp_path))
+    for arguments, message in (
+        (["compiled", "out"], "compiled: a compiled model found, expected the LIBSVM model it was made from"),
+        (["broken", "out"], "broken:"),
+        ([test, "out"], f"{test}:1: this looks like a data file, expected a LIBSVM or fastsvm model"),
+        (["nowhere", "out"], "nowhere: No such file or directory"),
+        (["--data", "bad", model, "out"], "bad:2: 'foo' found, expected index:value"),
+        (["--data", "nowhere", model, "out"], "nowhere: No such file or directory"),
+        ([model, "nowhere/out"], "nowhere/out: No such file or directory"),
+        ([model, "/dev/full"], "/dev/full: No space left on device"),
+    ):
+        done = fastsvm("reduce", "--vectors", 3, *arguments, code=1)
+        assert done.err.startswith(f"Error: {message}") and done.err.count("\n") == 1 and done.out == "", str(done)
+        assert (tmp_path / "out").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == listing
+
+
+def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
+    """An empty --data file: what is said of it is not measured on the support vectors."""
+    (tmp_path / "empty").write_text("")
+    done = fastsvm("reduce", "--vectors", 3, "--data", "empty", trained["rings"][0], "out", code=None)
+    said = re.search(r"labels that differ on (.*): \d+ of (\d+)", done.out)
+    assert done.code == 1 or said[1] == "the support vectors" or said[2] == "0", str(done)
+
+
+def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, trained):
+    model = trained["rings"][0]
+    done = fastsvm("reduce", "--vectors", 10, "--no-finish", model)
+    assert os.listdir(tmp_path) == ["rings.model.reduced"] and done.err == ""
+    text = (tmp_path / "rings.model.reduced").read_text()
+    piped = fastsvm("reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes())  # the model through standard input, too
+    assert piped.out == text and piped.err == done.out.replace(": rings.model.reduced", ": standard output")
+    quiet = fastsvm("reduce", "-q", "--vectors", 10, "--no-finish", model, "-")
+    assert quiet.out == text and quiet.err == ""
+
+
+def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fastsvm, tmp_path, trained):
+    """On this data; iRprop+ reaches the number."""
+    model, test = trained["waves"]
+    options = ["--vectors", 40, "--init", "random", "--no-finish"]
+    done = fastsvm("reduce", *options, "--optimizer", "fixed-point", model, "stalled")
+    count = int(re.search(r"-> (\d+) vectors", done.out)[1])
+    assert 1 <= count < 40
+    assert re.fullmatch(r"Warning: fixed-point iteration came to no rest.*irprop.*\n", done.err)
+    assert len(split((tmp_path / "stalled").read_bytes())[0].vectors) == count
+    assert np.isfinite(np.array(fastsvm("predict", "-q", test, "stalled").out.split(), float)).all()
+    done = fastsvm("reduce", *options, "--optimizer", "irprop", model, "placed")
+    assert "-> 40 vectors" in done.out and done.err == ""
+
+
+def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
+    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun."""
+    y, x = svm_read_problem(str(DATA / "rings.train"))
+    svm_save_model(str(tmp_path / "m"), svm_train(y[:1500], x[:1500], "-q -g 0.5 -c 0.1"))
+    (tmp_path / "out").write_text("before\n")
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [FASTSVM, "reduce", "--vectors", "300", "m", "out"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}, start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    seen, deadline = b"", time.monotonic() + 60
+    while b"squared distance" not in seen and time.monotonic() < deadline and process.poll() is None:
+        if select.select([screen], [], [], 0.5)[0]:
+            seen += os.read(screen, 4096)
+    assert re.search(rb"reduce\x1b?\S* squared distance", seen), seen[-500:]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    try:
+        while select.select([screen], [], [], 0.1)[0]:
+            seen += os.read(screen, 4096)
+    except OSError:  # the other end is closed
+        pass
+    os.close(screen)
+    assert b"Traceback" not in seen and process.stdout.read() == b""
+    assert sorted(os.listdir(tmp_path)) == ["m", "out"] and (tmp_path / "out").read_text() == "before\n"
+
+
+def test_help_names_every_option(fastsvm):
+    text = fastsvm("reduce", "--help", env={"COLUMNS": "60"}).out
+    assert max(map(len, text.splitlines())) <= 80
+    for option in ("--vectors", "--ratio", "--target", "--data", "--lossless", "--init", "--optimizer", "--no-finish", "--seed", "--threads", "--quiet"):
+        assert option in text
+
+
+# ---- the line behind the last vector
+
+
+SMALL = Machine("c_svc", "rbf", [{1: 1.0}, {2: 0.5}], np.array([[0.5], [-0.5]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[1, 1])
+LINE = b"fastsvm_reduced 1 0123456789abcdef0123456789abcdef 30 8 0.25 12.5\n"
+NUMBER = SMALL.text().count(b"\n") + 1  # of that line
+
+
+def test_the_line_is_read_back():
+    model = parse_model(SMALL.text() + LINE, "m")
+    assert isinstance(model, ReducedModel) and model.fingerprint == "0123456789abcdef0123456789abcdef"
+    origin = model.origin
+    assert (origin.radius, origin.weight, origin.count, origin.longest) == ([0.25], [12.5], 30, 8)
+    assert model.to_text() == parse_model(model.to_text(), "m").to_text() and model.to_text().endswith(LINE)
+    assert parse_model((SMALL.text() + LINE).replace(b"\n", b"\r\n"), "m").origin.radius == [0.25]
+
+
+def test_a_libsvm_model_without_the_line_is_one_as_before():
+    model = parse_model(SMALL.text(), "m")
+    assert not isinstance(model, ReducedModel) and not model.certified and b"fastsvm" not in model.to_text()
+    rows = random_rows(np.random.default_rng(30), 20, [1, 2, 3])
+    np.testing.assert_array_equal(values(model, parse(rows)), values(parse_model(SMALL.text() + LINE, "m"), parse(rows)))
+
+
+WORDS = LINE.split()
+FAULTS = {
+    "a word too few": (b" ".join(WORDS[:-1]) + b"\n", "6 words in the line 'fastsvm_reduced' found, expected 7"),
+    "a word too many": (b" ".join([*WORDS, b"1"]) + b"\n", "8 words in the line 'fastsvm_reduced' found, expected 7"),
+    "nothing but its name": (b"fastsvm_reduced \n", "version '' of the line 'fastsvm_reduced' found, this fastsvm reads 1"),
+    "version 2": (LINE.replace(b" 1 ", b" 2 ", 1), "version '2' of the line 'fastsvm_reduced' found, this fastsvm reads 1"),
+    "nan": (LINE.replace(b"0.25", b"nan"), "fastsvm_reduced 'nan' found, expected a finite number"),
+    "inf": (LINE.replace(b"12.5", b"inf"), "fastsvm_reduced 'inf' found, expected a finite number"),
+    "no number": (LINE.replace(b"0.25", b"0.2.5"), "fastsvm_reduced '0.2.5' found, expected a finite number"),
+    "half a vector": (LINE.replace(b" 30 ", b" 3.5 "), "fastsvm_reduced '3.5' found, expected a whole number"),
+    "a negative radius": (LINE.replace(b" 0.25", b" -0.25"), "a negative number in the line 'fastsvm_reduced' found"),
+    "cut off": (LINE[:-4], None),
+    "without its end": (LINE[:-1], None),
+    "text after it": (LINE + b"more\n", None),
+    "twice": (LINE * 2, None),
+    "another name": (LINE.replace(b"reduced", b"reducex"), "text found after the 2 support vectors that total_sv announces"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_faulty_line_is_refused_in_one_clear_line(name):
+    line, message = FAULTS[name]
+    with pytest.raises(ModelFormatError) as caught:
+        parse_model(SMALL.text() + line, "m")
+    assert re.match(rf"m:({NUMBER}|{NUMBER + 1}): \S", str(caught.value)) and "\n" not in str(caught.value)
+    if message:
+        assert str(caught.value) == f"m:{NUMBER}: {message}"
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_the_line_belongs_to_rbf_models(kernel):
+    machine = Machine("c_svc", kernel, [{0: 1}, {0: 2}], SMALL.coef, [0.1], label=[1, -1], nr_sv=[1, 1])
+    with pytest.raises(ModelFormatError):
+        parse_model(machine.text() + LINE, "m")
+
+
+def test_a_reduced_set_cut_off_at_any_byte_is_refused_or_a_libsvm_model():
+    text = SMALL.text() + LINE
+    for stop in range(len(text)):
+        if stop == len(SMALL.text()):  # nothing is left of the line: a LIBSVM model, that proves nothing
+            assert not parse_model(text[:stop], "m").certified
+            continue
+        with pytest.raises(ModelFormatError):
+            parse_model(text[:stop], "m")
+
+
+def test_a_line_with_any_one_byte_changed_is_refused_or_a_line():
+    for at in range(len(LINE)):
+        for byte in (b"x", b" ", b"-", b"\n", b"\xff", b"9", b"\0"):
+            try:
+                model = parse_model(SMALL.text() + LINE[:at] + byte + LINE[at + 1 :], "m")
+            except ModelFormatError as error:
+                assert str(error).startswith("m:") and str(error).isprintable()
+            else:
+                assert model.origin.radius[0] >= 0 and np.isfinite(model.origin.radius + model.origin.weight).all()
+
+
+@pytest.mark.parametrize("line", [None, b"fastsvm_reduced 2 x 1 1 1 1\n"])
+def test_svm_predict_does_not_mind_the_line(svm_predict, tmp_path, line):
+    """Whatever it will say in a later version."""
+    (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {2: 1.0}, {}]))
+    written = []
+    for name, text in (("plain", SMALL.text()), ("reduced", SMALL.text() + (line or LINE))):
+        (tmp_path / name).write_bytes(text)
+        subprocess.run([svm_predict, "rows", name, "out"], cwd=tmp_path, check=True, capture_output=True)
+        written.append((tmp_path / "out").read_text())
+    assert written[0] == written[1] == "1\n-1\n-1\n"
