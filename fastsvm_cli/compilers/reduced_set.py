@@ -347,7 +347,7 @@ def compile_reduced_set(
         else:
             shown = on_progress and (lambda share, at=at: on_progress(half * (at + share) / len(problem.parts), ""))
             found, _ = place(problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown)
-            short |= len(found) < len(mine)
+            short |= optimizer == "fixed-point" and len(found) < len(mine)
         z.append(found)
     if finishing:
         steps = [0]
