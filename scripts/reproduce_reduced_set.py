@@ -65,7 +65,6 @@ class Test:
         fit = Fit(problem, [z])
         beta = fit.beta[0] if beta is None else beta
         norms = np.einsum("ij,ij->i", z, z)
-        part = problem.parts[0]
         whole, _ = matrix(self.model.vectors, problem.columns)
         whole = whole.toarray()
         own = kernel_times(whole, np.einsum("ij,ij->i", whole, whole), z, norms, beta, problem.gamma)[:, 0]

@@ -2,6 +2,7 @@ import sys
 
 import click
 
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model
 from fastsvm_cli.commands.options import threads_option
 
 
@@ -31,23 +32,16 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
       fastsvm approx train.model
       fastsvm predict test.txt train.model.approx out
     """
-    from hashlib import sha256
-    from os.path import basename
 
     from fastsvm_cli import _native
-    from fastsvm_cli.data import read_bytes
     from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.models import parse_model
-    from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.output import Output, is_standard_output
     from fastsvm_cli.progress import Progress
     from fastsvm_cli.sizes import size_text
 
     _native.set_threads(threads)
-    text = read_bytes(model_file)
-    model = parse_model(text, model_file)
-    if not isinstance(model, ExactModel):
-        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
+    source = read_exact_model(model_file)
+    model = source.model
     if center is not None and model.header.kernel_type != "rbf":
         raise click.UsageError(f"--center is for RBF kernels; a {model.header.kernel_type} kernel's expansion is exact about the origin.")
     if centers is not None and (center is not None or model.header.kernel_type != "rbf"):
@@ -56,15 +50,14 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
         raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
     if (rank or tolerance) and (degree or 2) != 2:
         raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
-    if output_file is None:
-        output_file = "-" if model_file == "-" else basename(model_file) + ".approx"
+    output_file = output_name(output_file, model_file, ".approx")
 
     from fastsvm_cli.compilers.maclaurin import compile_maclaurin  # numpy and scipy: after the faults that need neither
 
     with Progress("approx", quiet=quiet) as progress:
         compiled = compile_maclaurin(
             model,
-            fingerprint=sha256(text).hexdigest()[:32],
+            fingerprint=source.fingerprint,
             center=center,
             degree=degree,
             certify=certify,
@@ -85,4 +78,4 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
         d, pairs = len(compiled.features), model.header.pairs
         functions = f"{pairs} decision function{'s' * (pairs != 1)}"
         print(f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features", file=report)
-        print(f"{size_text(len(text))} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+        print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)

@@ -2,6 +2,7 @@ import sys
 
 import click
 
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model
 from fastsvm_cli.commands.options import threads_option
 
 METHODS = ("geometry", "triangle", "blocks")
@@ -39,14 +40,10 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
     Intervals from 50 points:
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
-    from hashlib import sha256
-    from os.path import basename
 
     from fastsvm_cli import _native
-    from fastsvm_cli.data import read_bytes, read_chunks
-    from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.models import parse_model
-    from fastsvm_cli.models.exact import ExactModel, Kernel
+    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.models.exact import Kernel
     from fastsvm_cli.output import Output, is_standard_output
     from fastsvm_cli.progress import Progress
 
@@ -63,20 +60,15 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
         raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
 
     _native.set_threads(threads)
-    text = read_bytes(model_file)
-    model = parse_model(text, model_file)
-    if not isinstance(model, ExactModel):
-        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
+    source = read_exact_model(model_file)
+    model = source.model
     if own_kernel is not None and model.header.kernel_type != "precomputed":
         raise click.UsageError(f"--kernel is for models of a precomputed kernel; {model_file} has a {model.header.kernel_type} kernel.")
     if fold_file is not None and not (model.header.classification and model.header.nr_class == 2):
         raise click.UsageError("--fold is for models of two classes: their linear SVM has two folded vectors.")
-    if output_file is None:
-        output_file = "-" if model_file == "-" else basename(model_file) + ".order"
-
+    output_file = output_name(output_file, model_file, ".order")
 
     report = sys.stderr if is_standard_output(output_file) else sys.stdout
-    fingerprint = sha256(text).hexdigest()[:32]
     if own_kernel is not None:
         from fastsvm_cli.compilers.vectors import looks_untrained, with_vectors
 
@@ -89,15 +81,15 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
             from fastsvm_cli.compilers.geometry import compile_geometry, folded_vectors
 
             folded = None if fold_file is None else folded_vectors(_linear_model(fold_file))
-            ordered = compile_geometry(model, fingerprint=fingerprint, sequence=sequence or "greedy", points=points, folded=folded, seed=seed, on_progress=progress)
+            ordered = compile_geometry(model, fingerprint=source.fingerprint, sequence=sequence or "greedy", points=points, folded=folded, seed=seed, on_progress=progress)
         elif method == "triangle":
             from fastsvm_cli.compilers.triangle import compile_triangle
 
-            ordered = compile_triangle(model, fingerprint=fingerprint, lists=lists, seed=seed)
+            ordered = compile_triangle(model, fingerprint=source.fingerprint, lists=lists, seed=seed)
         else:
             from fastsvm_cli.compilers.blocks import compile_blocks
 
-            ordered = compile_blocks(model, fingerprint=fingerprint)
+            ordered = compile_blocks(model, fingerprint=source.fingerprint)
     result = ordered.to_text()
     with Output(output_file) as output:
         output.write(result)
@@ -107,7 +99,7 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
     from fastsvm_cli.trial import trial
 
     print(f"{model.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
-    print(f"{size_text(len(text))} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+    print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
     tried = trial(ordered)
     if tried is None:
         return

@@ -2,6 +2,7 @@ import sys
 
 import click
 
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model
 from fastsvm_cli.commands.options import threads_option
 
 
@@ -32,14 +33,10 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
       svm-predict test.txt train.model.reduced out
     """
     import os
-    from hashlib import sha256
-    from os.path import basename
 
     from fastsvm_cli import _native
-    from fastsvm_cli.data import read_bytes, read_chunks
-    from fastsvm_cli.errors import FileError, ModelFormatError
-    from fastsvm_cli.models import parse_model
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.errors import FileError
     from fastsvm_cli.output import Output, is_standard_output
     from fastsvm_cli.progress import Progress
     from fastsvm_cli.scores import summary_lines
@@ -53,12 +50,9 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     if optimizer == "none" and init == "cluster" and target is not None:
         raise click.UsageError("--target grows a set vector by vector; kernel k-means makes another one for every number.")
     _native.set_threads(threads)
-    text = read_bytes(model_file)
-    model = parse_model(text, model_file)
-    if not isinstance(model, ExactModel):
-        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
-    if output_file is None:
-        output_file = "-" if model_file == "-" else basename(model_file) + ".reduced"
+    source = read_exact_model(model_file)
+    model = source.model
+    output_file = output_name(output_file, model_file, ".reduced")
     rows = list(read_chunks(data_file)) if data_file else None
     if rows is not None and not rows:
         raise FileError(data_file, "no rows found, expected some to measure on")
@@ -71,11 +65,10 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     from fastsvm_cli.compilers.reduced_set import lossless as merge
 
     total = model.header.total_sv
-    fingerprint = sha256(text).hexdigest()[:32]
-    how = dict(fingerprint=fingerprint, init=init, optimizer=optimizer, finishing=finishing, seed=seed)
+    how = dict(fingerprint=source.fingerprint, init=init, optimizer=optimizer, finishing=finishing, seed=seed)
     with Progress("reduce", quiet=quiet) as progress:
         if lossless:
-            found = Reduction(merge(model, fingerprint), merge_duplicates(model)[1], 0.0, False)
+            found = Reduction(merge(model, source.fingerprint), merge_duplicates(model)[1], 0.0, False)
         elif target is not None:
             found = grow(model, target, rows or [model.vectors], on_progress=progress, **how)
         else:
@@ -91,7 +84,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     report = sys.stderr if is_standard_output(output_file) else sys.stdout
     merged = f", {found.merged} of them equal to others" if found.merged else ""
     print(f"{total} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
-    print(f"{size_text(len(text))} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+    print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
     if not lossless:
         print(f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}", file=report)
     seen = agreement(reduced, model, rows or [model.vectors])

@@ -208,7 +208,6 @@ def place(
                 point, rests = (irprop if optimizer == "irprop" else fixed_point)(residual, row_of(start))
             if not rests or not np.all(np.isfinite(point)):
                 continue
-            norm = point @ point
             near = gaussian(z, np.einsum("ij,ij->i", z, z), point[None], problem.gamma)[0]
             row = solve_triangular(factor[:step, :step], near, lower=True) if step else near
             pivot = 1 - row @ row
@@ -235,7 +234,6 @@ class Fit:
         parts, gamma = problem.parts, problem.gamma
         self.problem, self.z = problem, z
         norms = [np.einsum("ij,ij->i", each, each) for each in z]
-        several = len(parts) > 1
         pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
         kzx = {(s, t): gaussian(parts[t].x, parts[t].norms, z[s], gamma) for s, t in pairs_of_parts}
         kzz = {(s, t): gaussian(z[t], norms[t], z[s], gamma) for s, t in pairs_of_parts if s <= t}

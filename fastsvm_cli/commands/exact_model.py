@@ -1,0 +1,33 @@
+"""What every command that compiles a LIBSVM model begins with."""
+
+
+class Source:
+    """model: the exact model; size: bytes of its file; fingerprint: SHA-256 of these, the first 32 digits."""
+
+    def __init__(self, model, size: int, fingerprint: str):
+        self.model, self.size, self.fingerprint = model, size, fingerprint
+
+
+def read_exact_model(model_file: str) -> Source:
+    """Raises ModelFormatError, for a compiled model too, and FileError."""
+    from hashlib import sha256
+
+    from fastsvm_cli.data import read_bytes
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.models import parse_model
+    from fastsvm_cli.models.exact import ExactModel
+
+    text = read_bytes(model_file)
+    model = parse_model(text, model_file)
+    if not isinstance(model, ExactModel):
+        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
+    return Source(model, len(text), sha256(text).hexdigest()[:32])
+
+
+def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
+    """Where the result goes unless it is said: beside nothing, in the current directory, as svm-train names its own; to standard output if the model came from standard input."""
+    from os.path import basename
+
+    if output_file is not None:
+        return output_file
+    return "-" if model_file == "-" else basename(model_file) + suffix
