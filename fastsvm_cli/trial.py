@@ -1,33 +1,35 @@
-"""What an ordered model gains, tried out on its own support vectors."""
+"""What a compiled model gains, tried out on its support vectors."""
 
 from time import perf_counter
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.ordered import OrderedModel
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel
 
 _ROWS = 1000
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """rows; evaluations: share of the kernel evaluations that were done; speed_up: time of the exact model over that of the ordered one, both in memory."""
+    """rows; evaluations: share of the kernel evaluations that were done, of a model that counts them; speed_up: time of the exact model over that of the compiled
+    one, both in memory."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
 
 
-def trial(model: OrderedModel) -> "Trial | None":
+def trial(model: Model, source: ExactModel) -> "Trial | None":
     """Predict up to 1,000 support vectors, evenly spread over the file; None where there are none."""
-    total = model.header.total_sv
+    total = source.header.total_sv
     if not total or not model.pairs:
         return None
-    rows = model.exact.vectors.select([at * total // min(total, _ROWS) for at in range(min(total, _ROWS))])
+    rows = source.vectors.select([at * total // min(total, _ROWS) for at in range(min(total, _ROWS))])
     out = _native.Decisions(model.pairs)
     until = 1e-3 if model.header.regression else None
-    ordered = _seconds(model, rows, out, until)
+    compiled = _seconds(model, rows, out, until)
     evaluations = out.kernel_evaluations / (rows.rows * total)
-    exact = _seconds(model.exact, rows, out, None)
-    return Trial(rows.rows, evaluations, exact / ordered)
+    exact = _seconds(source, rows, out, None)
+    return Trial(rows.rows, evaluations, exact / compiled)
 
 
 def _seconds(model, rows, out, until) -> float:

@@ -22,9 +22,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
 import numpy as np
 
 from fastsvm_cli import _native, read_chunks
+from fastsvm_cli.compilers.duplicates import merge_duplicates
 from fastsvm_cli.compilers.functions import inner_products, matrix
 from fastsvm_cli.compilers.placement import gaussian
-from fastsvm_cli.compilers.reduced_set import Fit, Problem, finish, kernel_times, merge_duplicates, place, shares
+from fastsvm_cli.compilers.reduced_set import Fit, Problem, finish, kernel_times, place, shares
 from fastsvm_cli.models import load_model
 
 

@@ -24,7 +24,8 @@ from test_parity import Libsvm, mirrored, run_both, serial_libsvm  # noqa: F401 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers import placement, reduced_set
 from fastsvm_cli.compilers.probabilities import refit
-from fastsvm_cli.compilers.reduced_set import Fit, Problem, compile_reduced_set, grow, lossless, merge_duplicates, shares
+from fastsvm_cli.compilers.duplicates import merge_duplicates
+from fastsvm_cli.compilers.reduced_set import Fit, Problem, compile_reduced_set, grow, lossless, shares
 from fastsvm_cli.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
@@ -1077,7 +1078,7 @@ def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fast
     machine = Machine("c_svc", "rbf", [{1: 1.0}, {1: 1.0}], np.array([[2.0], [-2.0]]), [0.25], gamma=0.5, label=[3, -4], nr_sv=[1, 1])
     (tmp_path / "m").write_bytes(machine.text())
     (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {2: 1.0}]))
-    assert "2 support vectors, 2 of them equal to others -> 0 vectors\n" in fastsvm("reduce", "--lossless", "m", "small").out
+    assert "2 support vectors, 2 of them equal to others or of coefficient 0 -> 0 vectors\n" in fastsvm("reduce", "--lossless", "m", "small").out
     (theirs, _), (ours, _) = run_both(svm_predict, fastsvm, tmp_path, "rows", "small")
     assert ours == theirs == "-4\n-4\n"
     fastsvm("reduce", "--vectors", 1, "m", "small")
@@ -1093,7 +1094,7 @@ def test_duplicates_of_every_svm_type_are_merged_by_the_command(fastsvm, tmp_pat
     (tmp_path / "rows").write_bytes(data_text(machine.vectors))
     done = fastsvm("reduce", *option, "m", "small")
     small, _ = split((tmp_path / "small").read_bytes())
-    assert f"3 support vectors, 1 of them equal to others -> {len(small.vectors)} vectors\n" in done.out
+    assert f"3 support vectors, 1 of them equal to others or of coefficient 0 -> {len(small.vectors)} vectors\n" in done.out
     assert len(small.vectors) == (2 if option == ["--lossless"] else 1)
     head = (tmp_path / "small").read_text().split("SV\n")[0].splitlines()
     assert f"total_sv {len(small.vectors)}" in head
@@ -1109,7 +1110,7 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
     machine, (small, _) = Machine.read((tmp_path / "m").read_bytes()), split((tmp_path / "m.reduced").read_bytes())
     expected, _ = merged_machine(machine)
     assert len(small.vectors) == len(expected) < len(machine.vectors) - 20
-    first = f"{len(machine.vectors)} support vectors, {len(machine.vectors) - len(expected)} of them equal to others -> {len(expected)} vectors"
+    first = f"{len(machine.vectors)} support vectors, {len(machine.vectors) - len(expected)} of them equal to others or of coefficient 0 -> {len(expected)} vectors"
     assert done.out.splitlines()[0] == first and "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
     rows = [{k: v for k, v in row.items() if v} for row in x[300:400]]
     assert np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows)).max() < 1e-9

@@ -19,7 +19,7 @@ ROOMS = {
     "header": ({"_native", "errors"}, set()),
     "models": ({"_native", "errors", "header", "data", "models"}, set()),
     "norms": ({"_native"}, {"numpy"}),
-    "compilers": ({"_native", "agreement", "bounds", "errors", "models", "norms"}, {"numpy", "scipy"}),
+    "compilers": ({"_native", "agreement", "bounds", "errors", "header", "models", "norms"}, {"numpy", "scipy"}),
     "prediction": ({"_native", "errors", "models"}, set()),
     "scores": ({"_native", "header"}, set()),
     "survey": ({"_native", "bounds", "data", "models", "norms"}, {"numpy"}),

@@ -100,7 +100,7 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
 
     print(f"{model.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
     print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
-    tried = trial(ordered)
+    tried = trial(ordered, ordered.exact)
     if tried is None:
         return
     print(f"Trial on {tried.rows} support vectors: {100 * tried.evaluations:.3g} % of the kernel evaluations, {tried.speed_up:.3g} times as fast as the exact model.", file=report)

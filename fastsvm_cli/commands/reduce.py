@@ -60,8 +60,9 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if model.pairs > 1 else str(_native.get_threads()))
 
     from fastsvm_cli.agreement import agreement
+    from fastsvm_cli.compilers.duplicates import merge_duplicates
     from fastsvm_cli.compilers.probabilities import refit
-    from fastsvm_cli.compilers.reduced_set import Reduction, compile_reduced_set, grow, merge_duplicates
+    from fastsvm_cli.compilers.reduced_set import Reduction, compile_reduced_set, grow
     from fastsvm_cli.compilers.reduced_set import lossless as merge
 
     total = model.header.total_sv
@@ -82,7 +83,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     if quiet:
         return
     report = sys.stderr if is_standard_output(output_file) else sys.stdout
-    merged = f", {found.merged} of them equal to others" if found.merged else ""
+    merged = f", {found.merged} of them equal to others or of coefficient 0" if found.merged else ""
     print(f"{total} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
     print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
     if not lossless:

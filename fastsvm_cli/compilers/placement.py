@@ -9,6 +9,7 @@ import numpy as np
 INITS = ("random", "alpha", "cluster", "greedy")
 OPTIMIZERS = ("irprop", "fixed-point", "none")
 _ITERATIONS = 100
+_REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
 _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
 _FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0
 _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
@@ -65,8 +66,9 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
     return best, True
 
 
-def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Fixed-point iteration, eq. (6). Returns (z, whether it came to rest at a place that takes something away)."""
+def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
+    """Fixed-point iteration, eq. (6). Returns (z, whether it came to rest at a place that takes something away). The step is the gradient over the signed sum of
+    weights, so that it flies off to where the kernel vanishes when positive and negative ones nearly cancel: wherever classes overlap within a kernel's width."""
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]

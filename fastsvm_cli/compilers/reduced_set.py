@@ -6,7 +6,6 @@ method     algorithm 1: vectors one by one, each placed where it takes most from
            together, in which the coefficients are always the best ones (variable projection: Golub and Pereyra 1973), and the offset by eq. (9)
 """
 
-from copy import copy
 from typing import Callable
 
 import numpy as np
@@ -17,6 +16,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.agreement import agreement
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.cholesky import PartialCholesky
+from fastsvm_cli.compilers.duplicates import merge_duplicates, resized
 from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients, squared_norms
 from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order, irprop
 from fastsvm_cli.errors import ModelFormatError
@@ -78,51 +78,6 @@ class Problem:
         # b = <Psi, phi(x)> at the support vectors, and |Psi|^2.
         b, _ = inner_products(model, model.vectors)
         self.squared_norm = np.maximum(np.einsum("ip,ip->p", pair_coefficients(model), b), 0.0)
-
-
-def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer they are (Downs, Gates and Masters,
-    "Exact Simplification of Support Vector Solutions"). Different vectors are never linearly dependent in the feature space of an RBF kernel, so that
-    equal ones are all that can be merged without changing a decision function; of more than two classes, those of one class."""
-    header, vectors = model.header, model.vectors
-    coefficients = np.asarray(vectors.labels)
-    starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
-    classes = np.repeat(np.arange(header.nr_class), header.nr_sv) if header.classification and header.nr_class > 2 else np.zeros(vectors.rows, int)
-    first: "dict[tuple, int]" = {}
-    total = coefficients.copy()
-    kept = []
-    for row in range(vectors.rows):
-        stored = slice(starts[row], starts[row + 1])
-        nonzero = values[stored] != 0
-        key = (int(classes[row]), indices[stored][nonzero].tobytes(), (values[stored][nonzero] + 0.0).tobytes())
-        if key in first:
-            total[first[key]] += coefficients[row]
-        else:
-            first[key] = row
-            kept.append(row)
-    kept = [row for row in kept if np.any(total[row] != 0)]
-    if len(kept) == vectors.rows:
-        return model, 0
-    rows = vectors.select(kept)
-    lines = _native.format_rows(rows).split(b"\n")
-    leading = vectors.leading
-    text = b"".join(b" ".join([*(repr(a).encode() for a in total[row].tolist()), *line.split(b" ")[leading:]]) + b"\n" for row, line in zip(kept, lines))
-    merged = _native.parse(text, leading=leading)[0]
-    return ExactModel(with_vectors(header, _counts(header, kept), len(kept)), merged, model.path), vectors.rows - len(kept)
-
-
-def _counts(header, kept: "list[int]") -> "list[int] | None":
-    if not header.classification:
-        return None
-    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-    return np.bincount(of[kept], minlength=header.nr_class).tolist()
-
-
-def with_vectors(header, nr_sv: "list[int] | None", total: int):
-    """A header with other support vectors."""
-    out = copy(header)
-    out.nr_sv, out.total_sv = nr_sv, total
-    return out
 
 
 def shares(problem: Problem, count: int) -> "list[list[int]]":
@@ -361,7 +316,7 @@ def compile_reduced_set(
 
 
 class Reduction:
-    """model: the reduced set. merged: support vectors that were equal to others. distance: rho^2 / sum_p |Psi_p|^2. short: fixed-point iteration came to no rest, and
+    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 / sum_p |Psi_p|^2. short: fixed-point iteration came to no rest, and
     there are fewer vectors than wanted."""
 
     def __init__(self, model, merged: int, distance: float, short: bool):
@@ -405,7 +360,7 @@ def _assemble(model: ExactModel, problem: Problem, fit: Fit, fingerprint: str):
             entries = (f"{index}:{value!r}" for index, value in zip(problem.columns, vector) if value)
             lines.append(" ".join([*map(repr, coefficient), *entries]) + "\n")
     vectors = _native.parse("".join(lines).encode(), leading=model.vectors.leading)[0]
-    changed = with_vectors(header, nr_sv, vectors.rows)
+    changed = resized(header, nr_sv, vectors.rows)
     reduced = ExactModel(changed, vectors, model.path)
     # Eq. (9): the mean over the support vectors of a function of f(x) - Psi'(x).
     exact, _ = inner_products(model, model.vectors)

@@ -8,6 +8,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.header import Header, one_word, read_header, whole_number
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.features import ranges, read_ranges
 
 _FIRST_LINE = "fastsvm_model maclaurin 1\n"
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
@@ -126,7 +127,7 @@ class MaclaurinModel(Model):
         norms = certified - degree + 1 if header.kernel_type == "rbf" else 0
         single = one_word(own["precision"][0], "precision", path, own["precision"][1], ("single", "double")) == "single"
         fingerprint = one_word(own["fingerprint"][0], "fingerprint", path, own["fingerprint"][1])
-        features = _read_ranges(*own["features"], path, limit=len(text))
+        features = read_ranges(*own["features"], path, limit=len(text))
         d = len(features)
         size = coefficient_count(d, degree)
 
@@ -197,7 +198,7 @@ class MaclaurinModel(Model):
             f"maclaurin_degree {self.degree}\n",
             f"precision {'single' if self.single else 'double'}\n",
             f"fingerprint {self.fingerprint}\n",
-            f"features {_ranges(self.features)}".rstrip() + "\n",
+            f"features {ranges(self.features)}".rstrip() + "\n",
             f"nr_centers {len(self.centers)}\n",
             f"nr_expansions {len(self.expansions)}\n",
             f"certified {self.highest_norm}\nlongest_vector {self.longest_vector}\n" if self.certified else "",
@@ -247,30 +248,3 @@ def _line_lengths(d: int, degree: int):
 
 def _numbers_text(values, single: bool) -> bytes:
     return _native.format_numbers(array("f", values) if single else array("d", values))
-
-
-def _ranges(features: "list[int]") -> str:
-    """1 2 3 7 -> 1:3 7"""
-    out, first = [], None
-    for at, index in enumerate(features):
-        if first is None:
-            first = index
-        if at + 1 == len(features) or features[at + 1] != index + 1:
-            out.append(f"{first}:{index}" if index > first else str(index))
-            first = None
-    return " ".join(out)
-
-
-def _read_ranges(words: "list[str]", line: int, path: str, limit: int = 2**31) -> "list[int]":
-    """1:3 7 -> 1 2 3 7. limit: bytes of the file, which holds a number per feature."""
-    out: "list[int]" = []
-    for word in words:
-        first, _, last = word.partition(":")
-        low = whole_number(first, "features", path, line)
-        high = whole_number(last, "features", path, line) if last else low
-        if low < 0 or high < low or (out and low <= out[-1]) :
-            raise ModelFormatError(path, f"features '{word[:40]}' found, expected increasing indices", line)
-        if len(out) + high - low >= limit:
-            raise ModelFormatError(path, f"features '{word[:40]}' found, more than the file has numbers for", line)
-        out.extend(range(low, high + 1))
-    return out

@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "blocks.h"
+#include "border.h"
 #include "decisions.h"
 #include "degree_norms.h"
 #include "exact.h"
@@ -409,6 +410,18 @@ NB_MODULE(_native, m) {
             const nb::gil_scoped_release release;
             return self.decision_values(*chunk.rows, task, tolerance, out);
         }, "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the rows that are not settled.");
+
+    nb::class_<Border>(m, "Border", "Border samples with their normals.")
+        .def(nb::init<std::vector<std::int32_t>, int>(), "features"_a, "local"_a)
+        .def("add_pair", [](Border& self, double level, std::int64_t count, const Numbers& rows) {
+            if (count < 0 || static_cast<std::int64_t>(rows.size()) != 2 * count * self.dimension()) throw nb::value_error("wrong number of values");
+            self.add_pair(level, count, rows.data());
+        }, "level"_a, "count"_a, "rows"_a, "rows: (count, 2, d), flat: points and normals.")
+        .def("decision_values", [](const Border& self, const Chunk& chunk, Decisions& out) {
+            check_pairs(out, self.pairs());
+            const nb::gil_scoped_release release;
+            self.decision_values(*chunk.rows, out);
+        }, "chunk"_a, "out"_a);
 
     nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
         .def("__init__", [](Exact* self, const Machine& machine) {

@@ -1,0 +1,367 @@
+"""Exact model, or training rows alone -> border samples (Mills, "When Support Vector Machines are just too slow").
+
+given      a decision function f per pair of classes, with its gradient (gradients.py)
+wanted     border samples b_i, where f = level, and their normals n_i = grad f(b_i), so that f(z) is near level + n_i.(z - b_i) at the nearest b_i
+method     roots of f - level on lines between two rows on either side (roots.py). Beyond the paper, which draws both at random: the second one near the first, and
+           most of the first ones from the rows whose side the samples so far get wrong
+"""
+
+from typing import Callable
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.functions import matrix, pair_coefficients
+from fastsvm_cli.compilers.gradients import DensityFunction, MachineFunction
+from fastsvm_cli.compilers.roots import roots_between
+from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.header import Header
+from fastsvm_cli.models.border import BorderModel, Samples
+from fastsvm_cli.models.exact import ExactModel
+
+SAMPLINGS = ("refined", "dense", "random")
+MOST_SAMPLES = 100_000  # where --target is not met before
+_CLOUD_ROWS, _CLOUD_CELLS = 40_000, 1 << 25  # rows that samples are placed and measured by, at most
+_HELD_OUT = 50  # fewer rows than this are not parted
+_NEAR = 2000  # of so many rows on the other side, drawn anew, the nearest is the second end of a line
+_ROUNDS = 16  # in which the samples are refined
+_DUPLICATE = 0.01  # of the median distance of a row to its nearest sample: nearer samples are skipped
+_FRUITLESS = 5  # rounds without a new sample before the border is taken for exhausted
+
+
+class Rows:
+    """The rows that a border is sampled and measured by. x: (n, d) dense. columns: LIBSVM indices of the features (d). classes: (n) indices of the classes of their labels, -1
+    where a label is none of them. chunk: the same rows."""
+
+    def __init__(self, chunk: _native.Chunk, classes: np.ndarray, columns: np.ndarray):
+        self.chunk, self.classes, self.columns = chunk, classes, columns
+        self.x = matrix(chunk, columns)[0].toarray()
+
+    def __len__(self):
+        return len(self.x)
+
+
+class Border:
+    """model: the border model. measured: rows that took no part in placing the samples (all of them where they are few), and `different` of them, whose labels differ.
+    parted: whether it is so. one_sided: pairs of which one class wins on all rows; without_root: pairs whose roots are not within the tolerance; short: pairs with
+    fewer samples than wanted."""
+
+    def __init__(self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int):
+        self.model, self.measured, self.different, self.parted = model, measured, different, parted
+        self.one_sided = sum(sampler.one_sided for sampler in samplers)
+        self.without_root = sum(not len(sampler.points) for sampler in samplers) - self.one_sided
+        self.short = sum(0 < len(sampler.points) < count for sampler in samplers)
+
+    @property
+    def disagreement(self) -> float:
+        return self.different / self.measured if self.measured else 0.0
+
+
+class Sampler:
+    """The border samples of one pair. points, normals: (n, d). function; level: f there. x: (m, d) rows to draw from, f: (m) their values minus level."""
+
+    def __init__(self, function, level: float, x: np.ndarray, f: np.ndarray, *, sampling: str, tolerance: float, rng: np.random.Generator):
+        self.function, self.level, self.tolerance, self.sampling, self._rng = function, level, tolerance, sampling, rng
+        self._x, self._norms, self._above = x, np.einsum("ij,ij->i", x, x), f > 0
+        self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
+        self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
+        self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))  # of every row: to its nearest sample, and what that one answers
+        self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
+
+    def grow(self, count: int) -> None:
+        """To `count` samples, or as many as the border gives."""
+        fruitless = 0
+        while len(self.points) < count and not self.exhausted:
+            if self.sampling != "refined":
+                wanted = count - len(self.points)
+                first = self._draw(wanted)
+            elif not len(self.points):
+                wanted = max(1, count // 4)
+                first = self._draw(wanted)
+            else:
+                wanted = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
+                wrong = self._rng.permutation(np.flatnonzero((self._value > 0) != self._above))[:wanted]
+                first = np.concatenate([wrong, self._draw(wanted - len(wrong))])
+            before = len(self.points)
+            self._add(*self._roots(first))
+            fruitless = fruitless + 1 if len(self.points) == before else 0
+            self.exhausted = fruitless == _FRUITLESS
+
+    def _draw(self, count: int) -> np.ndarray:
+        """Rows to begin lines at, half of them on either side."""
+        half = (count + int(self._rng.integers(2))) // 2
+        return np.concatenate([self._rng.choice(self._positive, half), self._rng.choice(self._negative, count - half)])
+
+    def _roots(self, first: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        second = np.empty_like(first)
+        for side, others in ((True, self._negative), (False, self._positive)):
+            mine = self._above[first] == side
+            if not mine.any():
+                continue
+            if self.sampling == "random":
+                second[mine] = self._rng.choice(others, mine.sum())
+            else:
+                near = others if len(others) <= _NEAR else self._rng.choice(others, _NEAR, replace=False)
+                squares = self._norms[near] - 2 * self._x[first[mine]] @ self._x[near].T
+                second[mine] = near[np.argmin(squares, axis=1)]
+        up = self._above[first][:, None]
+        one, other = self._x[first], self._x[second]
+        return roots_between(self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance)[:2]
+
+    def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
+        """Take these samples up, but for near-duplicates of others."""
+        sound = np.all(np.isfinite(normals), axis=1)
+        points, normals = points[sound], normals[sound]
+        least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0
+        norms = np.einsum("ij,ij->i", points, points)
+        held = np.einsum("ij,ij->i", self.points, self.points)
+        kept = []
+        for i in range(len(points)):
+            others = np.concatenate([held, norms[kept]]) if kept else held
+            dots = np.concatenate([self.points @ points[i], points[kept] @ points[i]]) if kept else self.points @ points[i]
+            if not len(others) or np.min(others + norms[i] - 2 * dots) > least:
+                kept.append(i)
+        points, normals, norms = points[kept], normals[kept], norms[kept]
+        self.points, self.normals = np.vstack([self.points, points]), np.vstack([self.normals, normals])
+        for at in range(0, len(kept), 256):
+            part = slice(at, at + 256)
+            squares = np.maximum(self._norms[:, None] + norms[part] - 2 * self._x @ points[part].T, 0.0)
+            best = np.argmin(squares, axis=1)
+            nearest = squares[np.arange(len(best)), best]
+            closer = nearest < self._distance
+            at_best = best[closer] + at
+            self._distance[closer] = nearest[closer]
+            self._value[closer] = np.einsum("ij,ij->i", normals[at_best], self._x[closer] - points[at_best])
+
+
+def compile_border(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    count: int = 100,
+    tolerance: float = 1e-4,
+    sampling: str = "refined",
+    local: int = 1,
+    target: "float | None" = None,
+    raw: bool = False,
+    chunks: "list[_native.Chunk] | None" = None,
+    seed: int = 0,
+    on_progress: "Callable[[float, str], None] | None" = None,
+) -> Border:
+    """Border samples of an exact classification or one-class model.
+
+    count: samples per pair of classes; with `target`, as many as bring the share of labels that differ to it or below. tolerance: the largest |f - level| at a sample.
+    raw: sample where f = 0 although the model has probability parameters; otherwise where the conditional-probability difference tanh(-(A f + B) / 2) is 0, which is at
+    f = -B / A. chunks: rows to draw from; the support vectors without them. Raises ModelFormatError for models without a border or a gradient.
+    """
+    header = model.header
+    check_border(model)
+    rng = np.random.default_rng(seed)
+    rows = _rows_of(model, chunks, rng)
+    # |x|^2 has what the gradient's columns do not know; so every feature of a row is a column.
+    x, _ = matrix(model.vectors, rows.columns)
+    x = x.toarray() if x.shape[0] * x.shape[1] <= _CLOUD_CELLS else x
+    coefficients = pair_coefficients(model)
+    decisions = _native.Decisions(model.pairs)
+    model.evaluator.fast_values(rows.chunk, decisions)
+    values = np.array(decisions.value)
+    functions, levels = [], []
+    for p in range(model.pairs):
+        mine = np.flatnonzero(coefficients[:, p])
+        functions.append(MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel))
+        likely = header.classification and header.has_probability and not raw and header.probA[p] != 0
+        levels.append(-header.probB[p] / header.probA[p] if likely else 0.0)
+    return _sample(header, functions, levels, rows, values, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local, target=target,
+                   rng=rng, on_progress=on_progress)  # fmt: skip
+
+
+def compile_density_border(
+    chunks: "list[_native.Chunk]",
+    path: str,
+    *,
+    fingerprint: str,
+    bandwidth: "float | None",
+    weight: float = 0.0,
+    count: int = 100,
+    tolerance: float = 1e-4,
+    sampling: str = "refined",
+    local: int = 1,
+    target: "float | None" = None,
+    seed: int = 0,
+    on_progress: "Callable[[float, str], None] | None" = None,
+) -> Border:
+    """Border samples without an SVM: where kernel density estimates of two classes are equal (gradients.DensityFunction). bandwidth: h, or None for a variable one with
+    `weight`. Labels come in the order in which they first occur, as svm-train has them. Raises FileError for rows that cannot be parted into classes."""
+    rng = np.random.default_rng(seed)
+    labels = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
+    fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
+    if fraction is not None:
+        raise FileError(path, f"a label {fraction:g} found, expected whole numbers: classes")
+    found = list(dict.fromkeys(labels.astype(int).tolist()))
+    if len(found) == 2 and found == [-1, 1]:
+        found = [1, -1]  # LIBSVM's one exception
+    if len(found) < 2:
+        raise FileError(path, f"rows of {len(found)} class found, expected 2 or more")
+    place = {label: at for at, label in enumerate(found)}
+    whole = np.array([place[int(label)] for label in labels])
+    columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
+    cells = len(labels) * max(len(columns), 1)
+    if cells > 8 * _CLOUD_CELLS:
+        raise FileError(path, f"{len(labels)} rows of {len(columns)} features found, which take {cells * 8e-9:.1f} GB as a dense matrix, expected at most {64 * _CLOUD_CELLS / 1e9:.1f} GB: take fewer rows")
+    x = np.vstack([matrix(chunk, columns)[0].toarray() for chunk in chunks])
+    functions = []
+    for i in range(len(found)):
+        for j in range(i + 1, len(found)):
+            mine = np.flatnonzero((whole == i) | (whole == j))
+            if bandwidth is None and not 0 < weight < len(mine):
+                raise FileError(path, f"{len(mine)} rows of the classes {found[i]} and {found[j]} found, expected more than the weight {weight:g}")
+            functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
+    rows = _draw_rows(chunks, place, columns, rng)
+    values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
+    spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
+    # P(first) - P(second) is tanh of the border decision (Mills): LIBSVM's sigmoid with A = -2, B = 0.
+    header = Header("c_svc", "rbf", nr_class=len(found), total_sv=len(labels), rho=[0.0] * len(functions), gamma=1 / (2 * spread**2), label=found,
+                    probA=[-2.0] * len(functions), probB=[0.0] * len(functions), nr_sv=np.bincount(whole).tolist())  # fmt: skip
+    return _sample(header, functions, [0.0] * len(functions), rows, values, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local,
+                   target=target, rng=rng, on_progress=on_progress)  # fmt: skip
+
+
+def check_border(model: ExactModel) -> None:
+    header = model.header
+    if header.regression:
+        raise ModelFormatError(model.path, f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border")
+    if header.kernel_type == "precomputed":
+        raise ModelFormatError(model.path, "a precomputed kernel found, which has no gradient")
+
+
+def looks_one_hot(chunk: _native.Chunk) -> bool:
+    """Whether most features have one value besides 0: categories, between which a root lies where no row ever is."""
+    indices, values = np.asarray(chunk.indices), np.asarray(chunk.values)
+    seen = values != 0
+    if not seen.any():
+        return False
+    columns, at = np.unique(indices[seen], return_inverse=True)
+    low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+    np.minimum.at(low, at, values[seen])
+    np.maximum.at(high, at, values[seen])
+    absent = np.bincount(at, minlength=len(columns)) < chunk.rows
+    return bool(len(columns) > 4 and np.mean((low == high) & absent) > 0.8)
+
+
+def _rows_of(model: ExactModel, chunks, rng) -> Rows:
+    header = model.header
+    if chunks is None:
+        vectors = model.vectors
+        columns = np.unique(np.asarray(vectors.indices))
+        classes = np.repeat(np.arange(header.nr_class), header.nr_sv) if header.classification else np.zeros(vectors.rows, int)
+        kept = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
+        return Rows(vectors.select(kept.tolist()), classes[kept], columns)
+    columns = np.unique(np.concatenate([np.asarray(model.vectors.indices), *(np.asarray(chunk.indices) for chunk in chunks)]))
+    return _draw_rows(chunks, {label: at for at, label in enumerate(header.label or [])}, columns, rng)
+
+
+def _draw_rows(chunks, place: "dict[int, int]", columns: np.ndarray, rng) -> Rows:
+    """At most as many rows as are used, drawn evenly."""
+    total = sum(chunk.rows for chunk in chunks)
+    kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
+    lines, classes, first = [], [], 0
+    for chunk in chunks:
+        mine = kept[(kept >= first) & (kept < first + chunk.rows)] - first
+        part = chunk.select(mine.tolist())
+        lines.append(_native.format_rows(part))
+        classes += [place.get(label, -1) for (label,) in np.asarray(part.labels).tolist()]
+        first += chunk.rows
+    return Rows(_native.parse(b"".join(lines))[0], np.array(classes, int), columns)
+
+
+def _most_rows(total: int, d: int) -> int:
+    return min(total, _CLOUD_ROWS, max(_HELD_OUT, _CLOUD_CELLS // max(d, 1)))
+
+
+def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *, fingerprint, count, tolerance, sampling, local, target, rng, on_progress) -> Border:
+    # Half of the rows place samples; the other half, which they do not know, says how good they are.
+    order = rng.permutation(len(rows))
+    parted = len(rows) >= _HELD_OUT
+    placing, measuring = (order[: len(order) // 2], order[len(order) // 2 :]) if parted else (order, order)
+    task = header.task()
+    reference = _labels(task, values[measuring])
+    held_out = rows.chunk.select(measuring.tolist())
+    samplers = []
+    pair = 0
+    pairs = [(i, j) for i in range(header.nr_class) for j in range(i + 1, header.nr_class)]
+    for pair, (i, j) in enumerate(pairs):
+        f = values[placing, pair] - levels[pair]
+        mine = np.isin(rows.classes[placing], (i, j))
+        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels that say nothing
+            mine[:] = True
+        samplers.append(Sampler(functions[pair], levels[pair], rows.x[placing][mine], f[mine], sampling=sampling, tolerance=tolerance, rng=rng))
+
+    def model_of(most: int, k: int = 1) -> BorderModel:
+        samples = []
+        for pair, sampler in enumerate(samplers):
+            if len(sampler.points):
+                rows_of = np.stack([sampler.points[:most], sampler.normals[:most]], axis=1)
+                samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
+            else:  # one side only, as far as the rows tell
+                samples.append(Samples(float(np.median(values[:, pair])) if len(values) else 0.0, 0, np.zeros(0)))
+        return BorderModel(header, fingerprint=fingerprint, features=rows.columns.tolist(), samples=samples, local=k)
+
+    def differ(model: BorderModel) -> int:
+        decisions, predictions = _native.Decisions(len(functions)), _native.Predictions()
+        model.decision_values(held_out, decisions)
+        _native.predict(task, decisions, False, predictions)
+        return int(np.sum(np.asarray(predictions.label) != reference))
+
+    def grow(most: int, shown: str = "") -> None:
+        for at, sampler in enumerate(samplers):
+            sampler.grow(most)
+            if on_progress:
+                on_progress((at + 1) / len(samplers), shown)
+
+    def best(most: int) -> "tuple[int, BorderModel]":
+        """Labels that differ, and the model: with one nearest sample, or with `local` of them where that is better."""
+        tried = [(differ(model), model.local, model) for model in (model_of(most, k) for k in sorted({1, local}))]
+        different, _, model = min(tried, key=lambda each: each[:2])
+        return different, model
+
+    if target is None:
+        grow(count)
+        different, model = best(count)
+    else:
+        count, least = 8, 0
+        while True:
+            grow(count, f"{count} samples")
+            different, model = best(count)
+            if different <= target * len(measuring) or count >= MOST_SAMPLES or all(sampler.exhausted for sampler in samplers):
+                break
+            least, count = count, min(2 * count, MOST_SAMPLES)
+        while different <= target * len(measuring) and count - least > max(1, count // 16):  # samples come in an order: fewer are the first ones
+            middle = (least + count) // 2
+            found = best(middle)
+            if found[0] <= target * len(measuring):
+                count, (different, model) = middle, found
+            else:
+                least = middle
+    model = _round(model, functions, tolerance)
+    return Border(model, len(measuring), differ(model), parted, samplers, count)
+
+
+def _labels(task, values: np.ndarray) -> np.ndarray:
+    decisions, predictions = _native.Decisions(values.shape[1]), _native.Predictions()
+    decisions.resize(len(values))
+    np.asarray(decisions.value)[:] = values
+    _native.predict(task, decisions, False, predictions)
+    return np.array(predictions.label)
+
+
+def _round(model: BorderModel, functions, tolerance: float) -> BorderModel:
+    """The model in single precision, where every sample stays within the tolerance with it; as it is otherwise."""
+    rounded = []
+    for samples, function in zip(model.samples, functions):
+        with np.errstate(over="ignore"):
+            rows = samples.rows.astype(np.float32).astype(float)
+        points = rows.reshape(samples.count, 2, -1)[:, 0] if samples.count else rows
+        if not np.all(np.isfinite(rows)) or (samples.count and np.max(np.abs(function.value_and_gradient(points)[0] - samples.level)) > tolerance):
+            return model
+        rounded.append(Samples(samples.level, samples.count, rows))
+    return BorderModel(model.header, fingerprint=model.fingerprint, features=model.features, samples=rounded, local=model.local, single=True)

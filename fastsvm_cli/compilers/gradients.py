@@ -1,0 +1,114 @@
+"""Decision functions with their gradients: what root finding on the border between two classes needs. value_and_gradient(z): f (m) and its gradient (m, d) at the
+rows of z (m, d), for a support vector machine and for the kernel density estimators of Mills ("When Support Vector Machines are just too slow")."""
+
+import numpy as np
+
+_BLOCK_CELLS = 1 << 22  # kernel values held at a time
+
+
+class MachineFunction:
+    """f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: a Kernel of LIBSVM's but precomputed."""
+
+    def __init__(self, x, a: np.ndarray, rho: float, kernel):
+        self.x, self.a, self.rho, self.kernel = x, a, rho, kernel
+        self.norms = np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
+
+    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        f, gradient = np.empty(len(z)), np.empty(z.shape)
+        size = max(1, _BLOCK_CELLS // max(len(self.a), 1))
+        for at in range(0, len(z), size):
+            f[at : at + size], gradient[at : at + size] = self._block(z[at : at + size])
+        return f, gradient
+
+    def _block(self, z):
+        kernel, gamma = self.kernel, self.kernel.gamma
+        dots = np.asarray((self.x @ z.T)).T  # (m, n)
+        own = 0.0  # coefficient of z itself in the gradient
+        if kernel.type == "linear":
+            values, slope = dots, np.ones_like(dots)
+        elif kernel.type == "rbf":
+            squares = np.maximum(self.norms + np.einsum("ij,ij->i", z, z)[:, None] - 2 * dots, 0.0)
+            values = np.exp(-gamma * squares)
+            slope = 2 * gamma * values
+            own = -(slope @ self.a)[:, None]
+        elif kernel.type == "polynomial":
+            inner = gamma * dots + kernel.coef0
+            values = inner**kernel.degree
+            slope = kernel.degree * gamma * inner ** (kernel.degree - 1) if kernel.degree else np.zeros_like(inner)
+        else:  # sigmoid
+            values = np.tanh(gamma * dots + kernel.coef0)
+            slope = gamma * (1 - values**2)
+        gradient = np.asarray((self.x.T @ (slope * self.a).T).T) + own * z
+        return values @ self.a - self.rho, gradient
+
+
+class DensityFunction:
+    """An estimate of P(first class | z) - P(second | z) from training rows alone: R(z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2)).
+
+    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h, or None for a variable one, solved at every z for sum_i k_i = weight (Mills: the sum of weights is constant;
+    0 < weight < n)."""
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
+        self.x, self.y, self.bandwidth, self.weight = x, y, bandwidth, weight
+        self.norms = np.einsum("ij,ij->i", x, x)
+
+    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        f, gradient = np.empty(len(z)), np.empty(z.shape)
+        size = max(1, _BLOCK_CELLS // len(self.y))
+        for at in range(0, len(z), size):
+            f[at : at + size], gradient[at : at + size] = self._block(z[at : at + size])
+        return f, gradient
+
+    def bandwidths(self, z: np.ndarray) -> np.ndarray:
+        """h at the rows of z: (m)."""
+        return np.sqrt(1 / (2 * self._gamma(self._squares(z))))
+
+    def _squares(self, z):
+        return np.maximum(self.norms + np.einsum("ij,ij->i", z, z)[:, None] - 2 * (z @ self.x.T), 0.0)
+
+    def _gamma(self, squares: np.ndarray) -> np.ndarray:
+        """1 / (2 h^2): (m). Newton's method on log(sum k) as a function of log(gamma), which falls and is flat at both ends, kept inside a bracket."""
+        if self.bandwidth is not None:
+            return np.full(len(squares), 1 / (2 * self.bandwidth**2))
+        # k_i = exp(-g s_i): from below n e^{-g max s}, from above n e^{-g min s} bracket the root.
+        share = np.log(len(self.y) / self.weight)
+        tiny = np.finfo(float).tiny
+        low = share / np.maximum(squares.max(axis=1), tiny)
+        with np.errstate(over="ignore"):
+            high = np.minimum(share / np.maximum(squares.min(axis=1), tiny), 1e300)
+        g = np.sqrt(low) * np.sqrt(np.minimum(high, low * 1e6))
+        for _ in range(200):
+            k = np.exp(-g[:, None] * squares)
+            total = k.sum(axis=1)
+            miss = np.log(total / self.weight)
+            done = np.abs(miss) < 1e-12
+            if done.all():
+                break
+            low, high = np.where(miss > 0, g, low), np.where(miss < 0, g, high)
+            slope = g * (k * squares).sum(axis=1) / total  # -d log(total) / d log(g)
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+                newton = g * np.exp(np.clip(miss / slope, -50, 50))
+                middle = np.sqrt(low) * np.sqrt(high)
+            following = np.where((newton > low) & (newton < high), newton, middle)
+            if np.all((following == g) | done):
+                break
+            g = np.where(done, g, following)
+        return g
+
+    def _block(self, z):
+        squares = self._squares(z)
+        g = self._gamma(squares)
+        k = np.exp(-g[:, None] * squares)
+        total = k.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r = (k @ self.y) / total
+            pull = k @ self.x - total[:, None] * z  # sum_k k_k (x_k - z)
+            mine = (k * self.y) @ self.x - (k @ self.y)[:, None] * z
+            if self.bandwidth is not None:  # the total moves
+                gradient = 2 * g[:, None] * (mine - r[:, None] * pull) / total[:, None]
+            else:
+                # The bandwidth moves so that the total does not: grad h = -h sum_k k_k (x_k - z) / sum_k k_k s_k. (Mills prints 1 / s_k in that sum;
+                # differentiating sum k = W gives s_k, and finite differences agree.)
+                moved = ((k * self.y * squares).sum(axis=1) / (k * squares).sum(axis=1))[:, None]
+                gradient = 2 * g[:, None] * (mine - moved * pull) / total[:, None]
+        return r, gradient

@@ -1,0 +1,42 @@
+// Border samples: nearest one, and the side of its plane (Mills, "When Support Vector Machines are just too slow").
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "decisions.h"
+#include "features.h"
+#include "rows.h"
+
+namespace fastsvm {
+
+// f(z) ~ level + n_i . (z - b_i) with the nearest sample i, or a weighted mean of that over the `local` nearest ones.
+class Border {
+public:
+    Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {}
+    // rows: (n, 2, d): every sample's point b_i, then its normal n_i. Without samples the pair's value is `level`.
+    void add_pair(double level, std::int64_t n, const double* rows);
+    // Rows are done on all threads; each row's value depends on that row alone.
+    void decision_values(const Rows& rows, Decisions& out) const;
+
+    std::int64_t dimension() const { return features_.size(); }
+    std::int64_t pairs() const { return static_cast<std::int64_t>(pairs_.size()); }
+
+private:
+    struct Pair {
+        double level;
+        std::int64_t n;
+        std::vector<double> blocks;     // (strips, d, strip): the points
+        std::vector<double> half_norm;  // (strips * strip): |b|^2 / 2, infinite in the padding
+        std::vector<double> normals;    // (n, d)
+        std::vector<double> offset;     // (n): level - n.b
+    };
+    double value(const Pair& pair, const Columns& row, double squared_norm, std::vector<double>& scores) const;
+    double plane(const Pair& pair, std::int64_t sample, const Columns& row) const;
+    double mean(const Pair& pair, const Columns& row, double squared_norm, const std::vector<double>& scores) const;
+
+    Features features_;
+    int local_;
+    std::vector<Pair> pairs_;
+};
+
+}  // namespace fastsvm
