@@ -9,7 +9,7 @@ from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError
 
 #: name -> module in commands/; each has a click command named `command`.
-COMMANDS = ("approx", "border", "bound", "order", "predict", "reduce")
+COMMANDS = ("approx", "bench", "border", "bound", "order", "predict", "reduce")
 
 
 class _Lazy(click.Group):

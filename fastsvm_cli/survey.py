@@ -10,7 +10,9 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.data import read_bytes, read_chunks, read_start
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
+from fastsvm_cli.models.border import BorderModel
 from fastsvm_cli.models.maclaurin import MaclaurinModel
 from fastsvm_cli.norms import Mean, largest, squared_distances
 
@@ -68,6 +70,8 @@ class _Model:
     def __init__(self, path: str, model):
         self.path, self.model = path, model
         header = model.header
+        if isinstance(model, BorderModel):
+            raise ModelFormatError(path, "a border model found, which has no expansion to bound: name the exact model")
         self.centers = []
         if header.kernel_type != "rbf":
             return

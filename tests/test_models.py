@@ -36,6 +36,7 @@ GOLDEN = ROOT / "tests" / "golden"
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
 COMPILED = sorted(path.name for path in GOLDEN.glob("*.approx"))
 ORDERED = sorted(path.name for path in GOLDEN.glob("*.order"))
+BORDERS = sorted(path.name for path in GOLDEN.glob("*.border"))
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
@@ -87,7 +88,7 @@ def golden_values(name, file="values"):
 def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_kind():
     assert {load_model(str(GOLDEN / name)).header.svm_type for name in EXACT} == {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"}
     assert {load_model(str(GOLDEN / name)).header.kernel_type for name in COMPILED} == {"rbf", "linear", "polynomial"}
-    first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED}
+    first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED + BORDERS}
     assert first_lines == {f"{kind} 1" for kind in MODEL_TYPES if kind != "svm_type"}  # a new kind brings its own
 
 
@@ -97,6 +98,13 @@ def test_golden_models_give_the_decision_values_computed_once(name):
     assert isinstance(model, ExactModel if name in EXACT else MaclaurinModel)
     for size in (1, 1 << 20):
         assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(golden_values(name), abs=1e-12, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", BORDERS)
+def test_golden_borders_give_the_decision_values_computed_once(name):
+    model = load_model(str(GOLDEN / name))
+    for size in (1, 1 << 20):
+        assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(golden_values(name, "values-border"), abs=1e-12, rel=1e-12)
 
 
 def values_behind(name):
@@ -148,13 +156,13 @@ def test_golden_values_are_those_of_libsvm(name):
             assert libsvm_values(model, row, expected.shape[1]) == pytest.approx(values, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", COMPILED + ORDERED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS)
 def test_golden_compiled_models_are_written_back_byte_for_byte(name):
     text = (GOLDEN / name).read_bytes()
     assert parse_model(text, name).to_text() == text
 
 
-@pytest.mark.parametrize("name", COMPILED + ORDERED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS)
 def test_golden_compiled_models_keep_the_header_of_their_exact_model(name):
     exact, compiled = (load_model(str(GOLDEN / file)) for file in (exact_name(name), name))
     assert exact.header.lines() == compiled.header.lines()
@@ -522,7 +530,7 @@ def test_an_exact_model_cut_off_at_any_byte_is_refused(name):
             assert "support vectors found, expected" in message and message.endswith("cut off" if cut > last_row else "the file ends")
 
 
-@pytest.mark.parametrize("name", COMPILED + ORDERED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS)
 def test_a_compiled_model_cut_off_at_any_byte_is_refused(name):
     text = (GOLDEN / name).read_bytes()
     first_line = text.index(b"\n") + 1
@@ -540,7 +548,7 @@ def test_a_compiled_model_without_any_one_of_its_lines_is_refused(name):
             fault_of(b"".join(lines[:at] + lines[at + 1 :]))
 
 
-@pytest.mark.parametrize("name", COMPILED + ORDERED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS)
 def test_a_compiled_model_with_any_line_twice_is_refused(name):
     lines = (GOLDEN / name).read_bytes().splitlines(keepends=True)
     for at in range(len(lines)):

@@ -1317,7 +1317,7 @@ def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fasts
 def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
     """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun."""
     y, x = svm_read_problem(str(DATA / "rings.train"))
-    svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 0.5 -c 0.1"))  # a minute's work
+    svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute's work
     (tmp_path / "out").write_text("before\n")
     screen, terminal = pty.openpty()
     process = subprocess.Popen(

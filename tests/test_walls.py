@@ -22,7 +22,7 @@ ROOMS = {
     "compilers": ({"_native", "agreement", "bounds", "errors", "header", "models", "norms"}, {"numpy", "scipy"}),
     "prediction": ({"_native", "errors", "models"}, set()),
     "scores": ({"_native", "header"}, set()),
-    "survey": ({"_native", "bounds", "data", "models", "norms"}, {"numpy"}),
+    "survey": ({"_native", "bounds", "data", "errors", "models", "norms"}, {"numpy"}),
     "agreement": ({"_native", "models"}, set()),
     "trial": ({"_native", "models"}, set()),
     "sizes": (set(), set()),

@@ -13,8 +13,8 @@ def _bandwidth(context, parameter, value):
         width = float(value)
     except ValueError:
         width = 0.0
-    if not 0 < width < float("inf"):
-        raise click.BadParameter(f"'{value}' is neither 'adaptive' nor a positive number.")
+    if not 1e-100 <= width <= 1e100:
+        raise click.BadParameter(f"'{value}' is neither 'adaptive' nor a number from 1e-100 to 1e100.")
     return width
 
 
@@ -69,10 +69,11 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     _native.set_threads(threads)
     rows_file = model_file if bandwidth is not None else data_file
     source = None if bandwidth is not None else read_exact_model(model_file)
+    # numpy is not loaded yet. The matrices of many classes are small: threads would wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if source is not None and source.model.pairs > 1 else str(_native.get_threads()))
     if source is not None:
         from fastsvm_cli.compilers.border import check_border  # before the data, which may be long
 
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if source.model.pairs > 1 else str(_native.get_threads()))
         check_border(source.model)
         if source.model.header.svm_type == "one_class" and data_file is None:
             raise click.UsageError("a one-class model needs --data TRAIN_FILE: its support vectors lie on one side of the border.")
@@ -122,13 +123,15 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     if found.one_sided:
         warn(f"{found.one_sided} of {len(counts)} pairs of classes have no border between the rows: one class wins on all of them.")
     if found.without_root:
-        warn(f"{found.without_root} of {len(counts)} pairs of classes have no root within {tolerance:g}: choose a larger --tolerance for decision values as large as these.")
+        what = "a larger --bandwidth" if source is None else "a larger --tolerance for decision values as large as these"
+        warn(f"{found.without_root} of {len(counts)} pairs of classes have no root within {tolerance:g}: choose {what}.")
     if found.short and target is None:
         warn(f"{found.short} of {len(counts)} pairs have fewer samples than asked for: further ones would be near-duplicates.")
     if target is not None and found.disagreement > target:
         warn(f"the target of {100 * target:.3g} % was not met.")
     elif found.disagreement > 0.05:
-        warn("poor agreement is to be expected: fastsvm approx or reduce may do better (fastsvm bench tells).")
+        better = "more --samples, another bandwidth, or an SVM" if source is None else "fastsvm approx or reduce"
+        warn(f"poor agreement is to be expected: {better} may do better{' (fastsvm bench tells)' * (source is not None)}.")
     if looks_one_hot(rows[0] if rows else source.model.vectors):
         warn("most features have one value besides 0, as one-hot data has: border samples lie between categories, where no row is.")
 

@@ -148,7 +148,7 @@ def _fallback(model, model_file, exact_file, tolerance):
     from fastsvm_cli.prediction import Fallback
 
     if not model.certified:
-        what = "its labels are exact already" if model.ordered else "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates; compile it with fastsvm approx --certify"
+        what = "its labels are exact already" if model.ordered else "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
         raise ModelFormatError(model_file, what)
     if not os.path.exists(exact_file):  # it may not be read for hours, or at all
         raise FileError(exact_file, "No such file or directory")

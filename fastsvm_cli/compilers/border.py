@@ -26,15 +26,15 @@ _HELD_OUT = 50  # fewer rows than this are not parted
 _NEAR = 2000  # of so many rows on the other side, drawn anew, the nearest is the second end of a line
 _ROUNDS = 16  # in which the samples are refined
 _DUPLICATE = 0.01  # of the median distance of a row to its nearest sample: nearer samples are skipped
-_FRUITLESS = 5  # rounds without a new sample before the border is taken for exhausted
+_FRUITLESS = 20  # rounds without a new sample before the border is taken for exhausted
 
 
 class Rows:
     """The rows that a border is sampled and measured by. x: (n, d) dense. columns: LIBSVM indices of the features (d). classes: (n) indices of the classes of their labels, -1
-    where a label is none of them. chunk: the same rows."""
+    where a label is none of them. places: (n) of the rows in their file. chunk: the same rows."""
 
-    def __init__(self, chunk: _native.Chunk, classes: np.ndarray, columns: np.ndarray):
-        self.chunk, self.classes, self.columns = chunk, classes, columns
+    def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
+        self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
         self.x = matrix(chunk, columns)[0].toarray()
 
     def __len__(self):
@@ -62,9 +62,13 @@ class Sampler:
 
     def __init__(self, function, level: float, x: np.ndarray, f: np.ndarray, *, sampling: str, tolerance: float, rng: np.random.Generator):
         self.function, self.level, self.tolerance, self.sampling, self._rng = function, level, tolerance, sampling, rng
-        self._x, self._norms, self._above = x, np.einsum("ij,ij->i", x, x), f > 0
+        self._x, self._above, self._sided = x, f > 0, f != 0
+        self._center = x.mean(axis=0) if len(x) else 0.0  # about which distances keep their digits
+        self._moved = x - self._center
+        self._norms = np.einsum("ij,ij->i", self._moved, self._moved)
         self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
         self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
+        self._near = _NEAR
         self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))  # of every row: to its nearest sample, and what that one answers
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
 
@@ -74,17 +78,22 @@ class Sampler:
         while len(self.points) < count and not self.exhausted:
             if self.sampling != "refined":
                 wanted = count - len(self.points)
-                first = self._draw(wanted)
+                first, near = self._draw(wanted), np.full(wanted, self.sampling == "dense")
             elif not len(self.points):
                 wanted = max(1, count // 4)
-                first = self._draw(wanted)
+                first, near = self._draw(wanted), np.ones(wanted, bool)
             else:
                 wanted = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
-                wrong = self._rng.permutation(np.flatnonzero((self._value > 0) != self._above))[:wanted]
+                wrong = self._rng.permutation(np.flatnonzero(self._sided & ((self._value > 0) != self._above)))
+                wrong = wrong[: wanted // 2 if fruitless else wanted]  # some rows stay wrong whatever is done about them
                 first = np.concatenate([wrong, self._draw(wanted - len(wrong))])
+                near = np.arange(wanted) < len(wrong)  # where no row is wrong any more, lines of any length find what the rows do not show
             before = len(self.points)
-            self._add(*self._roots(first))
-            fruitless = fruitless + 1 if len(self.points) == before else 0
+            self._add(*self._roots(first, near))
+            added = len(self.points) - before
+            fruitless = 0 if added else fruitless + 1
+            if 2 * added < wanted:  # lines to near rows have run out: any row, from now on
+                self._near = 1
             self.exhausted = fruitless == _FRUITLESS
 
     def _draw(self, count: int) -> np.ndarray:
@@ -92,18 +101,17 @@ class Sampler:
         half = (count + int(self._rng.integers(2))) // 2
         return np.concatenate([self._rng.choice(self._positive, half), self._rng.choice(self._negative, count - half)])
 
-    def _roots(self, first: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    def _roots(self, first: np.ndarray, near_one: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        """Roots on lines from these rows to others on the other side: near ones, or any."""
         second = np.empty_like(first)
         for side, others in ((True, self._negative), (False, self._positive)):
             mine = self._above[first] == side
-            if not mine.any():
-                continue
-            if self.sampling == "random":
-                second[mine] = self._rng.choice(others, mine.sum())
-            else:
-                near = others if len(others) <= _NEAR else self._rng.choice(others, _NEAR, replace=False)
-                squares = self._norms[near] - 2 * self._x[first[mine]] @ self._x[near].T
-                second[mine] = near[np.argmin(squares, axis=1)]
+            second[mine] = self._rng.choice(others, mine.sum())
+            mine &= near_one
+            if mine.any():
+                among = others if len(others) <= self._near else self._rng.choice(others, self._near, replace=False)
+                squares = self._norms[among] - 2 * self._moved[first[mine]] @ self._moved[among].T
+                second[mine] = among[np.argmin(squares, axis=1)]
         up = self._above[first][:, None]
         one, other = self._x[first], self._x[second]
         return roots_between(self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance)[:2]
@@ -112,20 +120,22 @@ class Sampler:
         """Take these samples up, but for near-duplicates of others."""
         sound = np.all(np.isfinite(normals), axis=1)
         points, normals = points[sound], normals[sound]
+        if not len(self.points) and len(points) > 1:  # distances are known from the first one on
+            self._add(points[:1], normals[:1])
+            points, normals = points[1:], normals[1:]
         least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0
-        norms = np.einsum("ij,ij->i", points, points)
-        held = np.einsum("ij,ij->i", self.points, self.points)
+        moved, others = points - self._center, self.points - self._center
+        norms, held = np.einsum("ij,ij->i", moved, moved), np.einsum("ij,ij->i", others, others)
         kept = []
         for i in range(len(points)):
-            others = np.concatenate([held, norms[kept]]) if kept else held
-            dots = np.concatenate([self.points @ points[i], points[kept] @ points[i]]) if kept else self.points @ points[i]
-            if not len(others) or np.min(others + norms[i] - 2 * dots) > least:
+            squares = np.concatenate([held - 2 * others @ moved[i], norms[kept] - 2 * moved[kept] @ moved[i]]) + norms[i]
+            if not len(squares) or np.min(squares) > least:
                 kept.append(i)
-        points, normals, norms = points[kept], normals[kept], norms[kept]
+        points, normals, norms, moved = points[kept], normals[kept], norms[kept], moved[kept]
         self.points, self.normals = np.vstack([self.points, points]), np.vstack([self.normals, normals])
         for at in range(0, len(kept), 256):
             part = slice(at, at + 256)
-            squares = np.maximum(self._norms[:, None] + norms[part] - 2 * self._x @ points[part].T, 0.0)
+            squares = np.maximum(self._norms[:, None] + norms[part] - 2 * self._moved @ moved[part].T, 0.0)
             best = np.argmin(squares, axis=1)
             nearest = squares[np.arange(len(best)), best]
             closer = nearest < self._distance
@@ -134,6 +144,7 @@ class Sampler:
             self._value[closer] = np.einsum("ij,ij->i", normals[at_best], self._x[closer] - points[at_best])
 
 
+@np.errstate(all="ignore")  # what overflows is refused, or is no root
 def compile_border(
     model: ExactModel,
     *,
@@ -165,16 +176,19 @@ def compile_border(
     decisions = _native.Decisions(model.pairs)
     model.evaluator.fast_values(rows.chunk, decisions)
     values = np.array(decisions.value)
+    if not np.all(np.isfinite(values)):
+        raise ModelFormatError(model.path, "a decision value overflows on the rows that the border would be drawn through: scale the data")
     functions, levels = [], []
     for p in range(model.pairs):
         mine = np.flatnonzero(coefficients[:, p])
         functions.append(MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel))
         likely = header.classification and header.has_probability and not raw and header.probA[p] != 0
         levels.append(-header.probB[p] / header.probA[p] if likely else 0.0)
-    return _sample(header, functions, levels, rows, values, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local, target=target,
+    return _sample(header, functions, levels, rows, values, unseen=values, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local, target=target,
                    rng=rng, on_progress=on_progress)  # fmt: skip
 
 
+@np.errstate(all="ignore")
 def compile_density_border(
     chunks: "list[_native.Chunk]",
     path: str,
@@ -209,20 +223,25 @@ def compile_density_border(
     if cells > 8 * _CLOUD_CELLS:
         raise FileError(path, f"{len(labels)} rows of {len(columns)} features found, which take {cells * 8e-9:.1f} GB as a dense matrix, expected at most {64 * _CLOUD_CELLS / 1e9:.1f} GB: take fewer rows")
     x = np.vstack([matrix(chunk, columns)[0].toarray() for chunk in chunks])
-    functions = []
+    functions, members = [], []
     for i in range(len(found)):
         for j in range(i + 1, len(found)):
             mine = np.flatnonzero((whole == i) | (whole == j))
             if bandwidth is None and not 0 < weight < len(mine):
                 raise FileError(path, f"{len(mine)} rows of the classes {found[i]} and {found[j]} found, expected more than the weight {weight:g}")
+            members.append(mine)
             functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
     rows = _draw_rows(chunks, place, columns, rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
+    # What a row says of itself is no measure of what the estimate says of others.
+    unseen = np.stack([function.value_and_gradient(rows.x, own)[0] for function, own in zip(functions, _own(functions, members, rows.places))], axis=1)
+    if not (np.all(np.isfinite(values)) and np.all(np.isfinite(unseen))):
+        raise FileError(path, "the density estimates overflow: scale the data")
     spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
     # P(first) - P(second) is tanh of the border decision (Mills): LIBSVM's sigmoid with A = -2, B = 0.
     header = Header("c_svc", "rbf", nr_class=len(found), total_sv=len(labels), rho=[0.0] * len(functions), gamma=1 / (2 * spread**2), label=found,
                     probA=[-2.0] * len(functions), probB=[0.0] * len(functions), nr_sv=np.bincount(whole).tolist())  # fmt: skip
-    return _sample(header, functions, [0.0] * len(functions), rows, values, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local,
+    return _sample(header, functions, [0.0] * len(functions), rows, values, unseen=unseen, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local,
                    target=target, rng=rng, on_progress=on_progress)  # fmt: skip
 
 
@@ -255,7 +274,7 @@ def _rows_of(model: ExactModel, chunks, rng) -> Rows:
         columns = np.unique(np.asarray(vectors.indices))
         classes = np.repeat(np.arange(header.nr_class), header.nr_sv) if header.classification else np.zeros(vectors.rows, int)
         kept = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
-        return Rows(vectors.select(kept.tolist()), classes[kept], columns)
+        return Rows(vectors.select(kept.tolist()), classes[kept], kept, columns)
     columns = np.unique(np.concatenate([np.asarray(model.vectors.indices), *(np.asarray(chunk.indices) for chunk in chunks)]))
     return _draw_rows(chunks, {label: at for at, label in enumerate(header.label or [])}, columns, rng)
 
@@ -271,20 +290,29 @@ def _draw_rows(chunks, place: "dict[int, int]", columns: np.ndarray, rng) -> Row
         lines.append(_native.format_rows(part))
         classes += [place.get(label, -1) for (label,) in np.asarray(part.labels).tolist()]
         first += chunk.rows
-    return Rows(_native.parse(b"".join(lines))[0], np.array(classes, int), columns)
+    return Rows(_native.parse(b"".join(lines))[0], np.array(classes, int), kept, columns)
+
+
+def _own(functions, members, places: np.ndarray) -> "list[np.ndarray]":
+    """Per function, which of its rows each of the rows `places` is, -1 where it has none of them."""
+    out = []
+    for function, mine in zip(functions, members):
+        at = np.minimum(np.searchsorted(mine, places), len(mine) - 1)
+        out.append(np.where(mine[at] == places, at, -1))
+    return out
 
 
 def _most_rows(total: int, d: int) -> int:
     return min(total, _CLOUD_ROWS, max(_HELD_OUT, _CLOUD_CELLS // max(d, 1)))
 
 
-def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *, fingerprint, count, tolerance, sampling, local, target, rng, on_progress) -> Border:
+def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *, unseen: np.ndarray, fingerprint, count, tolerance, sampling, local, target, rng, on_progress) -> Border:
     # Half of the rows place samples; the other half, which they do not know, says how good they are.
     order = rng.permutation(len(rows))
     parted = len(rows) >= _HELD_OUT
     placing, measuring = (order[: len(order) // 2], order[len(order) // 2 :]) if parted else (order, order)
     task = header.task()
-    reference = _labels(task, values[measuring])
+    reference = _labels(task, unseen[measuring])
     held_out = rows.chunk.select(measuring.tolist())
     samplers = []
     pair = 0
@@ -303,7 +331,7 @@ def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *
                 rows_of = np.stack([sampler.points[:most], sampler.normals[:most]], axis=1)
                 samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
             else:  # one side only, as far as the rows tell
-                samples.append(Samples(float(np.median(values[:, pair])) if len(values) else 0.0, 0, np.zeros(0)))
+                samples.append(Samples(float(np.median(values[:, pair])) if len(values) else -header.rho[pair], 0, np.zeros(0)))
         return BorderModel(header, fingerprint=fingerprint, features=rows.columns.tolist(), samples=samples, local=k)
 
     def differ(model: BorderModel) -> int:
@@ -355,13 +383,17 @@ def _labels(task, values: np.ndarray) -> np.ndarray:
 
 
 def _round(model: BorderModel, functions, tolerance: float) -> BorderModel:
-    """The model in single precision, where every sample stays within the tolerance with it; as it is otherwise."""
+    """The model with the digits of single precision, where every sample stays within the tolerance with it; as it is otherwise."""
     rounded = []
     for samples, function in zip(model.samples, functions):
-        with np.errstate(over="ignore"):
-            rows = samples.rows.astype(np.float32).astype(float)
+        # What counts is the number that the text says, which single precision would round once more.
+        rows = samples.rows.astype(np.float32)
+        if not np.all((np.abs(rows) > 1e-37) & (np.abs(rows) < 1e37) | (samples.rows == 0)):
+            return model
+        text = _native.format_numbers(rows)
+        rows = np.array(_native.parse_numbers(text, 0, len(samples.rows))[0]) if len(samples.rows) else samples.rows
         points = rows.reshape(samples.count, 2, -1)[:, 0] if samples.count else rows
-        if not np.all(np.isfinite(rows)) or (samples.count and np.max(np.abs(function.value_and_gradient(points)[0] - samples.level)) > tolerance):
+        if samples.count and np.max(np.abs(function.value_and_gradient(points)[0] - samples.level)) > tolerance:
             return model
         rounded.append(Samples(samples.level, samples.count, rows))
     return BorderModel(model.header, fingerprint=model.fingerprint, features=model.features, samples=rounded, local=model.local, single=True)

@@ -10,7 +10,10 @@ class MachineFunction:
     """f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: a Kernel of LIBSVM's but precomputed."""
 
     def __init__(self, x, a: np.ndarray, rho: float, kernel):
-        self.x, self.a, self.rho, self.kernel = x, a, rho, kernel
+        self.a, self.rho, self.kernel = a, rho, kernel
+        # Distances keep their digits about the mean; the RBF kernel does not change with the origin.
+        self._center = x.mean(axis=0) if kernel.type == "rbf" and isinstance(x, np.ndarray) and len(x) else 0.0
+        self.x = x = x - self._center if isinstance(self._center, np.ndarray) else x
         self.norms = np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
@@ -21,6 +24,7 @@ class MachineFunction:
         return f, gradient
 
     def _block(self, z):
+        z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         dots = np.asarray((self.x @ z.T)).T  # (m, n)
         own = 0.0  # coefficient of z itself in the gradient
@@ -49,36 +53,41 @@ class DensityFunction:
     0 < weight < n)."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
-        self.x, self.y, self.bandwidth, self.weight = x, y, bandwidth, weight
-        self.norms = np.einsum("ij,ij->i", x, x)
+        self._center = x.mean(axis=0)
+        self.x, self.y, self.bandwidth, self.weight = x - self._center, y, bandwidth, weight
+        self.norms = np.einsum("ij,ij->i", self.x, self.x)
 
-    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
+        """own: for every row of z the row of x that it is and that is left out of the estimate, or -1."""
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, _BLOCK_CELLS // len(self.y))
         for at in range(0, len(z), size):
-            f[at : at + size], gradient[at : at + size] = self._block(z[at : at + size])
+            part = slice(at, at + size)
+            f[part], gradient[part] = self._block(z[part], None if own is None else own[part])
         return f, gradient
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
         """h at the rows of z: (m)."""
-        return np.sqrt(1 / (2 * self._gamma(self._squares(z))))
+        return np.sqrt(1 / (2 * self._gamma(self._squares(z - self._center), 1.0)))
 
     def _squares(self, z):
         return np.maximum(self.norms + np.einsum("ij,ij->i", z, z)[:, None] - 2 * (z @ self.x.T), 0.0)
 
-    def _gamma(self, squares: np.ndarray) -> np.ndarray:
-        """1 / (2 h^2): (m). Newton's method on log(sum k) as a function of log(gamma), which falls and is flat at both ends, kept inside a bracket."""
+    def _gamma(self, squares: np.ndarray, counts) -> np.ndarray:
+        """1 / (2 h^2): (m). counts: what every k counts for, 1 or 0. Newton's method on log(sum k) as a function of log(gamma), which falls and is flat at both ends, kept inside a bracket."""
         if self.bandwidth is not None:
             return np.full(len(squares), 1 / (2 * self.bandwidth**2))
         # k_i = exp(-g s_i): from below n e^{-g max s}, from above n e^{-g min s} bracket the root.
         share = np.log(len(self.y) / self.weight)
         tiny = np.finfo(float).tiny
-        low = share / np.maximum(squares.max(axis=1), tiny)
+        unit = np.maximum(squares.max(axis=1), tiny)
+        squares = squares / unit[:, None]
+        low = np.full(len(squares), share)
         with np.errstate(over="ignore"):
             high = np.minimum(share / np.maximum(squares.min(axis=1), tiny), 1e300)
         g = np.sqrt(low) * np.sqrt(np.minimum(high, low * 1e6))
         for _ in range(200):
-            k = np.exp(-g[:, None] * squares)
+            k = counts * np.exp(-g[:, None] * squares)
             total = k.sum(axis=1)
             miss = np.log(total / self.weight)
             done = np.abs(miss) < 1e-12
@@ -93,12 +102,19 @@ class DensityFunction:
             if np.all((following == g) | done):
                 break
             g = np.where(done, g, following)
-        return g
+        return g / unit
 
-    def _block(self, z):
+    def _block(self, z, own):
+        z = z - self._center
         squares = self._squares(z)
-        g = self._gamma(squares)
-        k = np.exp(-g[:, None] * squares)
+        counts: "np.ndarray | float" = 1.0
+        if own is not None:
+            counts = np.ones_like(squares)
+            counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0
+        g = self._gamma(squares, counts)
+        # Of a fixed bandwidth only ratios of the k matter: without the largest one's exponent they do not all underflow.
+        nearest = np.where(counts > 0, squares, np.inf).min(axis=1, keepdims=True) if self.bandwidth is not None else 0.0
+        k = counts * np.exp(-g[:, None] * np.maximum(squares - nearest, 0.0))
         total = k.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             r = (k @ self.y) / total

@@ -25,7 +25,7 @@ class Samples:
 
 
 class BorderModel(Model):
-    """features: increasing LIBSVM indices, the d columns. samples: per pair. local: how many of the nearest samples answer together. single: numbers are stored in single
+    """features: increasing LIBSVM indices, the d columns. samples: per pair. local: how many of the nearest samples answer together. single: numbers are written with the digits of single
     precision. fingerprint: of the file it was made from."""
 
     def __init__(self, header: Header, *, fingerprint: str, features: "list[int]", samples: "list[Samples]", local: int = 1, single: bool = False):

@@ -25,14 +25,17 @@ private:
     struct Pair {
         double level;
         std::int64_t n;
-        std::vector<double> blocks;     // (strips, d, strip): the points
-        std::vector<double> half_norm;  // (strips * strip): |b|^2 / 2, infinite in the padding
+        std::vector<double> center;     // (d): m, the mean of the points, so that distances keep their digits far from the origin
+        std::vector<double> blocks;     // (strips, d, strip): b - m
+        std::vector<double> half_norm;  // (strips * strip): |b - m|^2 / 2 + m.(b - m), infinite in the padding
         std::vector<double> normals;    // (n, d)
         std::vector<double> offset;     // (n): level - n.b
     };
-    double value(const Pair& pair, const Columns& row, double squared_norm, std::vector<double>& scores) const;
+    struct Scratch;
+    double value(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const;
     double plane(const Pair& pair, std::int64_t sample, const Columns& row) const;
-    double mean(const Pair& pair, const Columns& row, double squared_norm, const std::vector<double>& scores) const;
+    double squared_distance(const Pair& pair, std::int64_t sample, const std::vector<double>& z) const;
+    double mean(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const;
 
     Features features_;
     int local_;

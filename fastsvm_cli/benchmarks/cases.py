@@ -1,0 +1,261 @@
+"""What is measured: an exact model and what was compiled from it, on one test file."""
+
+import os
+import subprocess
+from hashlib import sha256
+from typing import Callable
+
+from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
+from fastsvm_cli.benchmarks.quality import Answers, Quality, quality
+from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
+from fastsvm_cli.data import read_bytes, read_chunks
+from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.prediction import Fallback, predict
+from fastsvm_cli.scores import summary_values
+
+END_TO_END, SCORING = "end to end", "scoring"  # the clocks
+_LIBSVM_SECONDS = 1.0  # of a run of libsvm in this process: as many rows as fit
+
+
+class Case:
+    """A row of the result. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", "control" or "skipped". name: what the row is called. path, size: of the model file.
+    made_by: the command that makes it. compile_seconds: a new process, file to file. end_to_end, scoring: Timed, or None. quality: or None. different: lines of the output
+    that differ from the reference's. failed: why there is nothing more."""
+
+    def __init__(self, name: str, role: str, path: "str | None" = None):
+        self.name, self.role, self.path = name, role, path
+        self.size = os.path.getsize(path) if path and os.path.exists(path) else None
+        self.made_by: "list[str] | None" = None
+        self.compile_seconds: "float | None" = None
+        self.end_to_end: "Timed | None" = None
+        self.scoring: "Timed | None" = None
+        self.quality: "Quality | None" = None
+        self.different: "int | None" = None
+        self.failed: "str | None" = None
+        self.note: "str | None" = None
+        self.with_exact = False
+        self.output: "str | None" = None
+
+    def timings(self, clock: str) -> "Timings | None":
+        timed = self.end_to_end if clock == END_TO_END else self.scoring
+        return timed.timings if timed is not None and len(timed.timings) else None
+
+
+class Bench:
+    """The cases of one test file. exact_file: the LIBSVM model. folder: for outputs. threads: as set. fastsvm: the command's words. svm_predict: its path, or None."""
+
+    def __init__(self, test_file: str, exact_file: str, *, folder: str, threads: int, fastsvm: "list[str]", svm_predict: "str | None"):
+        self.test_file, self.exact_file, self.folder, self.threads = test_file, exact_file, folder, threads
+        self._fastsvm, self._svm_predict = fastsvm, svm_predict
+        self.chunks = list(read_chunks(test_file))
+        self.rows = sum(chunk.rows for chunk in self.chunks)
+        if not self.rows:
+            raise FileError(test_file, "no rows found, expected some to measure on")
+        text = read_bytes(exact_file)
+        self.model = parse_model(text, exact_file)
+        if not isinstance(self.model, ExactModel) or self.model.reduced:
+            raise ModelFormatError(exact_file, "a compiled model found, expected the LIBSVM model first: the others are compared with it")
+        self._fingerprint = sha256(text).hexdigest()[:32]
+        self.answers = Answers(self.model, self.chunks)
+        self.cases: "list[Case]" = []
+        self._empty = os.path.join(folder, "empty")
+        open(self._empty, "w").close()
+
+    # ---- what is compared
+
+    def add_references(self) -> None:
+        """svm-predict, libsvm in this process, and what starting either program costs."""
+        if self._svm_predict is not None:
+            case = self._process(Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self.test_file)
+            self.cases.append(case)
+        case = Case("libsvm, in process", "reference", self.exact_file)
+        try:
+            few = LibsvmScoring(self.exact_file, self.chunks, 20)
+            trial = Timed("", SCORING, few)
+            interleave([trial], 3, 1.0)
+            rows = max(20, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7)))
+            scoring = LibsvmScoring(self.exact_file, self.chunks, rows)
+            case.scoring = Timed(case.name, SCORING, scoring)
+            case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
+        except Exception as error:  # the row says why; the others go on
+            case.failed = str(error)
+        self.cases.append(case)
+        if self._svm_predict is not None:
+            self.cases.append(self._process(Case("svm-predict, empty file", "start-up", self.exact_file), [self._svm_predict], self._empty))
+        self.cases.append(self._process(Case("fastsvm, empty file", "start-up", self.exact_file), [*self._fastsvm, "predict", *self._thread_words(), "-q"], self._empty))
+
+    def add_model(self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None) -> "list[Case]":
+        """A model file; where it is certified, predict --exact with it as well, unless exact is False. Returns the cases."""
+        added = [Case(name or os.path.basename(path), role, path)]
+        self.cases += added
+        try:
+            model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
+            self._fill(added[0], model)
+        except (FastsvmError, ValueError, OSError) as error:
+            added[0].failed = str(error)
+            return added
+        fallback = model.certified and not model.proves and not model.header.regression and exact is not False and getattr(model, "fingerprint", None) == self._fingerprint
+        if fallback:
+            case = Case(f"{added[0].name}, predict --exact", role, path)
+            case.with_exact = True
+            self.cases.append(case)
+            added.append(case)
+            self._fill(case, model)
+        if role == "compiled" and getattr(model, "fingerprint", self._fingerprint) != self._fingerprint:
+            added[0].note = "compiled from another model"
+        return added
+
+    def _fill(self, case: Case, model: Model) -> None:
+        case.quality = quality(model, self.answers)
+        exact = Fallback(lambda: self.model) if case.with_exact else None
+        header = model.header
+
+        def score() -> int:
+            return predict(model, self.chunks, lambda lines: None, path=self.test_file, exact=exact).rows
+
+        case.scoring = Timed(case.name, SCORING, score)
+        words = ["--exact", self.exact_file] if case.with_exact else []
+        self._process(case, [*self._fastsvm, "predict", *self._thread_words(), "-q", *words], self.test_file)
+        if not header.regression and case.with_exact:
+            case.quality = self._as_exact(case.quality)
+
+    def _as_exact(self, found: Quality) -> Quality:
+        """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""
+        out = Quality()
+        out.rows, out.proven, out.largest, out.mean, out.score = found.rows, found.proven, float("nan"), float("nan"), self.answers.score
+        return out
+
+    def _thread_words(self) -> "list[str]":
+        return ["--threads", str(self.threads)] if self.threads else []
+
+    def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
+        """End to end: a new process that reads the rows and the model and writes a file."""
+        case.output = os.path.join(self.folder, f"out{len(self.cases)}.{case.role}.{int(case.with_exact)}")
+        command = [*words, rows, case.path, case.output]
+        environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
+
+        def run() -> float:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+            if done.returncode:
+                said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+                raise RuntimeError(said[-1].removeprefix("Error: ") if said else f"exit code {done.returncode}")
+            return 1.0
+
+        case.end_to_end = Timed(case.name, END_TO_END, run)
+        return case
+
+    def add_control(self, path: str, name: str) -> "list[Case]":
+        """An SVM trained on fewer rows, with svm-predict, where there is one, and with fastsvm."""
+        added = self.add_model(path, name=f"{name}, fastsvm", role="control")
+        if self._svm_predict is not None:
+            case = Case(f"{name}, svm-predict", "control", path)
+            case.quality = added[0].quality
+            self.cases.append(self._process(case, [self._svm_predict], self.test_file))
+            added.append(case)
+        return added
+
+    # ---- measuring
+
+    def measure(self, clocks, runs: int, most_seconds: float, on_run: "Callable") -> None:
+        for clock in clocks:
+            timed = [each for case in self.cases for each in [case.end_to_end if clock == END_TO_END else case.scoring] if each is not None]
+            interleave(timed, runs, most_seconds, on_run)
+            if clock == END_TO_END:
+                self.compare_outputs()
+            self._take_failures(self.cases)
+
+    def _take_failures(self, cases: "list[Case]") -> None:
+        for case in cases:
+            for timed in (case.end_to_end, case.scoring):
+                if timed is not None and timed.failed is not None and case.failed is None:
+                    case.failed = timed.failed
+
+    def measure_added(self, cases: "list[Case]", runs: int, most_seconds: float, on_run: "Callable") -> None:
+        """Cases that came when the others had been measured already."""
+        for clock in (END_TO_END, SCORING):
+            timed = [each for case in cases for each in [case.end_to_end if clock == END_TO_END else case.scoring] if each is not None]
+            interleave(timed, runs, most_seconds, on_run)
+        self.compare_outputs()
+        self._take_failures(cases)
+
+    def compare_outputs(self) -> None:
+        """Labels as they stand in the files, against svm-predict's, or the exact model's where there is none."""
+        if self.model.header.regression:
+            return
+        reference = next((lines for case in self.cases if case.role in ("reference", "exact") for lines in [self._lines(case)] if lines is not None), None)
+        for case in self.cases:
+            lines = self._lines(case) if case.role != "start-up" else None
+            if lines is not None and reference is not None and len(lines) == len(reference):
+                case.different = sum(a != b for a, b in zip(lines, reference))
+
+    def _lines(self, case: Case) -> "list[bytes] | None":
+        if case.output is None or not os.path.exists(case.output) or case.timings(END_TO_END) is None:
+            return None
+        with open(case.output, "rb") as file:
+            return file.read().split(b"\n")[:-1]
+
+    # ---- what is said of it
+
+    def reference(self, clock: str) -> "Case | None":
+        """What speed-ups are of: LIBSVM by that clock, or the exact model with fastsvm where LIBSVM could not be measured."""
+        for role in ("reference", "exact"):
+            for case in self.cases:
+                if case.role == role and case.timings(clock) is not None:
+                    return case
+        return None
+
+    def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
+        reference, mine = self.reference(clock), case.timings(clock)
+        if reference is None or mine is None or case.role == "start-up":
+            return None
+        return speed_up(reference.timings(clock), mine)
+
+    def disagreement(self, case: Case) -> "float | None":
+        """The share of labels that differ: in the files, or in memory where no file was written."""
+        if self.model.header.regression:
+            return None
+        if case.different is not None:
+            return case.different / self.rows
+        return case.quality.disagreement if case.quality is not None else None
+
+    def within(self, budget: float) -> "Case | None":
+        """The fastest end to end of the exact and compiled models that stay inside the budget."""
+        fit = [case for case in self.cases if case.role in ("exact", "compiled") and case.failed is None and case.timings(END_TO_END) is not None and (self.disagreement(case) or 0.0) <= budget]
+        return min(fit, key=lambda case: case.timings(END_TO_END).median, default=None)
+
+    def record(self, case: Case) -> dict:
+        """All of a case, for programs."""
+        out = {"name": case.name, "role": case.role, "model": case.path, "size": case.size, "made_by": case.made_by, "compile_seconds": case.compile_seconds, "failed": case.failed, "note": case.note}
+        exact_size = os.path.getsize(self.exact_file)
+        out["size_ratio"] = exact_size / case.size if case.size else None
+        for clock, key in ((END_TO_END, "end_to_end"), (SCORING, "scoring")):
+            timings, faster = case.timings(clock), self.speed_up(case, clock)
+            if timings is None:
+                out[key] = None
+                continue
+            reference = self.reference(clock)
+            rows = self.rows if clock == END_TO_END else 1
+            out[key] = {
+                "unit": "seconds" if clock == END_TO_END else "seconds per row", "runs": timings.seconds, "median": timings.median, "mean": timings.mean, "deviation": timings.deviation, "spread": timings.spread,
+                "least": timings.least, "most": timings.most, "rows_per_second": rows / timings.median if case.role != "start-up" else None,
+                "speed_up": faster[0] if faster else None, "speed_up_error": faster[1] if faster else None, "reference": reference.name if reference else None,
+            }  # fmt: skip
+        found = case.quality
+        share = self.disagreement(case)
+        out["disagreement"], out["labels_that_differ"] = share, case.different if case.different is not None else (found.different if found is not None and share is not None else None)
+        if found is not None:
+            out["disagreement_upper_95"] = None if share is None else _upper(share, self.rows)
+            out["largest_difference"], out["mean_difference"] = (None if each != each else each for each in (found.largest, found.mean))
+            out["rows_proven"] = found.proven
+            out.update(summary_values(self.model.header, found.score))
+        return out
+
+
+def _upper(share: float, rows: int) -> float:
+    found = Quality()
+    found.rows, found.different = rows, round(share * rows)
+    return found.upper

@@ -1,0 +1,72 @@
+"""The honest rival of any compiled model: an SVM trained on fewer rows, small enough to be fast by itself (the control that libAGF's authors use)."""
+
+import numpy as np
+
+from fastsvm_cli.benchmarks.quality import Answers, quality
+from fastsvm_cli.data import read_chunks
+from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.header import SVM_TYPES
+from fastsvm_cli.models import load_model
+
+
+class Control:
+    """path: of the model. rows: it was trained on so many, of `of`. disagreement: with the exact model. cost: C."""
+
+    def __init__(self, path: str, rows: int, of: int, disagreement: float, cost: float):
+        self.path, self.rows, self.of, self.disagreement, self.cost = path, rows, of, disagreement, cost
+
+
+def subsample_control(exact: Answers, train_file: str, target: float, folder: str, *, cost: "float | None" = None, seed: int = 0, on_progress=None) -> "Control | None":
+    """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is `target` or less; None where not even all rows give one. Trained by libsvm-official
+    with the exact model's kernel, and its C: `cost`, or the largest |coefficient|. Raises ModelFormatError for models other than c_svc, and FileError."""
+    from libsvm.svmutil import svm_save_model, svm_train
+
+    header = exact.model.header
+    if header.svm_type != "c_svc" or header.kernel_type == "precomputed":
+        raise ModelFormatError(exact.model.path, f"a {header.svm_type} model with a {header.kernel_type} kernel found, expected c_svc and LIBSVM's own kernel: only that is trained again")
+    cost = cost or float(np.max(np.abs(np.asarray(exact.model.vectors.labels)), initial=0.0)) or 1.0
+    labels, rows = _read(train_file)
+    order = np.random.default_rng(seed).permutation(len(labels))
+    words = f"-q -s {SVM_TYPES.index('c_svc')} -t {('linear', 'polynomial', 'rbf', 'sigmoid').index(header.kernel_type)} -g {header.gamma!r} -r {header.coef0!r} -d {header.degree} -c {cost!r}"
+
+    def attempt(count: int) -> "Control | None":
+        taken = order[:count]
+        if on_progress:
+            on_progress(count / len(labels), f"{count} rows")
+        # The order of the exact model's labels: LIBSVM takes that of their first rows.
+        taken = sorted(taken.tolist(), key=lambda row: header.label.index(int(labels[row])) if int(labels[row]) in header.label else -1)
+        if {int(labels[row]) for row in taken} != set(header.label):
+            return None
+        path = f"{folder}/control{count}.model"
+        svm_save_model(path, svm_train([labels[row] for row in taken], [rows[row] for row in taken], words))
+        return Control(path, count, len(labels), quality(load_model(path), exact).disagreement, cost)
+
+    least, count, best = 0, max(8, 4 * header.nr_class), None
+    while True:
+        count = min(count, len(labels))
+        found = attempt(count)
+        if found is not None and found.disagreement <= target:
+            best = found
+            break
+        if count == len(labels):
+            return None
+        least, count = count, 2 * count
+    while best.rows - least > max(4, best.rows // 10):
+        middle = (least + best.rows) // 2
+        found = attempt(middle)
+        if found is not None and found.disagreement <= target:
+            best = found
+        else:
+            least = middle
+    return best
+
+
+def _read(train_file: str) -> "tuple[list[float], list[dict[int, float]]]":
+    labels, rows = [], []
+    for chunk in read_chunks(train_file):
+        labels += [label for (label,) in chunk.labels.tolist()]
+        starts, indices, values = chunk.indptr.tolist(), chunk.indices.tolist(), chunk.values.tolist()
+        rows += [dict(zip(indices[at:to], values[at:to])) for at, to in zip(starts, starts[1:])]
+    if not rows:
+        raise FileError(train_file, "no rows found, expected some to train on")
+    return labels, rows

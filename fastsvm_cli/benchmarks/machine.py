@@ -1,0 +1,36 @@
+"""What the figures were measured on."""
+
+import os
+import platform
+import shutil
+import sys
+
+from fastsvm_cli import __version__, _native
+from fastsvm_cli.benchmarks.libsvm import version
+
+
+def describe(threads: int) -> dict:
+    return {
+        "processor": _processor(), "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(), "threads": threads, "kernels": _native.kernels(),
+        "system": f"{platform.system()} {platform.release()}", "python": platform.python_version(), "fastsvm": __version__,
+        "libsvm_official": version(), "svm_predict": shutil.which("svm-predict"),
+    }  # fmt: skip
+
+
+def fastsvm_command() -> "list[str]":
+    """How this fastsvm is started again."""
+    script = os.path.abspath(sys.argv[0])
+    if os.path.basename(script) == "fastsvm" and os.access(script, os.X_OK):
+        return [script]
+    return [sys.executable, "-m", "fastsvm_cli"]
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

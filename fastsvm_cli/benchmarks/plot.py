@@ -1,0 +1,33 @@
+"""Speed-up against disagreement, drawn."""
+
+from fastsvm_cli.benchmarks.cases import END_TO_END, Bench, Case
+
+
+def plot(bench: Bench, path: str, picked: "Case | None", front: "list[Case]") -> None:
+    """Write an SVG or PNG file, by its name. Needs matplotlib."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    shown = [case for case in bench.cases if case.role in ("exact", "compiled", "control", "reference") and case.failed is None and bench.speed_up(case, END_TO_END) is not None and bench.disagreement(case) is not None]
+    shares = [bench.disagreement(case) for case in shown]
+    # No share is 0 on a logarithmic axis: none of the rows stands at a third of one row.
+    none = 1 / (3 * bench.rows)
+    figure, axis = pyplot.subplots(figsize=(11, max(5, 0.24 * len(shown) + 1.5)))
+    at = [(100 * max(share, none), bench.speed_up(case, END_TO_END)[0]) for case, share in zip(shown, shares)]
+    order = sorted((at[shown.index(case)] for case in front if case in shown), key=lambda point: point[0])
+    axis.plot([x for x, _ in order], [y for _, y in order], color="0.6", linewidth=1, zorder=1, label="Pareto front")
+    for number, (case, (x, y)) in enumerate(zip(shown, at), 1):
+        colour = "tab:green" if case is picked else "tab:blue" if case in front else "0.55"
+        error = bench.speed_up(case, END_TO_END)[1]
+        axis.errorbar([x], [y], yerr=[min(error, 0.9 * y)], fmt="o", color=colour, markersize=6, capsize=2, zorder=2)
+        axis.annotate(str(number), (x, y), xytext=(6, 4), textcoords="offset points", fontsize=8, color=colour)
+        axis.plot([], [], " ", label=f"{number}  {case.name}")
+    axis.set(xscale="log", yscale="log", xlabel="labels that differ, %", ylabel=f"times as fast as {bench.reference(END_TO_END).name}, end to end", title=f"{bench.test_file}: {bench.rows} rows, {bench.model.header.total_sv} support vectors")
+    axis.axvspan(100 * none / 1.5, 100 * none * 1.5, color="0.93", zorder=0)
+    axis.text(100 * none, axis.get_ylim()[0], "none", ha="center", va="bottom", fontsize=8)
+    axis.grid(True, which="major", color="0.9")
+    axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
+    figure.savefig(path, bbox_inches="tight")
+    pyplot.close(figure)

@@ -1,0 +1,82 @@
+"""How far a model's answers are from the exact model's."""
+
+from math import isfinite, nan, sqrt
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel
+
+
+class Quality:
+    """rows; different: rows with another label; largest, mean: of |f - f_exact|, over all rows and pairs; proven: rows whose label the model's radii prove, None where it has
+    none; score: svm-predict's sums. Regression: different counts nothing."""
+
+    def __init__(self):
+        self.rows = self.different = 0
+        self.largest = self.mean = 0.0
+        self.proven: "int | None" = None
+        self.score = _native.Score()
+
+    @property
+    def disagreement(self) -> float:
+        """The share of labels that differ."""
+        return self.different / self.rows if self.rows else 0.0
+
+    @property
+    def upper(self) -> float:
+        """The upper end of the 95 % interval of the disagreement on rows like these (Wilson 1927)."""
+        if not self.rows:
+            return 1.0
+        n, p, z = self.rows, self.disagreement, 1.96
+        return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+
+
+class Answers:
+    """What the exact model says of the rows: chunk by chunk values (rows, pairs) and labels (rows)."""
+
+    def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
+        self.model, self.chunks = model, chunks
+        self.values, self.labels = [], []
+        self.score = _native.Score()
+        for chunk, decisions, predictions in answers(model, chunks):
+            self.values.append(np.array(decisions.value))
+            self.labels.append(np.array(predictions.label))
+            self.score.add(chunk, predictions)
+
+
+def answers(model: Model, chunks, with_radius: bool = False):
+    """(chunk, decisions, predictions) of every chunk, both reused. The values themselves, not only their signs."""
+    decisions, predictions = _native.Decisions(model.pairs, with_radius), _native.Predictions()
+    task = model.header.task()
+    for chunk in chunks:
+        model.decision_values(chunk, decisions, [] if model.proves else None)
+        _native.predict(task, decisions, False, predictions)
+        yield chunk, decisions, predictions
+
+
+def quality(model: Model, exact: Answers) -> Quality:
+    """Both must decide between the same classes, or ValueError says what differs."""
+    mine, theirs = model.header, exact.model.header
+    if (mine.label, mine.pairs, mine.regression, mine.svm_type == "one_class") != (theirs.label, theirs.pairs, theirs.regression, theirs.svm_type == "one_class"):
+        raise ValueError("other classes, or classes in another order, than the exact model's")
+    out, total, count = Quality(), 0.0, 0
+    radii = model.certified and not model.proves
+    out.proven = 0 if radii else None
+    for at, (chunk, decisions, predictions) in enumerate(answers(model, exact.chunks, radii)):
+        out.rows += chunk.rows
+        if not mine.regression:
+            out.different += int(np.sum(np.asarray(predictions.label) != exact.labels[at]))
+        difference = np.abs(np.asarray(decisions.value) - exact.values[at])
+        if difference.size:
+            out.largest = max(out.largest, float(difference.max()))
+            total += float(difference.sum())
+            count += difference.size
+        if radii:
+            out.proven += chunk.rows - len(_native.unsettled(mine.task(), decisions))
+        out.score.add(chunk, predictions)
+    out.mean = total / count if count else 0.0
+    if not isfinite(out.largest):
+        out.largest = out.mean = nan
+    return out

@@ -1,0 +1,160 @@
+"""The result of a benchmark as a table, Markdown, JSON, or raw timings."""
+
+import csv
+import json
+from math import isnan
+
+from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
+from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
+from fastsvm_cli.sizes import size_text
+
+TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
+ANSWER_COLUMNS = ("model", "labels that differ", "at most, 95 %", "score", "|f - f_exact|: largest", "mean", "rows proven")
+
+
+class RawTimings:
+    """A CSV file, a line per run, written as it is measured. path: or None."""
+
+    def __init__(self, path: "str | None"):
+        self._file = open(path, "w", newline="") if path else None
+        self._writer = csv.writer(self._file) if self._file else None
+        self._write("clock", "case", "run", "seconds")
+
+    def __call__(self, case: Timed, round: int, seconds: float) -> None:
+        self._write(f"{case.clock_name}{' per row' if case.clock_name == SCORING else ''}", case.name, "warm-up" if round == WARM_UP else round + 1, repr(seconds))
+
+    def _write(self, *words) -> None:
+        if self._writer:
+            self._writer.writerow(words)
+            self._file.flush()
+
+    def __enter__(self) -> "RawTimings":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._file:
+            self._file.close()
+
+
+def time_rows(bench: Bench) -> "list[tuple[str, ...]]":
+    """The cells of TIME_COLUMNS, a row per case."""
+    return [
+        (
+            case.name + (f" ({case.note})" if case.note else ""), size_text(case.size) if case.size is not None and case.role != "start-up" else "", _seconds(case.compile_seconds),
+            *_clock(bench, case, END_TO_END), *_clock(bench, case, SCORING),
+        )
+        if case.failed is None else (case.name, *_why(case, len(TIME_COLUMNS)))
+        for case in bench.cases
+    ]  # fmt: skip
+
+
+def answer_rows(bench: Bench) -> "list[tuple[str, ...]]":
+    """The cells of ANSWER_COLUMNS, a row per case that answers."""
+    out = []
+    for case in bench.cases:
+        record = bench.record(case)
+        if case.failed is not None or case.quality is None:
+            continue
+        if bench.model.header.regression:
+            score = f"MSE {_g(record['mean_squared_error'])}, r2 {_g(record['squared_correlation'])}"
+        else:
+            score = "" if record["accuracy"] is None else f"{100 * record['accuracy']:.2f} %"
+        differ = "" if record["disagreement"] is None else f"{record['labels_that_differ']} ({100 * record['disagreement']:.3g} %)"
+        upper = "" if record["disagreement"] is None else f"{100 * record['disagreement_upper_95']:.2g} %"
+        proven = "" if record["rows_proven"] is None else f"{100 * record['rows_proven'] / bench.rows:.4g} %"
+        out.append((case.name, differ, upper, score, _g(record["largest_difference"]), _g(record["mean_difference"]), proven))
+    return out
+
+
+def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
+    document = {
+        "machine": machine, "test_file": bench.test_file, "rows": bench.rows, "exact_model": bench.exact_file, "references": {clock: case.name if case else None for clock, case in _references(bench)},
+        "picked": picked.name if picked else None, "cases": [bench.record(case) for case in bench.cases],
+    }  # fmt: skip
+    return json.dumps(_finite(document), indent=1)
+
+
+def as_markdown(bench: Bench, machine: dict) -> str:
+    lines = []
+    for columns, rows in ((TIME_COLUMNS, time_rows(bench)), (ANSWER_COLUMNS, answer_rows(bench))):
+        lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows), ""]
+    return "\n".join([*lines, heading(bench, machine)])
+
+
+def print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]") -> None:
+    """On standard output, as wide as the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(soft_wrap=False)
+    if not console.is_terminal:
+        console = Console(width=150)
+    names = {case.name for case in front}
+    for title, columns, rows in (("Time", TIME_COLUMNS, time_rows(bench)), ("Answers", ANSWER_COLUMNS, answer_rows(bench))):
+        table = Table(title=title, title_justify="left", show_edge=False)
+        for at, column in enumerate(columns):
+            table.add_column(column, justify="left" if at == 0 else "right", overflow="fold")
+        for row in rows:
+            name = row[0].split(" (")[0] if row[0] not in names else row[0]
+            style = "bold green" if picked is not None and name == picked.name else "bold" if name in names else ""
+            table.add_row(*(Text(cell) for cell in row), style=style)
+        console.print(table)
+        console.print()
+    console.print(Text(heading(bench, machine)))
+
+
+def heading(bench: Bench, machine: dict) -> str:
+    """What was measured, on what, and what the speed-ups are of."""
+    of = "; ".join(f"{clock}: {case.name}" for clock, case in _references(bench) if case is not None)
+    return (
+        f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median). End to end: a new process, file to file. In memory: rows parsed, labels out. Faster than, {of}.\n"
+        f"{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads, {machine['kernels']}; fastsvm {machine['fastsvm']}, libsvm-official {machine['libsvm_official']}, Python {machine['python']}."
+    )
+
+
+def pareto(bench: Bench) -> "list[Case]":
+    """The cases than which no other is both as fast end to end and as true."""
+    points = [
+        (case.timings(END_TO_END).median, bench.disagreement(case), case)
+        for case in bench.cases
+        if case.role in ("exact", "compiled", "control", "reference") and case.failed is None and case.timings(END_TO_END) is not None and bench.disagreement(case) is not None
+    ]
+    return [case for seconds, share, case in points if not any((s <= seconds and d <= share and (s, d) != (seconds, share)) for s, d, _ in points)]
+
+
+def _references(bench: Bench):
+    return [(clock, bench.reference(clock)) for clock in (END_TO_END, SCORING)]
+
+
+def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
+    timings, faster = case.timings(clock), bench.speed_up(case, clock)
+    reference = bench.reference(clock)
+    ratio = "" if faster is None else "1" if case is reference else f"{faster[0]:.3g} +- {faster[1]:.2g}"
+    if clock == SCORING:
+        return ("", "") if timings is None else (f"{1e6 * timings.median:.3g} +- {1e6 * timings.spread:.1g} us", ratio)
+    if timings is None:
+        return ("", "", "")
+    speed = f"{bench.rows / timings.median:,.0f}" if case.role != "start-up" else ""
+    return (f"{timings.median:.3g} +- {timings.spread:.1g} s", ratio, speed)
+
+
+def _why(case: Case, columns: int) -> "list[str]":
+    return ["", "", case.failed or ""] + [""] * (columns - 4)
+
+
+def _seconds(seconds: "float | None") -> str:
+    return "" if seconds is None else f"{seconds:.3g} s"
+
+
+def _g(value: "float | None") -> str:
+    return "" if value is None or isnan(value) else f"{value:.3g}"
+
+
+def _finite(value):
+    """JSON has no nan."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and (isnan(value) or value in (float("inf"), float("-inf"))) else value

@@ -1,0 +1,89 @@
+"""Repeated timings of several cases, interleaved, and what they say."""
+
+from math import sqrt
+from statistics import mean, median, stdev
+from time import perf_counter
+from typing import Callable
+
+WARM_UP = -1  # the round that is not counted
+
+
+class Timings:
+    """Seconds of the runs of one case by one clock."""
+
+    def __init__(self, seconds: "list[float] | None" = None):
+        self.seconds = seconds if seconds is not None else []
+
+    def __len__(self):
+        return len(self.seconds)
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+    @property
+    def mean(self) -> float:
+        return mean(self.seconds)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of one run; 0 where there is only one."""
+        return stdev(self.seconds) if len(self.seconds) > 1 else 0.0
+
+    @property
+    def spread(self) -> float:
+        """The median distance from the median, times 1.4826, which makes it the standard deviation of normal ones: like the median, it does not follow a single run that something
+        disturbed."""
+        middle = self.median
+        return 1.4826 * median(abs(each - middle) for each in self.seconds)
+
+    @property
+    def least(self) -> float:
+        return min(self.seconds)
+
+    @property
+    def most(self) -> float:
+        return max(self.seconds)
+
+
+def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
+    """How many times as fast as the reference, by the medians, and the error of that: the relative spreads of both, added as independent ones are. Both by the same clock."""
+    ratio = reference.median / other.median
+    return ratio, ratio * sqrt((reference.spread / reference.median) ** 2 + (other.spread / other.median) ** 2)
+
+
+class Timed:
+    """Something to time. run: does it once, and returns a number to divide the seconds by (rows; 1 for a whole process). failed: why it can go no further."""
+
+    def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
+        self.name, self.clock_name, self.run = name, clock_name, run
+        self.timings, self.failed = Timings(), None
+        self.warm_up = 0.0  # seconds of the run that is not counted
+
+
+def interleave(
+    cases: "list[Timed]",
+    runs: int,
+    most_seconds: float,
+    on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
+    clock: "Callable[[], float]" = perf_counter,
+) -> None:
+    """Run every case once to warm up, then `runs` times, in rounds: what disturbs the machine for a while disturbs all. A case of which `runs` runs would take longer than
+    `most_seconds` is run fewer times, but three. A case that raises an Exception is left out from then on; its `failed` says why. on_run: called after every run with
+    the round and its seconds (divided, where the case has a divisor)."""
+    for round in range(WARM_UP, runs):
+        for case in cases:
+            if case.failed is not None or round >= max(3, min(runs, int(most_seconds / case.warm_up) if case.warm_up > 0 else runs)):
+                continue
+            try:
+                start = clock()
+                divisor = case.run()
+                whole = clock() - start
+            except Exception as error:
+                case.failed = str(error) or type(error).__name__
+                continue
+            if round == WARM_UP:
+                case.warm_up = whole
+            else:
+                case.timings.seconds.append(whole / divisor)
+            on_run(case, round, whole / divisor)

@@ -1,0 +1,277 @@
+import sys
+
+import click
+
+from fastsvm_cli.commands.options import threads_option
+
+
+class Share(click.ParamType):
+    """0.005 or 0.5%: a share between 0 and 1."""
+
+    name = "share"
+
+    def convert(self, value, parameter, context):
+        if isinstance(value, float):
+            return value
+        try:
+            share = float(value[:-1]) / 100 if value.endswith("%") else float(value)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"'{value}' is not a share: expected 0.005 or 0.5%.", parameter, context)
+        return share
+
+
+@click.command("bench")
+@click.option("--try", "attempt", is_flag=True, help="Compile the exact model in every way that applies, into a temporary place, and measure these too.")
+@click.option("--budget", type=Share(), metavar="P", help="The share of labels that may differ, as 0.5% or 0.005: marks the fastest model that stays inside.")
+@click.option("--keep", metavar="PATH", help="With --try and --budget: write that model here, and print the command that makes it.")
+@click.option("--max-disagreement", type=Share(), metavar="P", help="A gate: exit with 3 when a named model changes more labels than that.")
+@click.option("--control", "train_file", metavar="TRAIN_FILE", help="Add the honest rival: an SVM trained on as few rows of this file as reach the disagreement of the picked model (without --budget: of the fastest compiled one).")
+@click.option("--cross-validate", "folds", type=click.IntRange(2), metavar="K", help="No model: train, compile and predict on K folds of TEST_FILE, with -c and -g.")
+@click.option("-c", "cost", type=click.FloatRange(0, min_open=True), metavar="C", help="Of the training: --cross-validate [default: 1], --control [default: the largest |coefficient| of the model].")
+@click.option("-g", "gamma", type=click.FloatRange(0, min_open=True), metavar="G", help="Of the training of --cross-validate [default: 1 / number of features].")
+@click.option("--degree", type=click.IntRange(1, 4), default=2, show_default=True, help="Of the expansion of --cross-validate.")
+@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Of every case, after one to warm up.")
+@click.option("--max-seconds", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, metavar="S", help="A case whose runs take longer together is run fewer times, but three.")
+@click.option("--patience", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, metavar="S", help="With --try: compilations that take longer are given up.")
+@click.option("--max-size", type=click.FloatRange(0, min_open=True), default=64, show_default=True, metavar="MB", help="With --try: larger models are not made.")
+@click.option("--json", "as_json", is_flag=True, help="Everything on standard output as JSON, instead of the tables.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown.")
+@click.option("--csv", "csv_file", metavar="FILE", help="Every raw timing, written as it is measured.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Draw speed-up against disagreement (.svg or .png; needs matplotlib: pip install 'fastsvm[plot]').")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the folds, and of the rows of --control.")
+@threads_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar, no notes.")
+@click.argument("test_file")
+@click.argument("model_files", nargs=-1)
+def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, degree, runs, max_seconds, patience, max_size, as_json, as_markdown, csv_file, plot_file, seed,
+            threads, quiet, test_file, model_files):  # fmt: skip
+    """Put models side by side on TEST_FILE: how much faster, how different, how large, which one to take.
+
+    The first model is the exact one, a LIBSVM model; the others are compared with it. Two clocks: end to end is a new process that reads the files and writes one, against
+    svm-predict where that is on the PATH; in memory is from parsed rows to labels, against libsvm itself. Cases take turns, so that what disturbs the
+    machine disturbs all. Certified models are measured with predict --exact as well. What fails is a row that says why.
+
+    \b
+      fastsvm bench test.txt train.model train.model.approx
+    \b
+    From a trained model to the answer:
+      fastsvm bench --try --budget 0.5% --keep fast.model test.txt train.model
+    """
+    import os
+    import tempfile
+
+    _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, plot_file, model_files)
+    if threads:
+        os.environ.setdefault("OMP_NUM_THREADS", str(threads))  # libsvm-official's, read when it is loaded
+
+    from fastsvm_cli import _native
+
+    _native.set_threads(threads)
+    if folds is not None:
+        _cross_validate(test_file, folds, cost or 1.0, gamma, degree, seed, as_json, quiet)
+        return
+
+    import shutil
+
+    from fastsvm_cli.benchmarks import machine as machines
+    from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
+    from fastsvm_cli.benchmarks.report import RawTimings, as_json as json_text, as_markdown as markdown_text, pareto, print_tables
+    from fastsvm_cli.progress import Progress
+
+    def note(words):
+        if not quiet:
+            print(words, file=sys.stderr)
+
+    machine = machines.describe(threads)
+    with tempfile.TemporaryDirectory() as folder, RawTimings(csv_file) as raw:
+        bench = Bench(test_file, model_files[0], folder=folder, threads=threads, fastsvm=machines.fastsvm_command(), svm_predict=machine["svm_predict"])
+        bench.add_references()
+        bench.add_model(model_files[0], name="exact model", role="exact")
+        named = [case for path in model_files[1:] for case in bench.add_model(path)]
+        interrupted, picked, control = None, None, None
+        try:
+            if attempt:
+                _try_everything(bench, machines.fastsvm_command(), folder, max_size, patience, threads, quiet, note)
+            for clocks, share, base in (((END_TO_END,), 0.7, 0.0), ((SCORING,), 0.3, 0.7)):
+                done = [0]
+                whole = len(bench.cases) * (runs + 1)
+                with Progress("bench", quiet=quiet) as progress:
+
+                    def on_run(case, round, seconds):
+                        raw(case, round, seconds)
+                        done[0] += 1
+                        progress(base + share * done[0] / whole, f"{case.clock_name}: {case.name}")
+
+                    bench.measure(clocks, runs, max_seconds, on_run)
+            picked = bench.within(budget) if budget is not None else None
+            if train_file is not None:
+                control = _add_control(bench, train_file, picked, folder, cost, seed, quiet, note)
+                if control:
+                    with Progress("bench", quiet=quiet):
+                        bench.measure_added(control, runs, max_seconds, raw)
+        except KeyboardInterrupt as stop:
+            interrupted = stop
+            bench.compare_outputs()
+        front = pareto(bench)
+        if as_json:
+            print(json_text(bench, machine, picked))
+        elif as_markdown:
+            print(markdown_text(bench, machine))
+        else:
+            print_tables(bench, machine, picked, front)
+        if interrupted is not None:
+            raise interrupted
+        if plot_file is not None:
+            from fastsvm_cli.benchmarks.plot import plot
+
+            plot(bench, plot_file, picked, front)
+        report = sys.stderr if as_json else sys.stdout
+        if budget is not None:
+            _say_picked(bench, picked, budget, keep, report)
+        if keep is not None and picked is not None:
+            shutil.copyfile(picked.path, keep)
+    failed = [case for case in named if case.failed is not None]
+    exceeded = [case for case in named if max_disagreement is not None and (bench.disagreement(case) or 0.0) > max_disagreement]
+    for case in failed:
+        print(f"Error: {case.failed}", file=sys.stderr)
+    for case in exceeded:
+        print(f"Error: {case.name}: {100 * bench.disagreement(case):.3g} % of the labels differ, more than {100 * max_disagreement:.3g} % (--max-disagreement)", file=sys.stderr)
+    if exceeded or failed:
+        raise click.exceptions.Exit(3 if exceeded else 1)
+
+
+def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, plot_file, model_files):
+    if folds is not None:
+        if model_files or attempt or budget is not None or keep or max_disagreement is not None or train_file or plot_file or as_markdown:
+            raise click.UsageError("--cross-validate takes a data file alone: it trains its own models.")
+    elif not model_files:
+        raise click.UsageError("Missing argument 'MODEL_FILES...': the exact model, then others (or --try).")
+    if gamma is not None and folds is None:
+        raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
+    if cost is not None and folds is None and train_file is None:
+        raise click.UsageError("-c goes with --cross-validate or --control.")
+    if keep is not None and not (attempt and budget is not None):
+        raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
+    if max_disagreement is not None and len(model_files) < 2:
+        raise click.UsageError("--max-disagreement is about named models: name one behind the exact model.")
+    if as_json and as_markdown:
+        raise click.UsageError("--json and --markdown do not go together.")
+    if plot_file is not None:
+        from importlib.util import find_spec
+
+        if not plot_file.endswith((".svg", ".png", ".pdf")):
+            raise click.UsageError(f"--plot writes .svg, .png or .pdf, and '{plot_file}' is none of them.")
+        if find_spec("matplotlib") is None:
+            raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'")
+
+
+def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, note):
+    """Compile by the commands a user would type, each timed as a new process, file to file."""
+    import os
+    import subprocess
+    from time import perf_counter
+
+    import numpy as np
+
+    from fastsvm_cli.benchmarks.attempts import attempts
+    from fastsvm_cli.benchmarks.cases import Case
+    from fastsvm_cli.progress import Progress
+
+    features = len(np.unique(np.asarray(bench.model.vectors.indices)))
+    tried = attempts(bench.model, features, max_size * 1e6, patience)
+    skipped = [each for each in tried if each.skipped is not None]
+    if skipped:
+        note("Skipped: " + "; ".join(f"{each.name} ({each.skipped})" for each in skipped) + ".")
+    tried = [each for each in tried if each.skipped is None]
+    with Progress("compile", quiet=quiet) as progress:
+        for at, each in enumerate(tried):
+            progress(at / len(tried), each.name)
+            path = os.path.join(folder, f"tried{at}")
+            words = [*each.arguments, *(["--threads", str(threads)] if threads else [])]
+            start = perf_counter()
+            try:
+                done = subprocess.run([*fastsvm, *words, "-q", bench.exact_file, path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=patience)
+                why = None if done.returncode == 0 else done.stderr.decode("utf-8", "replace").strip().removeprefix("Error: ")
+            except subprocess.TimeoutExpired:
+                why = f"given up after {patience:g} s (--patience)"
+            seconds = perf_counter() - start
+            if why is not None:
+                case = Case(each.name, "compiled")
+                case.failed = why
+                bench.cases.append(case)
+                continue
+            for case in bench.add_model(path, name=each.name, exact=each.exact):
+                case.compile_seconds, case.made_by = seconds, each.arguments
+
+
+def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):
+    """The cases of an SVM trained on fewer rows: with svm-predict, where there is one, and with fastsvm."""
+    from fastsvm_cli.benchmarks.cases import END_TO_END
+    from fastsvm_cli.benchmarks.control import subsample_control
+    from fastsvm_cli.progress import Progress
+
+    rivals = [case for case in bench.cases if case.role == "compiled" and case.failed is None and case.timings(END_TO_END) is not None]
+    rival = picked if picked is not None and picked.role == "compiled" else min(rivals, key=lambda case: case.timings(END_TO_END).median, default=None)
+    if rival is None:
+        note("No control: there is no compiled model to compare it with.")
+        return []
+    target = bench.disagreement(rival) or 0.0
+    with Progress("control", quiet=quiet) as progress:
+        found = subsample_control(bench.answers, train_file, target, folder, cost=cost, seed=seed, on_progress=progress)
+    if found is None:
+        note(f"No control: not even all rows of {train_file} train an SVM that differs in {100 * target:.3g} % of the labels or fewer, as {rival.name} does. (Is -c {cost or ''} the C of the exact model?)")
+        return []
+    return bench.add_control(found.path, f"control, {found.rows} of {found.of} rows")
+
+
+def _say_picked(bench, picked, budget, keep, report):
+    import shlex
+
+    from fastsvm_cli.benchmarks.cases import END_TO_END
+
+    if picked is None:
+        print(f"Nothing measured stays within {100 * budget:.3g} %.", file=report)
+        return
+    share, (ratio, error) = bench.disagreement(picked) or 0.0, bench.speed_up(picked, END_TO_END)
+    of = bench.reference(END_TO_END).name
+    print(f"Fastest within {100 * budget:.3g} %: {picked.name}, {ratio:.3g} +- {error:.2g} times as fast as {of}; {100 * share:.3g} % of the labels differ.", file=report)
+    path = keep or "fast.model"
+    if picked.role == "exact":
+        print("No compiled model is faster; fastsvm predict takes the exact one as it is.", file=report)
+        path = keep or bench.exact_file
+    if picked.made_by:
+        print(f"  fastsvm {shlex.join(picked.made_by)} {shlex.quote(bench.exact_file)} {shlex.quote(path)}", file=report)
+    elif picked.role == "compiled":
+        path = picked.path
+    exact = f"--exact {shlex.quote(bench.exact_file)} " if picked.with_exact else ""
+    print(f"  fastsvm predict {exact}{shlex.quote(bench.test_file)} {shlex.quote(path)} out", file=report)
+
+
+def _cross_validate(data_file, folds, cost, gamma, degree, seed, as_json, quiet):
+    import tempfile
+
+    from fastsvm_cli.benchmarks.cross_validation import cross_validate
+    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.progress import Progress
+
+    chunks = list(read_chunks(data_file))
+    if not chunks:
+        raise FileError(data_file, "no rows found, expected some to train on")
+    gamma = gamma or 1 / max(1, max(chunk.max_index for chunk in chunks))
+    with tempfile.TemporaryDirectory() as folder, Progress("cross-validate", quiet=quiet) as progress:
+        found = cross_validate(chunks, data_file, folds, cost=cost, gamma=gamma, degree=degree, folder=folder, seed=seed, on_progress=progress)
+    rows = sum(fold.rows for fold in found)
+    means = [sum(getattr(fold, name) * fold.rows for fold in found) / rows for name in ("exact", "compiled", "disagreement")]
+    if as_json:
+        import json
+
+        print(json.dumps({"data_file": data_file, "gamma": gamma, "cost": cost, "degree": degree, "folds": [vars(fold) for fold in found], "exact": means[0], "compiled": means[1], "disagreement": means[2]}, indent=1))
+        return
+    print(f"{data_file}: {folds} folds, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}")
+    print(f"{'fold':>6} {'rows':>8} {'support vectors':>16} {'exact':>10} {'compiled':>10} {'labels that differ':>19}")
+    for at, fold in enumerate(found, 1):
+        print(f"{at:>6} {fold.rows:>8} {fold.vectors:>16} {100 * fold.exact:>8.2f} % {100 * fold.compiled:>8.2f} % {100 * fold.disagreement:>17.3g} %")
+    print(f"{'all':>6} {rows:>8} {'':>16} {100 * means[0]:>8.2f} % {100 * means[1]:>8.2f} % {100 * means[2]:>17.3g} %")

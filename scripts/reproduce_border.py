@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""What border samples cost and give (Mills, "When Support Vector Machines are just too slow"), beside the exact model and the other compiled ones.
+
+    scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--only NAME] [--plot FOLDER] [--samples 10,30,100,300,1000,3000]    against the number of samples
+    scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR [--only NAME]                                                           approx and reduce, at equal disagreement
+    scripts/reproduce_border.py density DATA_DIR [--only NAME]                                                                    without an SVM
+
+DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1, ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. Everything is measured on rows that
+took part in nothing: NAME.t, or a fifth of the rows, drawn with a seed, where there is no such file.
+
+differ      rows with another label than the exact model's, both without -b; `random`: with --sampling random, the paper's
+Brier       of predict -b 1: mean over rows of the sum over classes of (p - [y = class])^2, by a model trained with -b 1, and its own border; `apart`: likewise, of the
+            border's probabilities against the exact model's
+us          microseconds per row, in memory, the least of several runs; `exact`: of the exact model. Times are processor time of one thread: other work on the machine disturbs
+            them less
+
+Needs libsvm-official, matplotlib for --plot.
+"""
+
+import argparse
+import ctypes
+import os
+import pathlib
+import tempfile
+import time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+import scipy.sparse
+from libsvm.svm import svm_problem
+from libsvm.svmutil import svm_save_model, svm_train
+from libsvm_training import predicted, read_rows
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.border import compile_border, compile_density_border
+from fastsvm_cli.compilers.functions import matrix
+from fastsvm_cli.compilers.gradients import DensityFunction
+from fastsvm_cli.compilers.maclaurin import TooLargeError, compile_maclaurin
+from fastsvm_cli.compilers.reduced_set import compile_reduced_set
+from fastsvm_cli.models import load_model
+from fastsvm_cli.models.border import BorderModel
+
+SETS = {  # rows to train on, rows to measure on (none: a fifth), gamma, C, the model if it is trained already
+    "banana": ("banana_scale", None, 10, 10, None),
+    "fourclass": ("fourclass_scale", None, 8, 10, None),
+    "u20": ("u20", "u20.t", 0.1, 1, "u20_g0.1_c1.model"),
+    "ijcnn1": ("ijcnn1", "ijcnn1.t", 0.05, 1, "ijcnn1_g0.05_c1.model"),
+    "segment": ("segment_scale", None, 0.5, 10, None),
+    "satimage": ("satimage.scale", "satimage.scale.t", 1, 10, None),
+    "letter": ("letter.scale", "letter.scale.t", 0.03, 10, None),
+    "a9a": ("a9a", "a9a.t", 0.1, 1, "a9a_g0.1_c1.model"),  # rivals only
+}
+BANDWIDTHS = {"banana": 0.03, "segment": 0.35}  # density: about the median of the adaptive one at training rows, W = 20
+PROBABILITY_ROWS = 5000  # that a -b 1 model is trained on, where the model without is given
+TIMED_ROWS = 5000
+LEVELS = (0.1, 0.5, 1, 5)  # % of the labels
+EQUAL = 1.05  # times nearer to each other than this are one: then the method that differs least is named
+RATIOS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25)
+SECONDS, LARGEST = 25, 64e6  # for a reduced set; bytes of a Maclaurin model
+
+
+class Problem:
+    """train, test: chunks; y: the labels of test; model: exact, without probabilities; labels: its answers; seconds: its time per row; timed: the rows for that."""
+
+    def __init__(self, options, name):
+        self.name = name
+        self.rows, rest, self.gamma, self.cost, self.given = SETS[name]
+        self.train = read_rows(str(options.data / self.rows))
+        if rest:
+            self.test = read_rows(str(options.data / rest))
+        else:
+            order = np.random.default_rng(0).permutation(self.train.rows)
+            most = len(order) * 4 // 5
+            self.train, self.test = self.train.select(np.sort(order[:most]).tolist()), self.train.select(np.sort(order[most:]).tolist())
+        self.y = np.asarray(self.test.labels)[:, 0]
+        self.model = load_model(str(options.models / self.given)) if self.given else train(self.train, self.gamma, self.cost)
+        self.labels = predicted(self.model, self.test)[0]
+        total = self.test.rows  # few rows are taken again and again: a call costs as much as dozens of them
+        self.timed = self.test.select([at * total // TIMED_ROWS if total > TIMED_ROWS else at % total for at in range(TIMED_ROWS)])
+        self.seconds = self.seconds_of(self.model)
+
+    def seconds_of(self, model):
+        """Per row."""
+        out, times = _native.Decisions(model.pairs), []
+        while (len(times) < 3 and sum(times) < 10) or (len(times) < 50 and sum(times) < 0.3):
+            start = time.process_time()
+            model.decision_values(self.timed, out)
+            times.append(time.process_time() - start)
+        return min(times) / self.timed.rows
+
+    def differ(self, labels):
+        return 100 * float(np.mean(labels != self.labels))
+
+    def accuracy(self, labels):
+        return 100 * float(np.mean(labels == self.y))
+
+    def with_probabilities(self):
+        """An exact model trained with -b 1, and the number of rows it was trained on."""
+        rows = self.train
+        if self.given and rows.rows > PROBABILITY_ROWS:
+            rows = rows.select(np.sort(np.random.default_rng(0).choice(rows.rows, PROBABILITY_ROWS, replace=False)).tolist())
+        return train(rows, self.gamma, self.cost, True), rows.rows
+
+    def __str__(self):
+        header = self.model.header
+        return (
+            f"{self.name}: gamma {self.gamma}, C {self.cost}, {header.nr_class} classes, {np.asarray(self.train.indices).max()} features, "
+            f"{header.total_sv} support vectors of {self.train.rows} rows; {self.test.rows} test rows, "
+            f"the exact model: accuracy {self.accuracy(self.labels):.2f} %, {1e6 * self.seconds:.2f} us per row"
+        )
+
+
+def train(rows, gamma, cost, probability=False):
+    """As svm-train -g -c, and -b 1 for probabilities: these depend on what rand() draws."""
+    ctypes.CDLL(None).srand(1)
+    x = scipy.sparse.csr_matrix((np.array(rows.values), np.array(rows.indices) - 1, np.array(rows.indptr)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(pathlib.Path(folder) / "model")
+        svm_save_model(path, svm_train(svm_problem(np.array(rows.labels)[:, 0], x), f"-q -m 1000 -g {gamma} -c {cost} -b {int(probability)}"))
+        return load_model(path)
+
+
+def probabilities(model, rows):
+    """(rows, classes), as predict -b 1 prints them: six digits."""
+    decisions, predictions, task = _native.Decisions(model.pairs), _native.Predictions(), model.header.task()
+    model.decision_values(rows, decisions, [])
+    _native.predict(task, decisions, True, predictions)
+    return np.array(_native.format_lines(task, predictions, None).split(), float).reshape(rows.rows, -1)[:, 1:]
+
+
+def timed(make):
+    start = time.process_time()
+    made = make()
+    return made, time.process_time() - start
+
+
+def border(model, count, sampling="refined"):
+    """The border model, and seconds."""
+    found, seconds = timed(lambda: compile_border(model, fingerprint="-", count=count, sampling=sampling))
+    return found.model, seconds
+
+
+def samples_in(model):
+    return sum(samples.count for samples in model.samples)
+
+
+def curve(options):
+    for name in names(options, [name for name in SETS if name != "a9a"]):
+        problem = Problem(options, name)
+        likely, rows = problem.with_probabilities()
+        exactly = probabilities(likely, problem.test)
+        right = problem.y[:, None] == np.array(likely.header.label)
+        brier = [float(np.mean(((exactly - right) ** 2).sum(axis=1)))]
+        drawn_rows = f"of another model, trained on {rows} rows drawn with a seed" if rows < problem.train.rows else f"of a model trained on the same {rows} rows"
+        print(f"{problem}\n    probabilities: {drawn_rows}")
+        head = f"{'n':>6} {'samples':>8} {'differ %':>9} {'random %':>9} {'accuracy %':>11} {'exact':>6} {'Brier':>8} {'exact':>8} {'apart':>9} {'compile s':>10}"
+        print(f"{head} {'us':>8} {'exact':>8}", flush=True)
+        drawn = []
+        for count in options.samples:
+            model, seconds = border(problem.model, count)
+            labels = predicted(model, problem.test)[0]
+            differ, accuracy = problem.differ(labels), problem.accuracy(labels)
+            random = problem.differ(predicted(border(problem.model, count, "random")[0], problem.test)[0])
+            p = probabilities(border(likely, count)[0], problem.test)
+            brier[1:] = [float(np.mean(((p - right) ** 2).sum(axis=1))), float(np.mean(((p - exactly) ** 2).sum(axis=1)))]
+            drawn.append((count, differ, random, brier[1]))
+            answers = f"{differ:>9.3f} {random:>9.3f} {accuracy:>11.2f} {problem.accuracy(problem.labels):>6.2f} {brier[1]:>8.4f} {brier[0]:>8.4f} {brier[2]:>9.2g}"
+            print(f"{count:>6} {samples_in(model):>8} {answers} {seconds:>10.2f} {1e6 * problem.seconds_of(model):>8.3f} {1e6 * problem.seconds:>8.3f}", flush=True)
+        if options.plot:
+            plot(options.plot, problem, brier[0], drawn)
+        print(flush=True)
+
+
+def plot(folder, problem, exact_brier, drawn):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    counts, refined, random, brier = zip(*drawn)
+    least = 50 / problem.test.rows  # half a row: a logarithmic axis has no 0
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4))
+    for values, label, line in ((refined, "refined (default)", "o-"), (random, "random (Mills)", "s--")):
+        left.plot(counts, np.maximum(values, least), line, label=label)
+    per = "border samples per pair of classes" if problem.model.pairs > 1 else "border samples"
+    zero = ", 0 drawn at half a row" if min(refined + random) == 0 else ""
+    left.set(xlabel=per, ylabel=f"test labels that differ, %{zero}", xscale="log", yscale="log", title=f"{problem.name}: {problem.model.header.total_sv} support vectors")
+    left.legend()
+    right.plot(counts, brier, marker="o", label="border samples, refined")
+    right.axhline(exact_brier, color="black", linewidth=1, linestyle="--", label="exact model")
+    right.set(xlabel=per, ylabel="Brier score of the probabilities", xscale="log", title=f"{problem.name}: {problem.test.rows} test rows")
+    right.legend()
+    for axis in (left, right):
+        axis.grid(True, which="major", alpha=0.3)
+    low, high = left.get_ylim()
+    for digits in ((1,), (1, 2, 5), np.arange(1, 10, 0.5)):  # numbers, not powers of ten, and enough of them
+        ticks = [digit * 10.0**power for power in range(-4, 3) for digit in digits if low <= digit * 10.0**power <= high]
+        if len(ticks) > 3:
+            break
+    left.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    left.yaxis.minorticks_off()
+    for axis in (left, right):
+        axis.set_xticks(counts, [f"{count:,}" for count in counts])
+        axis.xaxis.minorticks_off()
+    figure.tight_layout()
+    path = pathlib.Path(folder) / f"border_{problem.name}.svg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    pyplot.close(figure)
+    print(f"wrote {path}", flush=True)
+
+
+def rivals(options):
+    for name in names(options, SETS):
+        problem = Problem(options, name)
+        print(f"{problem}\n{'method':<38} {'differ %':>9} {'us':>9} {'times as fast':>14} {'compile s':>10}", flush=True)
+        seen = [("the exact model", 0.0, problem.seconds)]
+        for method, make in compilers(problem):
+            try:
+                model, seconds = timed(make)
+            except TooLargeError:
+                print(f"{method:<38} larger than {LARGEST / 1e6:g} MB", flush=True)
+                continue
+            except TimeoutError:
+                print(f"{method:<38} more than {SECONDS} s", flush=True)
+                continue
+            differ, per_row = problem.differ(predicted(model, problem.test)[0]), problem.seconds_of(model)
+            if isinstance(model, BorderModel) and model.pairs > 1:
+                method += f" ({samples_in(model)} in all)"
+            elif isinstance(model, BorderModel) and f" {samples_in(model)} s" not in method:
+                method += f" ({samples_in(model)} found)"
+            seen.append((method, differ, per_row))
+            print(f"{method:<38} {differ:>9.3f} {1e6 * per_row:>9.3f} {problem.seconds / per_row:>14.1f} {seconds:>10.1f}", flush=True)
+        for level in LEVELS:
+            within = [each for each in seen if each[1] <= level]
+            least = min(per_row for _, _, per_row in within)
+            method, differ, per_row = min((each for each in within if each[2] <= EQUAL * least), key=lambda each: each[1])
+            print(f"at <= {level} %: fastest is {method} ({differ:.3f} %, {1e6 * per_row:.3f} us, {problem.seconds / per_row:.1f} times as fast as the exact model)", flush=True)
+        print(flush=True)
+
+
+def compilers(problem):
+    """Yield (method, what makes its model)."""
+    model = problem.model
+    for count in (30, 100, 300, 1000):
+        yield f"border, {count} samples", lambda: border(model, count)[0]
+    for degree in (2, 3):
+        for centers in (1, 16):
+            where = f", {centers} centers" if centers > 1 else ""
+            yield f"approx, degree {degree}{where}", lambda: compile_maclaurin(model, fingerprint="-", degree=degree, clusters=centers, max_bytes=LARGEST)
+    last = 0.0
+    counts = dict.fromkeys(max(1, round(ratio * model.header.total_sv)) for ratio in RATIOS)
+    for count in counts:
+        method = f"reduce, {count} vector{'s' * (count > 1)}"
+        if last > SECONDS / 2 or (problem.name == "letter" and count == max(counts)):  # it grows faster than the number
+            print(f"{method:<38} left out: more than {SECONDS} s expected", flush=True)
+            continue
+        start = time.process_time()
+
+        def on_progress(share, text=""):
+            if time.process_time() - start > SECONDS:
+                raise TimeoutError
+
+        yield method, lambda: compile_reduced_set(model, fingerprint="-", count=count, on_progress=on_progress).model
+        last = time.process_time() - start
+
+
+def density(options):
+    for name in names(options, BANDWIDTHS):
+        problem = Problem(options, name)
+        print(f"{problem}\n{'bandwidth':<18} {'n':>5} {'samples':>8} {'accuracy %':>11} {'of the estimator':>17} {'of the SVM':>11} {'compile s':>10} {'us':>8}", flush=True)
+        for how, bandwidth, weight in [(f"adaptive, W {weight}", None, float(weight)) for weight in (10, 20, 50)] + [(f"H {BANDWIDTHS[name]}", BANDWIDTHS[name], 0.0)]:
+            own = None
+            for count in (100, 300):
+                found, seconds = timed(lambda: compile_density_border([problem.train], problem.rows, fingerprint="-", bandwidth=bandwidth, weight=weight, count=count))
+                own = problem.accuracy(estimated(problem, found.model, bandwidth, weight)) if own is None else own
+                accuracy = problem.accuracy(predicted(found.model, problem.test)[0])
+                reached = f"{accuracy:>11.2f} {own:>17.2f} {problem.accuracy(problem.labels):>11.2f}"
+                print(f"{how:<18} {count:>5} {samples_in(found.model):>8} {reached} {seconds:>10.2f} {1e6 * problem.seconds_of(found.model):>8.3f}", flush=True)
+        print(flush=True)
+
+
+def estimated(problem, model, bandwidth, weight):
+    """Labels of the test rows by the density estimates that the border model is of: per pair of classes, voted as LIBSVM votes."""
+    header, y = model.header, np.asarray(problem.train.labels)[:, 0]
+    x, z = (matrix(rows, np.array(model.features))[0].toarray() for rows in (problem.train, problem.test))
+    decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
+    decisions.resize(len(z))
+    pair = 0
+    for i, first in enumerate(header.label):
+        for second in header.label[i + 1 :]:
+            mine = (y == first) | (y == second)
+            function = DensityFunction(x[mine], np.where(y[mine] == first, 1.0, -1.0), bandwidth, weight)
+            np.asarray(decisions.value)[:, pair] = function.value_and_gradient(z)[0]
+            pair += 1
+    _native.predict(header.task(), decisions, False, predictions)
+    return np.array(predictions.label)
+
+
+def names(options, known):
+    if options.only and options.only not in known:
+        raise SystemExit(f"Error: --only {options.only}: {options.what} knows {', '.join(known)}")
+    return [name for name in known if options.only in (None, name)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["curve", "rivals", "density"])
+    parser.add_argument("data", type=pathlib.Path, metavar="DATA_DIR")
+    parser.add_argument("models", type=pathlib.Path, metavar="MODEL_DIR", nargs="?")
+    parser.add_argument("--only", choices=list(SETS), metavar="NAME", help=", ".join(SETS))
+    parser.add_argument("--plot", metavar="FOLDER")
+    parser.add_argument("--samples", type=lambda text: [int(word) for word in text.split(",")], default=[10, 30, 100, 300, 1000, 3000], metavar="N,N,...")
+    options = parser.parse_args()
+    if options.models is None and options.what != "density":
+        parser.error(f"{options.what} needs MODEL_DIR")
+    _native.set_threads(1)
+    {"curve": curve, "rivals": rivals, "density": density}[options.what](options)
+
+
+if __name__ == "__main__":
+    main()
