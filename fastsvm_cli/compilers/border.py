@@ -2,8 +2,8 @@
 
 given      a decision function f per pair of classes, with its gradient (gradients.py)
 wanted     border samples b_i, where f = level, and their normals n_i = grad f(b_i), so that f(z) is near level + n_i.(z - b_i) at the nearest b_i
-method     roots of f - level on lines between two rows on either side (roots.py). Beyond the paper, which draws both at random: the second one near the first, and
-           most of the first ones from the rows whose side the samples so far get wrong
+method     roots of f - level on lines between two rows on either side (roots.py). Beyond the paper, which draws both at random: from rows whose side the
+           samples so far get wrong, to near ones on the other side
 """
 
 from typing import Callable
