@@ -20,6 +20,7 @@ ROOMS = {
     "models": ({"_native", "errors", "header", "data", "models"}, set()),
     "norms": ({"_native"}, {"numpy"}),
     "compilers": ({"_native", "agreement", "bounds", "errors", "header", "models", "norms"}, {"numpy", "scipy"}),
+    "benchmarks": ({"_native", "__version__", "agreement", "compilers", "data", "errors", "header", "models", "prediction", "scores", "sizes"}, {"numpy", "rich", "libsvm", "importlib"}),
     "prediction": ({"_native", "errors", "models"}, set()),
     "scores": ({"_native", "header"}, set()),
     "survey": ({"_native", "bounds", "data", "errors", "models", "norms"}, {"numpy"}),

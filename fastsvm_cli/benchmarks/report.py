@@ -9,6 +9,7 @@ from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
 from fastsvm_cli.sizes import size_text
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
+_WIDTH = 180  # where there is no terminal
 ANSWER_COLUMNS = ("model", "labels that differ", "at most, 95 %", "score", "|f - f_exact|: largest", "mean", "rows proven")
 
 
@@ -87,9 +88,9 @@ def print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "lis
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(soft_wrap=False)
+    console = Console()
     if not console.is_terminal:
-        console = Console(width=150)
+        console = Console(width=_WIDTH)
     names = {case.name for case in front}
     for title, columns, rows in (("Time", TIME_COLUMNS, time_rows(bench)), ("Answers", ANSWER_COLUMNS, answer_rows(bench))):
         table = Table(title=title, title_justify="left", show_edge=False)
