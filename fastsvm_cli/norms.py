@@ -1,10 +1,9 @@
 """Norms of rows about the origin and about a mean, chunk by chunk. Memory does not grow with the rows, nor with the largest index."""
 
-from math import floor, inf, log10
-
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.centers import center_point
 
 
 class Mean:
@@ -38,18 +37,7 @@ class Mean:
         """The mean, (features), to as many digits as an expansion about it deserves: see center_point."""
         sums, low, high, count = self._gathered
         absent = count < self.rows
-        return center_point(sums / max(self.rows, 1), np.where(absent, np.minimum(low, 0), low), np.where(absent, np.maximum(high, 0), high))
-
-
-def center_point(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """A mean rounded to about 1/10,000 of each feature's range, (features): any centre near the vectors will do, and a short number makes
-    a short file. low, high: the least and largest value of each feature."""
-    out = []
-    for value, least, most in zip(mean.tolist(), low.tolist(), high.tolist()):
-        spread = most - least
-        value = min(max(value, least), most)
-        out.append(round(value, 4 - floor(log10(spread))) if 0 < spread < inf else value)
-    return np.array(out)
+        return np.array(center_point((sums / max(self.rows, 1)).tolist(), np.where(absent, np.minimum(low, 0), low).tolist(), np.where(absent, np.maximum(high, 0), high).tolist()))
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:

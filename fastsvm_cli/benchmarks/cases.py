@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from hashlib import sha256
 from typing import Callable
 
 from fastsvm_cli import _native
@@ -11,6 +10,7 @@ from fastsvm_cli.benchmarks.quality import Answers, Quality, quality
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.data import read_bytes, read_chunks
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
+from fastsvm_cli.fingerprint import fingerprint
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
@@ -59,7 +59,7 @@ class Bench:
         self.model = parse_model(text, exact_file)
         if not isinstance(self.model, ExactModel) or self.model.reduced:
             raise ModelFormatError(exact_file, "a compiled model found, expected the LIBSVM model first: the others are compared with it")
-        self._fingerprint = sha256(text).hexdigest()[:32]
+        self._fingerprint = fingerprint(text)
         self.answers = Answers(self.model, self.chunks)
         self.cases: "list[Case]" = []
         self._empty = os.path.join(folder, "empty")

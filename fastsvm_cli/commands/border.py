@@ -138,11 +138,7 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
 
 def _fingerprint(rows) -> str:
     """Of the training rows, in their canonical text."""
-    from hashlib import sha256
-
     from fastsvm_cli import _native
+    from fastsvm_cli.fingerprint import fingerprint
 
-    digest = sha256()
-    for chunk in rows:
-        digest.update(_native.format_rows(chunk))
-    return digest.hexdigest()[:32]
+    return fingerprint(b"".join(_native.format_rows(chunk) for chunk in rows))

@@ -10,10 +10,9 @@ class Source:
 
 def read_exact_model(model_file: str) -> Source:
     """Raises ModelFormatError, for a compiled model too, and FileError."""
-    from hashlib import sha256
-
     from fastsvm_cli.data import read_bytes
     from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.fingerprint import fingerprint
     from fastsvm_cli.models import parse_model
     from fastsvm_cli.models.exact import ExactModel
 
@@ -21,7 +20,7 @@ def read_exact_model(model_file: str) -> Source:
     model = parse_model(text, model_file)
     if not isinstance(model, ExactModel):
         raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
-    return Source(model, len(text), sha256(text).hexdigest()[:32])
+    return Source(model, len(text), fingerprint(text))
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:

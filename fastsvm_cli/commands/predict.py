@@ -154,13 +154,12 @@ def _fallback(model, model_file, exact_file, tolerance):
         raise FileError(exact_file, "No such file or directory")
 
     def load():
-        from hashlib import sha256
-
         from fastsvm_cli.data import read_bytes
+        from fastsvm_cli.fingerprint import fingerprint
         from fastsvm_cli.models import parse_model
 
         text = read_bytes(exact_file)
-        if sha256(text).hexdigest()[:32] != model.fingerprint:
+        if fingerprint(text) != model.fingerprint:
             raise ModelFormatError(exact_file, f"this is not the model that {model_file} was compiled from (their fingerprints differ)")
         return parse_model(text, exact_file)
 

@@ -18,6 +18,7 @@
 #include "decisions.h"
 #include "degree_norms.h"
 #include "exact.h"
+#include "expansion.h"
 #include "geometry.h"
 #include "kernels.h"
 #include "maclaurin.h"
@@ -197,6 +198,18 @@ Certificate read_certificate(const Maclaurin& model, nb::handle certificate) {
 // Decisions are made for a number of pairs, which a model fills.
 void check_pairs(const Decisions& out, std::int64_t pairs) {
     if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
+}
+
+void check_rows(const Chunk& chunk, const std::vector<std::int64_t>& rows) {
+    for (std::int64_t row : rows)
+        if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
+}
+
+// A buffer that Python owns.
+nb::object owned(std::vector<double> numbers) {
+    auto* const kept = new std::vector<double>(std::move(numbers));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return view<double>(kept->data(), {kept->size()}, owner);
 }
 
 template <class Values>
@@ -449,6 +462,42 @@ NB_MODULE(_native, m) {
                 reference_sum(self.machine(), *chunk.rows, r, scratch.data(), out.value.data() + r * out.pairs);
         }, "chunk"_a, "out"_a, "Decision values in LIBSVM's own order of operations.");
 
+    m.def("used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a, "The LIBSVM indices that occur, increasing.");
+    m.def("expand", [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows, const std::vector<double>& a, const Numbers& center,
+                       bool gaussian, double gamma, const std::vector<double>& factors) {
+        check_rows(vectors, rows);
+        if (center.size() != features.size() || a.size() != rows.size() || factors.empty() || factors.size() > max_degree + 1) throw nb::value_error("wrong number of values");
+        std::vector<double> numbers;
+        {
+            const nb::gil_scoped_release release;
+            const Features columns(features);
+            numbers = expand({*vectors.rows, columns, rows, center.data()}, a.data(), gaussian, gamma, factors);
+        }
+        return owned(std::move(numbers));
+    }, "vectors"_a, "features"_a, "rows"_a, "a"_a, "center"_a, "gaussian"_a, "gamma"_a, "factors"_a, "The packed tensors of an expansion of these support vectors about a center.");
+    m.def("largest_squared_distance", [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows, const Numbers& center) {
+        check_rows(vectors, rows);
+        if (center.size() != features.size()) throw nb::value_error("wrong number of values");
+        const nb::gil_scoped_release release;
+        const Features columns(features);
+        return largest_squared_distance({*vectors.rows, columns, rows, center.data()});
+    }, "vectors"_a, "features"_a, "rows"_a, "center"_a);
+    m.def("column_ranges", [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows) {
+        check_rows(vectors, rows);
+        const Features columns(features);
+        std::vector<double> mean(features.size()), low(mean), high(mean);
+        column_ranges({*vectors.rows, columns, rows, nullptr}, mean.data(), low.data(), high.data());
+        return nb::make_tuple(mean, low, high);
+    }, "vectors"_a, "features"_a, "rows"_a, "Mean, least and largest value per feature.");
+    m.def("stored", [](const Numbers& numbers, bool single) {
+        std::vector<double> out(numbers.data(), numbers.data() + numbers.size());
+        bool finite = true;
+        for (double& x : out) {
+            if (single) x = static_cast<double>(static_cast<float>(x));
+            finite = finite && std::isfinite(x);
+        }
+        return nb::make_tuple(owned(std::move(out)), finite);
+    }, "numbers"_a, "single"_a, "(the numbers in the precision they are stored in, whether all are finite)");
     m.def("degree_norms", [](const Matrix& x, const Numbers& a, double gamma, int from, int to, nb::object progress) {
         if (x.shape(0) != a.size() || from < 1 || to < from || to > 20) throw nb::value_error("wrong shape or degrees");
         const nb::gil_scoped_release release;

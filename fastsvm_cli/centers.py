@@ -1,0 +1,14 @@
+"""Where an expansion is made."""
+
+from math import floor, inf, log10
+
+
+def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":
+    """A mean rounded to about 1/10,000 of each feature's range, (features): any centre near the vectors will do, and a short number makes
+    a short file. low, high: the least and largest value of each feature."""
+    out = []
+    for value, least, most in zip(mean, low, high):
+        spread = most - least
+        value = min(max(value, least), most)
+        out.append(round(value, 4 - floor(log10(spread))) if 0 < spread < inf else value)
+    return out
