@@ -70,7 +70,7 @@ def compile_maclaurin(
     written, expansions, factors = [], [], _factors(header, degree)
     done, work = 0, max(1, sum(len(rows) ** 2 for rows, _ in functions))
     for number, (point, shares) in enumerate(about):
-        used = sorted(set().union(*(rows for _, rows, _ in shares)))
+        used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
         largest = _native.largest_squared_distance(vectors, features, used, point)
         written.append(Center(point, largest))
         for p, mine, a in shares:
@@ -139,24 +139,24 @@ def _power(base: float, exponent: int) -> float:
 
 def _decision_functions(header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
     """Per pair, in LIBSVM's order: its support vectors (rows) and their coefficients, none of them 0."""
+    if header.pairs == 1 and vectors.leading == 1:
+        return [_nonzero(range(vectors.rows), vectors.labels.cast("B").cast("d").tolist() if vectors.rows else [])]
     coefficients = vectors.labels.tolist()
-    if not header.classification:
-        return [_nonzero((row, own[0]) for row, own in enumerate(coefficients))]
     starts = [0]
     for size in header.nr_sv:
         starts.append(starts[-1] + size)
     out = []
     for i in range(header.nr_class):
         for j in range(i + 1, header.nr_class):
-            mine = [(row, coefficients[row][j - 1]) for row in range(starts[i], starts[i + 1])]
-            theirs = [(row, coefficients[row][i]) for row in range(starts[j], starts[j + 1])]
-            out.append(_nonzero(mine + theirs))
+            mine, theirs = range(starts[i], starts[i + 1]), range(starts[j], starts[j + 1])
+            out.append(_nonzero([*mine, *theirs], [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)]))
     return out
 
 
-def _nonzero(entries) -> "tuple[list[int], list[float]]":
-    kept = [(row, a) for row, a in entries if a != 0]
-    return [row for row, _ in kept], [a for _, a in kept]
+def _nonzero(rows, a: "list[float]") -> "tuple[list[int], list[float]]":
+    if 0.0 not in a:
+        return list(rows), a
+    return [row for row, b in zip(rows, a) if b != 0], [b for b in a if b != 0]
 
 
 def _about_centers(vectors, features: "list[int]", functions, center: "str | None", clusters: int, path: str):
@@ -170,7 +170,7 @@ def _about_centers(vectors, features: "list[int]", functions, center: "str | Non
 
         cluster = clusters_of(vectors, clusters, path)
         for k in sorted(set(cluster)):
-            mine = [(p, *_nonzero((row, b) for row, b in zip(rows, a) if cluster[row] == k)) for p, (rows, a) in enumerate(functions)]
+            mine = [(p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k]) for p, (rows, a) in enumerate(functions)]
             # A pair without support vectors in a cluster has no expansion there; one without any has one about the first, of nothing.
             own = [(p, rows, a) for p, rows, a in mine if rows or (k == min(cluster) and not functions[p][0])]
             yield _mean(vectors, features, [row for row in everything if cluster[row] == k]), own
