@@ -2,6 +2,7 @@
 
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
+from fastsvm_cli.sizes import size_text
 
 _NUMBER_BYTES = 11  # of a coefficient in a file
 _CENTERS = (4, 16, 64)
@@ -30,10 +31,10 @@ def attempts(model: ExactModel, features: int, max_bytes: float, patience: float
 
     def approx(*options, degree, expansions=1, exact=False):
         size = coefficient_count(features, degree) * model.pairs * expansions * _NUMBER_BYTES
-        why = f"{size / 1e6:,.0f} MB" if size > max_bytes else None
+        why = size_text(round(size)) if size > max_bytes else None
         if why is None and "--certify" in options:
             seconds = header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)
-            why = f"about {seconds:,.0f} s" if seconds > patience else None
+            why = f"about {seconds:.2g} s" if seconds > patience else None
         out.append(Attempt("approx", *options, exact=exact, skipped=why))
 
     if header.kernel_type == "rbf" and header.gamma >= 0:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fastsvm_cli.benchmarks.quality import Answers, quality
+from fastsvm_cli.agreement import agreement
+from fastsvm_cli.benchmarks.quality import Answers
 from fastsvm_cli.data import read_chunks
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.header import SVM_TYPES
@@ -39,7 +40,7 @@ def subsample_control(exact: Answers, train_file: str, target: float, folder: st
             return None
         path = f"{folder}/control{count}.model"
         svm_save_model(path, svm_train([labels[row] for row in taken], [rows[row] for row in taken], words))
-        return Control(path, count, len(labels), quality(load_model(path), exact).disagreement, cost)
+        return Control(path, count, len(labels), agreement(load_model(path), exact.model, exact.chunks).disagreement, cost)
 
     least, count, best = 0, max(8, 4 * header.nr_class), None
     while True:

@@ -11,6 +11,9 @@ class LibsvmScoring:
         from libsvm import svm
         from libsvm.svmutil import svm_load_model
 
+        with open(path, "rb") as file:
+            if not file.read(8).isascii():  # LIBSVM would say so on standard output
+                raise ValueError("libsvm reads no compressed models")
         self._library = svm.libsvm
         self._model = svm_load_model(path)
         if self._model is None:

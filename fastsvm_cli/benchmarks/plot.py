@@ -23,11 +23,16 @@ def plot(bench: Bench, path: str, picked: "Case | None", front: "list[Case]") ->
         error = bench.speed_up(case, END_TO_END)[1]
         axis.errorbar([x], [y], yerr=[min(error, 0.9 * y)], fmt="o", color=colour, markersize=6, capsize=2, zorder=2)
         axis.annotate(str(number), (x, y), xytext=(6, 4), textcoords="offset points", fontsize=8, color=colour)
-        axis.plot([], [], " ", label=f"{number}  {case.name}")
-    axis.set(xscale="log", yscale="log", xlabel="labels that differ, %", ylabel=f"times as fast as {bench.reference(END_TO_END).name}, end to end", title=f"{bench.test_file}: {bench.rows} rows, {bench.model.header.total_sv} support vectors")
+        axis.plot([], [], " ", label=f"{number}  {_plain(case.name)}")
+    axis.set(xscale="log", yscale="log", xlabel="labels that differ, %", ylabel=f"times as fast as {bench.reference(END_TO_END).name}, end to end", title=f"{_plain(bench.test_file)}: {bench.rows} rows, {bench.model.header.total_sv} support vectors")
     axis.axvspan(100 * none / 1.5, 100 * none * 1.5, color="0.93", zorder=0)
     axis.text(100 * none, axis.get_ylim()[0], "none", ha="center", va="bottom", fontsize=8)
     axis.grid(True, which="major", color="0.9")
     axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
     figure.savefig(path, bbox_inches="tight")
     pyplot.close(figure)
+
+
+def _plain(name: str) -> str:
+    """matplotlib reads formulas between dollar signs."""
+    return name.replace("$", r"\$")

@@ -57,10 +57,11 @@ def answers(model: Model, chunks, with_radius: bool = False):
 
 
 def quality(model: Model, exact: Answers) -> Quality:
-    """Both must decide between the same classes, or ValueError says what differs."""
+    """Both must decide between the same classes, or ValueError says so; of classes in another order, only labels are compared."""
     mine, theirs = model.header, exact.model.header
-    if (mine.label, mine.pairs, mine.regression, mine.svm_type == "one_class") != (theirs.label, theirs.pairs, theirs.regression, theirs.svm_type == "one_class"):
-        raise ValueError("other classes, or classes in another order, than the exact model's")
+    if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (sorted(theirs.label or []), theirs.pairs, theirs.regression, theirs.svm_type == "one_class"):
+        raise ValueError("other classes than the exact model's")
+    comparable = mine.label == theirs.label
     out, total, count = Quality(), 0.0, 0
     radii = model.certified and not model.proves
     out.proven = 0 if radii else None
@@ -69,7 +70,7 @@ def quality(model: Model, exact: Answers) -> Quality:
         if not mine.regression:
             out.different += int(np.sum(np.asarray(predictions.label) != exact.labels[at]))
         difference = np.abs(np.asarray(decisions.value) - exact.values[at])
-        if difference.size:
+        if difference.size and comparable:
             out.largest = max(out.largest, float(difference.max()))
             total += float(difference.sum())
             count += difference.size
@@ -77,6 +78,6 @@ def quality(model: Model, exact: Answers) -> Quality:
             out.proven += chunk.rows - len(_native.unsettled(mine.task(), decisions))
         out.score.add(chunk, predictions)
     out.mean = total / count if count else 0.0
-    if not isfinite(out.largest):
+    if not isfinite(out.largest) or not comparable:
         out.largest = out.mean = nan
     return out

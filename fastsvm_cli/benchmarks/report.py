@@ -76,22 +76,32 @@ def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
 
 
 def as_markdown(bench: Bench, machine: dict) -> str:
+    def line(cells):
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
     lines = []
     for columns, rows in ((TIME_COLUMNS, time_rows(bench)), (ANSWER_COLUMNS, answer_rows(bench))):
-        lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows), ""]
+        lines += [line(columns), f"|{'---|' * len(columns)}", *map(line, rows), ""]
     return "\n".join([*lines, heading(bench, machine)])
 
 
 def print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]") -> None:
     """On standard output, as wide as the terminal."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=_WIDTH)
     names = {case.name for case in front}
+    with console.capture() as shown:  # rich ends the process itself when a reader has gone
+        _print_tables(bench, machine, picked, names, console)
+    print(shown.get(), end="")
+
+
+def _print_tables(bench: Bench, machine: dict, picked: "Case | None", names: "set[str]", console) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
     for title, columns, rows in (("Time", TIME_COLUMNS, time_rows(bench)), ("Answers", ANSWER_COLUMNS, answer_rows(bench))):
         table = Table(title=title, title_justify="left", show_edge=False)
         for at, column in enumerate(columns):

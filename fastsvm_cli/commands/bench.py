@@ -62,9 +62,11 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     import os
     import tempfile
 
-    _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, plot_file, model_files)
+    _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, csv_file, plot_file, test_file, model_files)
+    # libsvm-official's OpenMP, read when it is loaded. Threads that wait must not keep the others from running.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if threads:
-        os.environ.setdefault("OMP_NUM_THREADS", str(threads))  # libsvm-official's, read when it is loaded
+        os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 
     from fastsvm_cli import _native
 
@@ -85,8 +87,10 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
             print(words, file=sys.stderr)
 
     machine = machines.describe(threads)
-    with tempfile.TemporaryDirectory() as folder, RawTimings(csv_file) as raw:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, RawTimings(csv_file) as raw:
         bench = Bench(test_file, model_files[0], folder=folder, threads=threads, fastsvm=machines.fastsvm_command(), svm_predict=machine["svm_predict"])
+        if bench.model.header.regression and (budget is not None or max_disagreement is not None or train_file or plot_file):
+            raise click.UsageError("--budget, --max-disagreement, --control and --plot are about labels that differ; a regression model has values.")
         bench.add_references()
         bench.add_model(model_files[0], name="exact model", role="exact")
         named = [case for path in model_files[1:] for case in bench.add_model(path)]
@@ -114,6 +118,7 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
+            bench.take_failures(bench.cases)
         front = pareto(bench)
         if as_json:
             print(json_text(bench, machine, picked))
@@ -123,6 +128,8 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
             print_tables(bench, machine, picked, front)
         if interrupted is not None:
             raise interrupted
+        if keep is not None and picked is not None:
+            shutil.copyfile(picked.path, keep)
         if plot_file is not None:
             from fastsvm_cli.benchmarks.plot import plot
 
@@ -130,8 +137,6 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         report = sys.stderr if as_json else sys.stdout
         if budget is not None:
             _say_picked(bench, picked, budget, keep, report)
-        if keep is not None and picked is not None:
-            shutil.copyfile(picked.path, keep)
     failed = [case for case in named if case.failed is not None]
     exceeded = [case for case in named if max_disagreement is not None and (bench.disagreement(case) or 0.0) > max_disagreement]
     for case in failed:
@@ -142,10 +147,12 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         raise click.exceptions.Exit(3 if exceeded else 1)
 
 
-def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, plot_file, model_files):
+def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, csv_file, plot_file, test_file, model_files):
+    if "-" in (test_file, train_file, *model_files):
+        raise click.UsageError("bench reads its files several times: none of them can be standard input.")
     if folds is not None:
-        if model_files or attempt or budget is not None or keep or max_disagreement is not None or train_file or plot_file or as_markdown:
-            raise click.UsageError("--cross-validate takes a data file alone: it trains its own models.")
+        if model_files or attempt or budget is not None or keep or max_disagreement is not None or train_file or csv_file or plot_file or as_markdown:
+            raise click.UsageError("--cross-validate trains its own models, and prints a line per fold: it goes with -c, -g, --degree, --seed and --json, not with models, --csv, --plot or the others.")
     elif not model_files:
         raise click.UsageError("Missing argument 'MODEL_FILES...': the exact model, then others (or --try).")
     if gamma is not None and folds is None:
@@ -159,12 +166,12 @@ def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cos
     if as_json and as_markdown:
         raise click.UsageError("--json and --markdown do not go together.")
     if plot_file is not None:
-        from importlib.util import find_spec
-
         if not plot_file.endswith((".svg", ".png", ".pdf")):
             raise click.UsageError(f"--plot writes .svg, .png or .pdf, and '{plot_file}' is none of them.")
-        if find_spec("matplotlib") is None:
-            raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'")
+        try:
+            import matplotlib  # noqa: F401
+        except Exception:
+            raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
 
 
 def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, note):
@@ -214,8 +221,9 @@ def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, 
 
 def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):
     """The cases of an SVM trained on fewer rows: with svm-predict, where there is one, and with fastsvm."""
-    from fastsvm_cli.benchmarks.cases import END_TO_END
+    from fastsvm_cli.benchmarks.cases import END_TO_END, Case
     from fastsvm_cli.benchmarks.control import subsample_control
+    from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.progress import Progress
 
     rivals = [case for case in bench.cases if case.role == "compiled" and case.failed is None and case.timings(END_TO_END) is not None]
@@ -224,8 +232,14 @@ def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):
         note("No control: there is no compiled model to compare it with.")
         return []
     target = bench.disagreement(rival) or 0.0
-    with Progress("control", quiet=quiet) as progress:
-        found = subsample_control(bench.answers, train_file, target, folder, cost=cost, seed=seed, on_progress=progress)
+    try:
+        with Progress("control", quiet=quiet) as progress:
+            found = subsample_control(bench.answers, train_file, target, folder, cost=cost, seed=seed, on_progress=progress)
+    except FastsvmError as error:
+        case = Case("control", "control")
+        case.failed = str(error)
+        bench.cases.append(case)
+        return []
     if found is None:
         note(f"No control: not even all rows of {train_file} train an SVM that differs in {100 * target:.3g} % of the labels or fewer, as {rival.name} does. (Is -c {cost or ''} the C of the exact model?)")
         return []

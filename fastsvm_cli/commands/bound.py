@@ -52,7 +52,9 @@ def _show(report: dict) -> None:
         table.add_column(overflow="fold")
         for name, value in lines:
             table.add_row(name, value)
-        console.print(table)
+        with console.capture() as shown:  # rich ends the process itself when a reader has gone
+            console.print(table)
+        print(shown.get(), end="")
 
 
 def _tables(report: dict):
