@@ -1,5 +1,10 @@
 """Every way to compile a model that applies to it: the commands that `bench --try` tries."""
 
+import os
+import subprocess
+import time
+
+from fastsvm_cli.benchmarks.cases import Bench, Case
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
 from fastsvm_cli.sizes import size_text
@@ -58,3 +63,31 @@ def attempts(model: ExactModel, features: int, max_bytes: float, patience: float
     if header.kernel_type == "rbf" and header.gamma >= 0:
         out += [Attempt("order", "--method", method) for method in ("triangle", "blocks")]
     return out
+
+
+def compile_attempts(bench: Bench, tried: "list[Attempt]", fastsvm: "list[str]", folder: str, patience: float, threads: int, on_progress) -> None:
+    """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they made to the bench; what fails, or takes longer than `patience`
+    seconds, is a case that says so. Larger reduced sets take longer: none is tried behind one that was given up."""
+    given_up = None
+    for at, each in enumerate(tried):
+        on_progress(at / len(tried), each.name)
+        reduces = each.arguments[0] == "reduce"
+        why = f"not tried: {given_up} took too long" if given_up is not None and reduces else None
+        path = os.path.join(folder, f"tried{at}")
+        start = time.perf_counter()
+        if why is None:
+            words = [*fastsvm, *each.arguments, *(["--threads", str(threads)] if threads else []), "-q", bench.exact_file, path]
+            try:
+                done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=patience)
+                why = None if done.returncode == 0 else done.stderr.decode("utf-8", "replace").strip().removeprefix("Error: ")
+            except subprocess.TimeoutExpired:
+                why = f"given up after {patience:g} s (--patience)"
+                given_up = each.name if reduces else given_up
+        seconds = time.perf_counter() - start
+        if why is not None:
+            case = Case(each.name, "compiled")
+            case.failed = why
+            bench.cases.append(case)
+            continue
+        for case in bench.add_model(path, name=each.name, exact=each.exact):
+            case.compile_seconds, case.made_by = seconds, each.arguments

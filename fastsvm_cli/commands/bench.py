@@ -175,15 +175,9 @@ def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cos
 
 
 def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, note):
-    """Compile by the commands a user would type, each timed as a new process, file to file."""
-    import os
-    import subprocess
-    from time import perf_counter
-
     import numpy as np
 
-    from fastsvm_cli.benchmarks.attempts import attempts
-    from fastsvm_cli.benchmarks.cases import Case
+    from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts
     from fastsvm_cli.progress import Progress
 
     features = len(np.unique(np.asarray(bench.model.vectors.indices)))
@@ -191,32 +185,8 @@ def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, 
     skipped = [each for each in tried if each.skipped is not None]
     if skipped:
         note("Skipped: " + "; ".join(f"{each.name} ({each.skipped})" for each in skipped) + ".")
-    tried = [each for each in tried if each.skipped is None]
     with Progress("compile", quiet=quiet) as progress:
-        for at, each in enumerate(tried):
-            progress(at / len(tried), each.name)
-            longer = next((case.name for case in bench.cases if case.failed is not None and case.failed.startswith("given up") and case.name.split()[:2] == each.arguments[:2] == ["reduce", "--ratio"]), None)
-            if longer is not None:
-                case = Case(each.name, "compiled")
-                case.failed = f"not tried: {longer} took too long"
-                bench.cases.append(case)
-                continue
-            path = os.path.join(folder, f"tried{at}")
-            words = [*each.arguments, *(["--threads", str(threads)] if threads else [])]
-            start = perf_counter()
-            try:
-                done = subprocess.run([*fastsvm, *words, "-q", bench.exact_file, path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=patience)
-                why = None if done.returncode == 0 else done.stderr.decode("utf-8", "replace").strip().removeprefix("Error: ")
-            except subprocess.TimeoutExpired:
-                why = f"given up after {patience:g} s (--patience)"
-            seconds = perf_counter() - start
-            if why is not None:
-                case = Case(each.name, "compiled")
-                case.failed = why
-                bench.cases.append(case)
-                continue
-            for case in bench.add_model(path, name=each.name, exact=each.exact):
-                case.compile_seconds, case.made_by = seconds, each.arguments
+        compile_attempts(bench, [each for each in tried if each.skipped is None], [*fastsvm], folder, patience, threads, progress)
 
 
 def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):

@@ -27,14 +27,27 @@ double move(const Terms& terms, std::int64_t vector, double* out) {
     return sum;
 }
 
-// A block of vectors, twice: by columns, and in panels of `strip` columns as strip_products takes them.
+// Some vectors about the centre, in panels of `strip` columns as strip_products takes them.
 struct Block {
+    Block() = default;
+    explicit Block(std::int64_t d) : d(d), panels(static_cast<std::size_t>((d + strip - 1) / strip * strip * block_vectors)), weight(block_vectors) {}
     std::int64_t n = 0, d = 0;
-    std::vector<double> columns;  // (d, block_vectors)
-    std::vector<double> panels;   // (ceil(d / strip), block_vectors, strip)
-    std::vector<double> weight;   // (block_vectors), zeros behind n
-    const double* column(std::int64_t j) const { return columns.data() + j * block_vectors; }
+    std::vector<double> panels;  // (ceil(d / strip), block_vectors, strip), zeros beyond column d
+    std::vector<double> weight;  // (n)
+    // Entry j of vector i is at [i * strip].
+    const double* column(std::int64_t j) const { return panels.data() + j / strip * strip * block_vectors + j % strip; }
 };
+
+// row: scratch, (d).
+void lay_out(const Terms& terms, const double* a, bool gaussian, double gamma, std::int64_t first, std::int64_t last, double* row, Block& out) {
+    const std::int64_t d = out.d;
+    out.n = last - first;
+    for (std::int64_t i = 0; i < out.n; ++i) {
+        const double square = move(terms, terms.index[first + i], row);
+        out.weight[i] = gaussian ? a[first + i] * std::exp(-gamma * square) : a[first + i];
+        for (std::int64_t j = 0; j < d; j += strip) std::copy_n(row + j, std::min<std::int64_t>(strip, d - j), out.panels.data() + j * block_vectors + i * strip);
+    }
+}
 
 // out += sum_i w_i x_ij x_ic for first <= j < last and j <= c < d: rows of the packed triangle in the variables from..d-1.
 void add_products(const Block& block, std::int64_t from, std::int64_t first, std::int64_t last, const double* w, double* out) {
@@ -48,7 +61,7 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
         for (std::int64_t r = 0; r < 4; ++r) {
             x[r] = weighted.data() + r * block_vectors;
             to[r] = sums[r];
-            for (std::int64_t i = 0; r < rows && i < block.n; ++i) weighted[r * block_vectors + i] = w[i] * block.column(j + r)[i];
+            for (std::int64_t i = 0; r < rows && i < block.n; ++i) weighted[r * block_vectors + i] = w[i] * block.column(j + r)[i * strip];
         }
         for (std::int64_t panel = j / strip * strip; panel < d; panel += strip) {
             kernels().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
@@ -61,18 +74,25 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
     }
 }
 
-// out += sum_i w_i x_i^k in the variables from..d-1, packed, k of 1 or more.
-void add_moments(const Block& block, int k, std::int64_t from, const double* w, double* out) {
+// out += sum_i w_i x_i^k in the variables from..d-1, packed, k of 1 or more: the part whose first index is first or more, and below last.
+void add_moments(const Block& block, int k, std::int64_t from, std::int64_t first, std::int64_t last, const double* w, double* out) {
     const std::int64_t d = block.d;
-    if (k == 2) return add_products(block, from, from, d, w, out);
+    if (k == 2) return add_products(block, from, first, last, w, out);
     if (k == 1) {
-        for (std::int64_t j = from; j < d; ++j) out[j - from] += kernels().dot(block_vectors, w, block.column(j));
+        const std::vector<double> none(block_vectors, 0.0);
+        const double* const x[4] = {w, none.data(), none.data(), none.data()};
+        double sums[4][strip];
+        double* const to[4] = {sums[0], sums[1], sums[2], sums[3]};
+        for (std::int64_t panel = first / strip * strip; panel < last; panel += strip) {
+            kernels().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
+            for (std::int64_t j = std::max(first, panel); j < std::min(last, panel + strip); ++j) out[j - from] += sums[0][j - panel];
+        }
         return;
     }
     std::vector<double> weighted(block_vectors, 0.0);
-    for (std::int64_t j = from; j < d; ++j) {
-        for (std::int64_t i = 0; i < block.n; ++i) weighted[i] = w[i] * block.column(j)[i];
-        add_moments(block, k - 1, j, weighted.data(), out + packed_offset(k, d - from, j - from));
+    for (std::int64_t j = first; j < last; ++j) {
+        for (std::int64_t i = 0; i < block.n; ++i) weighted[i] = w[i] * block.column(j)[i * strip];
+        add_moments(block, k - 1, j, j, d, weighted.data(), out + packed_offset(k, d - from, j - from));
     }
 }
 
@@ -83,39 +103,30 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
     const int degree = static_cast<int>(factors.size()) - 1;
     std::vector<std::int64_t> start{0};
     for (int k = 0; k <= degree; ++k) start.push_back(start.back() + (k == 0 ? 1 : packed_size(k, d)));
-    std::vector<double> out(static_cast<std::size_t>(start.back()), 0.0), row(static_cast<std::size_t>(d));
-    Block block;
-    block.d = d;
-    block.columns.assign(static_cast<std::size_t>(d * block_vectors), 0.0);
-    if (degree >= 2) block.panels.assign(static_cast<std::size_t>((d + strip - 1) / strip * strip * block_vectors), 0.0);
-    block.weight.assign(block_vectors, 0.0);
-    for (std::int64_t first = 0; first < n; first += block_vectors) {
-        block.n = std::min(block_vectors, n - first);
-        std::fill(block.weight.begin(), block.weight.end(), 0.0);
-        for (std::int64_t i = 0; i < block.n; ++i) {
-            const double square = move(terms, terms.index[first + i], row.data());
-            block.weight[i] = gaussian ? a[first + i] * std::exp(-gamma * square) : a[first + i];
-            for (std::int64_t j = 0; j < d; ++j) {
-                block.columns[j * block_vectors + i] = row[j];
-                if (degree >= 2) block.panels[(j / strip * block_vectors + i) * strip + j % strip] = row[j];
+    std::vector<double> out(static_cast<std::size_t>(start.back()), 0.0);
+    // Some thousand vectors are laid out at a time, in blocks that stay in cache while every row of a tensor passes over them.
+    const std::int64_t padded = (d + strip - 1) / strip * strip;
+    const std::int64_t together = std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
+    std::vector<Block> blocks(static_cast<std::size_t>(std::min(together, (n + block_vectors - 1) / block_vectors)));
+    for (Block& block : blocks) block = Block(d);
+    for (std::int64_t first = 0; first < n; first += together * block_vectors) {
+        const std::int64_t used = std::min(together, (n - first + block_vectors - 1) / block_vectors);
+        parallel_for(used, 4, [&](std::int64_t from, std::int64_t to) {
+            std::vector<double> row(static_cast<std::size_t>(d));
+            for (std::int64_t at = from; at < to; ++at) {
+                const std::int64_t begin = first + at * block_vectors;
+                lay_out(terms, a, gaussian, gamma, begin, std::min(n, begin + block_vectors), row.data(), blocks[at]);
             }
-        }
-        for (std::int64_t j = 0; j < d; ++j) std::fill(block.columns.begin() + j * block_vectors + block.n, block.columns.begin() + (j + 1) * block_vectors, 0.0);
-        for (std::int64_t i = 0; i < block.n; ++i) out[0] += block.weight[i];
-        if (degree >= 1 && d) add_moments(block, 1, 0, block.weight.data(), out.data() + start[1]);
-        for (int k = 2; k <= degree; ++k) {
+        });
+        for (std::int64_t at = 0; at < used; ++at)
+            for (std::int64_t i = 0; i < blocks[at].n; ++i) out[0] += blocks[at].weight[i];
+        for (int k = 1; k <= degree; ++k) {
             // By their first index, so that no two threads add to the same number; degree 2 in fours, as strip_products takes them.
-            const std::int64_t together = k == 2 ? 4 : 1;
-            const double work = static_cast<double>(packed_size(k, d)) * static_cast<double>(block.n);
-            const std::int64_t grain = work < 1e6 ? d : k == 2 ? 16 : 1;
-            parallel_for((d + together - 1) / together, std::max<std::int64_t>(1, grain / together), [&](std::int64_t from, std::int64_t to) {
-                double* const tensor = out.data() + start[k];
-                std::vector<double> weighted(block_vectors, 0.0);
-                for (std::int64_t j = from * together; k > 2 && j < std::min(d, to * together); ++j) {
-                    for (std::int64_t i = 0; i < block.n; ++i) weighted[i] = block.weight[i] * block.column(j)[i];
-                    add_moments(block, k - 1, j, weighted.data(), tensor + packed_offset(k, d, j));
-                }
-                if (k == 2) add_products(block, 0, from * together, std::min(d, to * together), block.weight.data(), tensor);
+            const std::int64_t rows = k == 2 ? 4 : 1;
+            const double work = static_cast<double>(packed_size(k, d)) * static_cast<double>(used * block_vectors);
+            const std::int64_t grain = work < 1e6 ? d : k == 2 ? 16 : k == 1 ? d : 1;
+            parallel_for((d + rows - 1) / rows, std::max<std::int64_t>(1, grain / rows), [&](std::int64_t from, std::int64_t to) {
+                for (std::int64_t at = 0; at < used; ++at) add_moments(blocks[at], k, 0, from * rows, std::min(d, to * rows), blocks[at].weight.data(), out.data() + start[k]);
             });
         }
     }
