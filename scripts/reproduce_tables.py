@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from time import perf_counter
 
 import numpy as np
 
@@ -60,12 +61,9 @@ def timed(name, model, rows, folder, runs, reference_runs):
     reference = process("svm-predict", ["svm-predict", rows, model, reference_out])
     approx = process("approx", [FASTSVM, "approx", "-q", model, compiled])
     predict = process("predict", [FASTSVM, "predict", "-q", rows, compiled, out])
-    if reference_runs > 1:
-        interleave([approx, predict, reference], runs, 30.0)
-    else:  # minutes: once, without a run to warm up
-        interleave([approx, predict], runs, 30.0)
-        from time import perf_counter
-
+    # The two short ones take turns; svm-predict, of seconds to minutes, needs no run to warm up behind them, which read the same files.
+    interleave([approx, predict], runs, 30.0)
+    for _ in range(reference_runs):
         start = perf_counter()
         reference.run()
         reference.timings.seconds.append(perf_counter() - start)
@@ -100,7 +98,7 @@ def real(options, names):
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             model, rows = model_of(options, name, folder), str(options.data / SETS[name][2])
-            reference, approx, predict = timed(name, model, rows, folder, options.runs, options.runs)
+            reference, approx, predict = timed(name, model, rows, folder, options.runs, min(3, options.runs))
             subprocess.run([FASTSVM, "approx", "-q", "--center", "origin", model, f"{folder}/origin"], check=True)
             subprocess.run([FASTSVM, "predict", "-q", rows, f"{folder}/origin", f"{folder}/origin.out"], check=True)
             exact, labels, origin = lines(f"{folder}/reference"), lines(f"{folder}/out"), lines(f"{folder}/origin.out")

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
@@ -221,6 +222,11 @@ class Theatre:
 real_run = subprocess.run
 
 
+def digits(value, count):
+    text = f"{value:.{count}g}"
+    return f"{Decimal(text):,f}" if "e+" in text else text
+
+
 def sized(path):
     n = os.path.getsize(path) if not isinstance(path, int) else path
     return f"{n} bytes" if n < 1000 else f"{n / 1000:.3g} KB"
@@ -302,8 +308,8 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             else:
                 assert timings["speed_up"] == pytest.approx(ratio) and timings["rows_per_second"] == pytest.approx(per_second)
                 assert own or timings["speed_up_error"] == pytest.approx(error)
-                ratio_cell, speed_cell = "1" if own else f"{ratio:.3g} +- {error:.2g}", f"{per_second:,.0f}"
-            cells += [f"{middle:.3g} +- {spread:.1g} s", ratio_cell, speed_cell] if key == "end_to_end" else [f"{1e6 * middle:.3g} +- {1e6 * spread:.1g} us", ratio_cell]
+                ratio_cell, speed_cell = "1" if own else f"{digits(ratio, 3)} +- {digits(error, 2)}", f"{per_second:,.0f}"
+            cells += [f"{middle:.3g} +- {spread:.1g} s", ratio_cell, speed_cell] if key == "end_to_end" else [f"{digits(1e6 * middle, 3)} +- {digits(1e6 * spread, 1)} us", ratio_cell]
         assert row == [name, *cells]
 
     shown = {row[0]: row[1:] for row in answers[1:]}

@@ -1,7 +1,5 @@
 """Ordered models: every label is svm-predict's, whatever the model; and what the compilers choose. Formulas to hold them against are in oracles.py."""
 
-import subprocess
-import sys
 import warnings
 from math import sqrt
 

@@ -4,7 +4,6 @@ import os
 import subprocess
 from typing import Callable
 
-from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up

@@ -10,6 +10,7 @@ def plot(bench: Bench, path: str, picked: "Case | None", front: "list[Case]") ->
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    pyplot.rcParams["svg.fonttype"] = "none"  # text as text: smaller, and it can be searched
     shown = [case for case in bench.cases if case.role in ("exact", "compiled", "control", "reference") and case.failed is None and bench.speed_up(case, END_TO_END) is not None and bench.disagreement(case) is not None]
     shares = [bench.disagreement(case) for case in shown]
     # No share is 0 on a logarithmic axis: none of the rows stands at a third of one row.

@@ -141,13 +141,19 @@ def _references(bench: Bench):
 def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
     timings, faster = case.timings(clock), bench.speed_up(case, clock)
     reference = bench.reference(clock)
-    ratio = "" if faster is None else "1" if case is reference else f"{faster[0]:.3g} +- {faster[1]:.2g}"
+    ratio = "" if faster is None else "1" if case is reference else f"{_digits(faster[0], 3)} +- {_digits(faster[1], 2)}"
     if clock == SCORING:
-        return ("", "") if timings is None else (f"{1e6 * timings.median:.3g} +- {1e6 * timings.spread:.1g} us", ratio)
+        return ("", "") if timings is None else (f"{_digits(1e6 * timings.median, 3)} +- {_digits(1e6 * timings.spread, 1)} us", ratio)
     if timings is None:
         return ("", "", "")
     speed = f"{bench.rows / timings.median:,.0f}" if case.role != "start-up" else ""
     return (f"{timings.median:.3g} +- {timings.spread:.1g} s", ratio, speed)
+
+
+def _digits(value: float, digits: int) -> str:
+    """So many significant digits, without an exponent for large numbers."""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):,.0f}" if "e+" in text else text
 
 
 def _why(case: Case, columns: int) -> "list[str]":

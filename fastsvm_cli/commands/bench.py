@@ -34,7 +34,7 @@ class Share(click.ParamType):
 @click.option("--degree", type=click.IntRange(1, 4), default=2, show_default=True, help="Of the expansion of --cross-validate.")
 @click.option("--runs", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Of every case, after one to warm up.")
 @click.option("--max-seconds", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, metavar="S", help="A case whose runs take longer together is run fewer times, but three.")
-@click.option("--patience", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, metavar="S", help="With --try: compilations that take longer are given up.")
+@click.option("--patience", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, metavar="S", help="With --try: compilations that take longer are given up.")
 @click.option("--max-size", type=click.FloatRange(0, min_open=True), default=64, show_default=True, metavar="MB", help="With --try: larger models are not made.")
 @click.option("--json", "as_json", is_flag=True, help="Everything on standard output as JSON, instead of the tables.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown.")
@@ -75,11 +75,10 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         _cross_validate(test_file, folds, cost or 1.0, gamma, degree, seed, as_json, quiet)
         return
 
-    import shutil
-
     from fastsvm_cli.benchmarks import machine as machines
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
     from fastsvm_cli.benchmarks.report import RawTimings, as_json as json_text, as_markdown as markdown_text, pareto, print_tables
+    from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
 
     def note(words):
@@ -129,7 +128,8 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         if interrupted is not None:
             raise interrupted
         if keep is not None and picked is not None:
-            shutil.copyfile(picked.path, keep)
+            with open(picked.path, "rb") as source, Output(keep) as output:
+                output.write(source.read())
         if plot_file is not None:
             from fastsvm_cli.benchmarks.plot import plot
 
@@ -152,7 +152,7 @@ def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cos
         raise click.UsageError("bench reads its files several times: none of them can be standard input.")
     if folds is not None:
         if model_files or attempt or budget is not None or keep or max_disagreement is not None or train_file or csv_file or plot_file or as_markdown:
-            raise click.UsageError("--cross-validate trains its own models, and prints a line per fold: it goes with -c, -g, --degree, --seed and --json, not with models, --csv, --plot or the others.")
+            raise click.UsageError("--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree, --seed and --json, not with --csv, --plot or the others.")
     elif not model_files:
         raise click.UsageError("Missing argument 'MODEL_FILES...': the exact model, then others (or --try).")
     if gamma is not None and folds is None:

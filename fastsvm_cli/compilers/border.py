@@ -223,7 +223,6 @@ def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *
     reference = _labels(task, unseen[measuring])
     held_out = rows.chunk.select(measuring.tolist())
     samplers = []
-    pair = 0
     pairs = [(i, j) for i in range(header.nr_class) for j in range(i + 1, header.nr_class)]
     for pair, (i, j) in enumerate(pairs):
         f = values[placing, pair] - levels[pair]
