@@ -2,7 +2,7 @@
 
 import os
 import select
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator, Sequence
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
@@ -47,6 +47,18 @@ def read_chunks(
         if fault is not None:
             raise DataFormatError(name or path, *fault)
         first_line += chunk.rows
+
+
+def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> Iterator[_native.Chunk]:
+    """Of the chunks of a file, those rows alone, numbered from 0 through all chunks; wanted: increasing."""
+    first = at = 0
+    for chunk in chunks:
+        start = at
+        while at < len(wanted) and wanted[at] < first + chunk.rows:
+            at += 1
+        if at > start:
+            yield chunk.select([row - first for row in wanted[start:at]])
+        first += chunk.rows
 
 
 def read_bytes(path: str) -> bytes:

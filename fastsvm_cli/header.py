@@ -98,6 +98,17 @@ def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int 
     return _assemble(found, path, line), own, offset, line
 
 
+def read_own_header(text: bytes, path: str, *, end: bytes, keys, optional=()) -> "tuple[Header, dict, int, int]":
+    """As read_header, for a file of ours: its first line, which says the kind, was read; its last one must be `end`. keys: of this kind, all there; optional: of this kind, too."""
+    if not text.endswith(b"\nend\n"):
+        raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
+    header, own, offset, line = read_header(text, path, end=end, own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2)
+    for key in keys:
+        if key not in own:
+            raise ModelFormatError(path, f"the header ends without '{key}'", line)
+    return header, own, offset, line
+
+
 def is_header_key(word: str) -> bool:
     """Whether a line of LIBSVM's header may begin with this word."""
     return word in _READERS

@@ -22,7 +22,7 @@ from scipy.stats import binomtest, median_abs_deviation
 from threadpoolctl import threadpool_limits
 
 from fastsvm_cli.benchmarks import cases as bench_cases, timing
-from fastsvm_cli.benchmarks.quality import Answers, quality
+from fastsvm_cli.benchmarks.quality import Answers, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.data import read_chunks
 from fastsvm_cli.models import load_model
@@ -214,9 +214,11 @@ class Theatre:
         self.spend(("memory", next(at for at, each in enumerate(self.models) if each is model), exact is not None))
         return SimpleNamespace(rows=self.rows)
 
-    def libsvm(self, path, chunks, most):
-        scoring = SimpleNamespace(rows=min(most, self.rows))
-        return type("Scoring", (), {"rows": scoring.rows, "__call__": lambda _: self.spend(("libsvm", most)) or scoring.rows})()
+    def libsvm(self, path, chunks):
+        def take(scoring, most):
+            scoring.most, scoring.rows = most, min(most, self.rows)
+
+        return type("Scoring", (), {"take": take, "__call__": lambda scoring: self.spend(("libsvm", scoring.most)) or scoring.rows})()
 
 
 real_run = subprocess.run
@@ -338,7 +340,7 @@ def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exac
     different = int(np.sum(lines[:, 0] != labels))
     assert (found.rows, found.different, found.disagreement) == (len(y), different, different / len(y))
     assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8) and found.mean == pytest.approx(np.abs(ours - values).mean(), abs=1e-8)
-    assert found.upper == pytest.approx(wilson(different, len(y)), rel=1e-4)
+    assert upper_95(found.different, found.rows) == pytest.approx(wilson(different, len(y)), rel=1e-4)
     assert found.score.correct == np.sum(lines[:, 0] == y)
     if name.endswith("cert"):
         said = json.loads(fastsvm("predict", "--json", "--exact", place / exact, place / rows, place / name, "out").out)

@@ -1040,7 +1040,7 @@ def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classe
     for seed in range(5):
         machine = with_duplicates(seed, svm_type, classes)
         exact = exact_model(machine)
-        model = lossless(exact, "x")
+        model = lossless(exact, "x").model
         assert model.header.total_sv == model.vectors.rows
         small, words = split(model.to_text())
         expected, nr_sv = merged_machine(machine)
@@ -1064,13 +1064,13 @@ def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classe
 def test_lossless_merges_across_two_classes_and_only_within_one_of_more():
     twins = [{1: 1.0}, {1: 2.0}, {1: 1.0}, {1: 3.0}]
     two = Machine("c_svc", "rbf", twins, np.array([[2.0], [1.0], [-0.5], [-1.0]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[2, 2])
-    small, _ = split(lossless(exact_model(two), "x").to_text())
+    small, _ = split(lossless(exact_model(two), "x").model.to_text())
     assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}] and small.coef[:, 0].tolist() == [1.5, 1.0, -1.0] and small.nr_sv == [2, 1]
     three = Machine("c_svc", "rbf", twins, np.ones((4, 2)), [0.1] * 3, gamma=0.5, label=[1, 2, 3], nr_sv=[2, 1, 1])
-    small, _ = split(lossless(exact_model(three), "x").to_text())
+    small, _ = split(lossless(exact_model(three), "x").model.to_text())
     assert small.vectors == twins and small.nr_sv == [2, 1, 1]
     three.nr_sv = [3, 1, 0]
-    small, _ = split(lossless(exact_model(three), "x").to_text())
+    small, _ = split(lossless(exact_model(three), "x").model.to_text())
     assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}] and small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]] and small.nr_sv == [2, 1, 0]
 
 

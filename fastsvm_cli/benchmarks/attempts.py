@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 
+from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.cases import Bench, Case
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
@@ -27,9 +28,9 @@ class Attempt:
         return " ".join(self.arguments)
 
 
-def attempts(model: ExactModel, features: int, max_bytes: float, patience: float) -> "list[Attempt]":
-    """features: d of the support vectors. max_bytes: of a compiled model. patience: seconds a compilation may take, as far as that is known beforehand."""
-    header = model.header
+def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Attempt]":
+    """max_bytes: of a compiled model. patience: seconds a compilation may take, as far as that is known beforehand."""
+    header, features = model.header, len(_native.used_indices(model.vectors))
     out: "list[Attempt]" = []
     if not model.pairs or not header.total_sv:
         return out

@@ -5,7 +5,7 @@ import subprocess
 from typing import Callable
 
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
-from fastsvm_cli.benchmarks.quality import Answers, Quality, quality
+from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.data import read_bytes, read_chunks
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
@@ -17,11 +17,11 @@ from fastsvm_cli.prediction import Fallback, predict
 from fastsvm_cli.scores import summary_values
 
 END_TO_END, SCORING = "end to end", "scoring"  # the clocks
-_LIBSVM_SECONDS = 1.0  # of a run of libsvm in this process: as many rows as fit
+_LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20  # of a run of libsvm in this process: as many rows as fit, but so many
 
 
 class Case:
-    """A row of the result. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", "control" or "skipped". name: what the row is called. path, size: of the model file.
+    """A row of the result. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control". name: what the row is called. path, size: of the model file.
     made_by: the command that makes it. compile_seconds: a new process, file to file. end_to_end, scoring: Timed, or None. quality: or None. different: lines of the output
     that differ from the reference's. failed: why there is nothing more."""
 
@@ -74,11 +74,11 @@ class Bench:
             self.cases.append(case)
         case = Case("libsvm, in process", "reference", self.exact_file)
         try:
-            few = LibsvmScoring(self.exact_file, self.chunks, 20)
-            trial = Timed("", SCORING, few)
+            scoring = LibsvmScoring(self.exact_file, self.chunks)
+            scoring.take(_LIBSVM_ROWS)
+            trial = Timed("", SCORING, scoring)
             interleave([trial], 3, 1.0)
-            rows = max(20, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7)))
-            scoring = LibsvmScoring(self.exact_file, self.chunks, rows)
+            scoring.take(max(_LIBSVM_ROWS, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7))))
             case.scoring = Timed(case.name, SCORING, scoring)
             case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
         except Exception as error:  # the row says why; the others go on
@@ -97,7 +97,8 @@ class Bench:
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
-            self._fill(added[0], model)
+            added[0].quality = quality(model, self.answers)
+            self._time_predict(added[0], model)
         except (FastsvmError, ValueError, OSError) as error:
             added[0].failed = str(error) if path in str(error) else f"{path}: {error}"
             return added
@@ -107,15 +108,15 @@ class Bench:
             case.with_exact = True
             self.cases.append(case)
             added.append(case)
-            self._fill(case, model)
+            case.quality = self._of_exact(added[0].quality)
+            self._time_predict(case, model)
         if role == "compiled" and getattr(model, "fingerprint", self._fingerprint) != self._fingerprint:
             added[0].note = "compiled from another model"
         return added
 
-    def _fill(self, case: Case, model: Model) -> None:
-        case.quality = quality(model, self.answers)
+    def _time_predict(self, case: Case, model: Model) -> None:
+        """Predicting the test file with the case's model, by both clocks."""
         exact = Fallback(lambda: self.model) if case.with_exact else None
-        header = model.header
 
         def score() -> int:
             return predict(model, self.chunks, lambda lines: None, path=self.test_file, exact=exact).rows
@@ -123,10 +124,8 @@ class Bench:
         case.scoring = Timed(case.name, SCORING, score)
         words = ["--exact", self.exact_file] if case.with_exact else []
         self._process(case, [*self._fastsvm, "predict", *self._thread_words(), "-q", *words], self.test_file)
-        if not header.regression and case.with_exact:
-            case.quality = self._as_exact(case.quality)
 
-    def _as_exact(self, found: Quality) -> Quality:
+    def _of_exact(self, found: Quality) -> Quality:
         """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""
         out = Quality()
         out.rows, out.proven, out.largest, out.mean, out.score = found.rows, found.proven, float("nan"), float("nan"), self.answers.score
@@ -164,28 +163,20 @@ class Bench:
 
     # ---- measuring
 
-    def measure(self, clocks, runs: int, most_seconds: float, on_run: "Callable") -> None:
-        for clock in clocks:
-            timed = [each for case in self.cases for each in [case.end_to_end if clock == END_TO_END else case.scoring] if each is not None]
-            interleave(timed, runs, most_seconds, on_run)
-            if clock == END_TO_END:
-                self.compare_outputs()
-            self.take_failures(self.cases)
+    def measure(self, cases: "list[Case]", clock: str, runs: int, most_seconds: float, on_run: "Callable") -> None:
+        """Time these cases by one clock, in turns."""
+        timed = [each for case in cases for each in [case.end_to_end if clock == END_TO_END else case.scoring] if each is not None]
+        interleave(timed, runs, most_seconds, on_run)
+        if clock == END_TO_END:
+            self.compare_outputs()
+        self.take_failures()
 
-    def take_failures(self, cases: "list[Case]") -> None:
+    def take_failures(self) -> None:
         """What failed while it was timed."""
-        for case in cases:
+        for case in self.cases:
             for timed in (case.end_to_end, case.scoring):
                 if timed is not None and timed.failed is not None and case.failed is None:
                     case.failed = timed.failed
-
-    def measure_added(self, cases: "list[Case]", runs: int, most_seconds: float, on_run: "Callable") -> None:
-        """Cases that came when the others had been measured already."""
-        for clock in (END_TO_END, SCORING):
-            timed = [each for case in cases for each in [case.end_to_end if clock == END_TO_END else case.scoring] if each is not None]
-            interleave(timed, runs, most_seconds, on_run)
-        self.compare_outputs()
-        self.take_failures(cases)
 
     def compare_outputs(self) -> None:
         """Labels as they stand in the files, against svm-predict's, or the exact model's where there is none."""
@@ -258,14 +249,8 @@ class Bench:
         share = self.disagreement(case)
         out["disagreement"], out["labels_that_differ"] = share, case.different if case.different is not None else (found.different if found is not None and share is not None else None)
         if found is not None:
-            out["disagreement_upper_95"] = None if share is None else _upper(share, self.rows)
+            out["disagreement_upper_95"] = None if share is None else upper_95(round(share * self.rows), self.rows)
             out["largest_difference"], out["mean_difference"] = (None if each != each else each for each in (found.largest, found.mean))
             out["rows_proven"] = found.proven
             out.update(summary_values(self.model.header, found.score))
         return out
-
-
-def _upper(share: float, rows: int) -> float:
-    found = Quality()
-    found.rows, found.different = rows, round(share * rows)
-    return found.upper

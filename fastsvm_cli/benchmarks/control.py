@@ -6,8 +6,8 @@ from fastsvm_cli.agreement import agreement
 from fastsvm_cli.benchmarks.quality import Answers
 from fastsvm_cli.data import read_chunks
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.header import SVM_TYPES
-from fastsvm_cli.models import load_model
+from fastsvm_cli.header import KERNEL_TYPES, SVM_TYPES
+from fastsvm_cli.training import libsvm_problem, train
 
 
 class Control:
@@ -20,15 +20,15 @@ class Control:
 def subsample_control(exact: Answers, train_file: str, target: float, folder: str, *, cost: "float | None" = None, seed: int = 0, on_progress=None) -> "Control | None":
     """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is `target` or less; None where not even all rows give one. Trained by libsvm-official
     with the exact model's kernel, and its C: `cost`, or the largest |coefficient|. Raises ModelFormatError for models other than c_svc, and FileError."""
-    from libsvm.svmutil import svm_save_model, svm_train
-
     header = exact.model.header
     if header.svm_type != "c_svc" or header.kernel_type == "precomputed":
         raise ModelFormatError(exact.model.path, f"a {header.svm_type} model with a {header.kernel_type} kernel found, expected c_svc and LIBSVM's own kernel: only that is trained again")
     cost = cost or float(np.max(np.abs(np.asarray(exact.model.vectors.labels)), initial=0.0)) or 1.0
-    labels, rows = _read(train_file)
+    labels, rows = libsvm_problem(read_chunks(train_file))
+    if not rows:
+        raise FileError(train_file, "no rows found, expected some to train on")
     order = np.random.default_rng(seed).permutation(len(labels))
-    words = f"-q -s {SVM_TYPES.index('c_svc')} -t {('linear', 'polynomial', 'rbf', 'sigmoid').index(header.kernel_type)} -g {header.gamma!r} -r {header.coef0!r} -d {header.degree} -c {cost!r}"
+    words = f"-s {SVM_TYPES.index('c_svc')} -t {KERNEL_TYPES.index(header.kernel_type)} -g {header.gamma!r} -r {header.coef0!r} -d {header.degree} -c {cost!r}"
 
     def attempt(count: int) -> "Control | None":
         taken = order[:count]
@@ -39,8 +39,8 @@ def subsample_control(exact: Answers, train_file: str, target: float, folder: st
         if {int(labels[row]) for row in taken} != set(header.label):
             return None
         path = f"{folder}/control{count}.model"
-        svm_save_model(path, svm_train([labels[row] for row in taken], [rows[row] for row in taken], words))
-        return Control(path, count, len(labels), agreement(load_model(path), exact.model, exact.chunks).disagreement, cost)
+        model = train([labels[row] for row in taken], [rows[row] for row in taken], words, path)
+        return Control(path, count, len(labels), agreement(model, exact.model, exact.chunks).disagreement, cost)
 
     least, count, best = 0, max(8, 4 * header.nr_class), None
     while True:
@@ -60,14 +60,3 @@ def subsample_control(exact: Answers, train_file: str, target: float, folder: st
         else:
             least = middle
     return best
-
-
-def _read(train_file: str) -> "tuple[list[float], list[dict[int, float]]]":
-    labels, rows = [], []
-    for chunk in read_chunks(train_file):
-        labels += [label for (label,) in chunk.labels.tolist()]
-        starts, indices, values = chunk.indptr.tolist(), chunk.indices.tolist(), chunk.values.tolist()
-        rows += [dict(zip(indices[at:to], values[at:to])) for at, to in zip(starts, starts[1:])]
-    if not rows:
-        raise FileError(train_file, "no rows found, expected some to train on")
-    return labels, rows

@@ -5,8 +5,9 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.agreement import agreement
 from fastsvm_cli.compilers.maclaurin import compile_maclaurin
+from fastsvm_cli.data import select_rows
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.models import load_model
+from fastsvm_cli.training import libsvm_problem, train
 
 
 class Fold:
@@ -19,8 +20,6 @@ class Fold:
 def cross_validate(chunks: "list[_native.Chunk]", path: str, folds: int, *, cost: float, gamma: float, degree: int, folder: str, seed: int = 0, on_progress=None) -> "list[Fold]":
     """C-SVMs with RBF kernels on `folds` random parts of the rows, every class in equal share in each. degree: of the Maclaurin expansion. Raises FileError where a class has fewer rows than
     there are folds."""
-    from libsvm.svmutil import svm_save_model, svm_train
-
     labels = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):
@@ -31,18 +30,13 @@ def cross_validate(chunks: "list[_native.Chunk]", path: str, folds: int, *, cost
     for label in found:
         mine = rng.permutation(np.flatnonzero(labels == label))
         part[mine] = np.arange(len(mine)) % folds
-    text = b"".join(_native.format_rows(chunk) for chunk in chunks)
-    whole = _native.parse(text)[0]
-    starts, indices, values = whole.indptr.tolist(), whole.indices.tolist(), whole.values.tolist()
-    rows = [dict(zip(indices[at:to], values[at:to])) for at, to in zip(starts, starts[1:])]
+    _, rows = libsvm_problem(chunks)
     out = []
     for fold in range(folds):
         training = np.flatnonzero(part != fold).tolist()
-        model_file = f"{folder}/fold{fold}.model"
-        svm_save_model(model_file, svm_train([labels[row] for row in training], [rows[row] for row in training], f"-q -g {gamma!r} -c {cost!r}"))
-        exact = load_model(model_file)
+        exact = train([labels[row] for row in training], [rows[row] for row in training], f"-g {gamma!r} -c {cost!r}", f"{folder}/fold{fold}.model")
         compiled = compile_maclaurin(exact, fingerprint="-", degree=degree)
-        seen = agreement(compiled, exact, [whole.select(np.flatnonzero(part == fold).tolist())])
+        seen = agreement(compiled, exact, select_rows(chunks, np.flatnonzero(part == fold).tolist()))
         out.append(Fold(seen.rows, exact.header.total_sv, seen.reference_score.correct / seen.rows, seen.score.correct / seen.rows, seen.disagreement))
         if on_progress:
             on_progress((fold + 1) / folds, f"fold {fold + 1}")

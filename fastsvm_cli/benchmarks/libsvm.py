@@ -1,36 +1,38 @@
 """LIBSVM itself, in this process: the reference of the scoring clock."""
 
-
 from fastsvm_cli import _native
+from fastsvm_cli.data import select_rows
 
 
 class LibsvmScoring:
-    """A model of libsvm-official, and rows as its nodes. path: a LIBSVM model file. chunks: in memory; `most` rows of them at most, evenly spread."""
+    """A model of libsvm-official, and the rows it predicts, as its nodes. path: a LIBSVM model file. chunks: in memory."""
 
-    def __init__(self, path: str, chunks: "list[_native.Chunk]", most: int):
+    def __init__(self, path: str, chunks: "list[_native.Chunk]"):
         from libsvm import svm
         from libsvm.svmutil import svm_load_model
 
         with open(path, "rb") as file:
             if not file.read(8).isascii():  # LIBSVM would say so on standard output
                 raise ValueError("libsvm reads no compressed models")
-        self._library = svm.libsvm
+        self._library, self._node, self._chunks = svm.libsvm, svm.svm_node, chunks
         self._model = svm_load_model(path)
         if self._model is None:
             raise ValueError("libsvm-official cannot read this model")
-        total = sum(chunk.rows for chunk in chunks)
-        wanted = {at * total // min(total, most) for at in range(min(total, most))}
-        self._rows, first = [], 0
-        for chunk in chunks:
+        self._rows: list = []
+
+    def take(self, most: int) -> None:
+        """Predict so many rows at most from now on, evenly spread."""
+        total = sum(chunk.rows for chunk in self._chunks)
+        count = min(total, most)
+        self._rows = []
+        for chunk in select_rows(self._chunks, [at * total // count for at in range(count)]):
             starts, indices, values = chunk.indptr, chunk.indices, chunk.values
             for row in range(chunk.rows):
-                if first + row in wanted:
-                    nodes = (svm.svm_node * (starts[row + 1] - starts[row] + 1))()
-                    for node, entry in zip(nodes, range(starts[row], starts[row + 1])):
-                        node.index, node.value = indices[entry], values[entry]
-                    nodes[len(nodes) - 1].index = -1
-                    self._rows.append(nodes)
-            first += chunk.rows
+                nodes = (self._node * (starts[row + 1] - starts[row] + 1))()
+                for node, entry in zip(nodes, range(starts[row], starts[row + 1])):
+                    node.index, node.value = indices[entry], values[entry]
+                nodes[len(nodes) - 1].index = -1
+                self._rows.append(nodes)
 
     def __call__(self) -> int:
         """Predict the rows; returns how many."""

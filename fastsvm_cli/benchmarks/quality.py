@@ -24,13 +24,13 @@ class Quality:
         """The share of labels that differ."""
         return self.different / self.rows if self.rows else 0.0
 
-    @property
-    def upper(self) -> float:
-        """The upper end of the 95 % interval of the disagreement on rows like these (Wilson 1927)."""
-        if not self.rows:
-            return 1.0
-        n, p, z = self.rows, self.disagreement, 1.96
-        return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+
+def upper_95(different: int, rows: int) -> float:
+    """The upper end of the 95 % interval of the disagreement on rows like these (Wilson 1927)."""
+    if not rows:
+        return 1.0
+    n, p, z = rows, different / rows, 1.96
+    return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
 
 
 class Answers:

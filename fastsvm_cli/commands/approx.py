@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line
 from fastsvm_cli.commands.options import threads_option
 
 
@@ -78,4 +78,4 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
         d, pairs = len(compiled.features), model.header.pairs
         functions = f"{pairs} decision function{'s' * (pairs != 1)}"
         print(f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features", file=report)
-        print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+        print(size_line(source.size, len(result), output_file), file=report)

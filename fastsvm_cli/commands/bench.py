@@ -93,11 +93,11 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         bench.add_references()
         bench.add_model(model_files[0], name="exact model", role="exact")
         named = [case for path in model_files[1:] for case in bench.add_model(path)]
-        interrupted, picked, control = None, None, None
+        interrupted, picked = None, None
         try:
             if attempt:
                 _try_everything(bench, machines.fastsvm_command(), folder, max_size, patience, threads, quiet, note)
-            for clocks, share, base in (((END_TO_END,), 0.7, 0.0), ((SCORING,), 0.3, 0.7)):
+            for clock, share, base in ((END_TO_END, 0.7, 0.0), (SCORING, 0.3, 0.7)):
                 done = [0]
                 whole = len(bench.cases) * (runs + 1)
                 with Progress("bench", quiet=quiet) as progress:
@@ -107,17 +107,16 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
                         done[0] += 1
                         progress(base + share * done[0] / whole, f"{case.clock_name}: {case.name}")
 
-                    bench.measure(clocks, runs, max_seconds, on_run)
+                    bench.measure(bench.cases, clock, runs, max_seconds, on_run)
             picked = bench.within(budget) if budget is not None else None
             if train_file is not None:
                 control = _add_control(bench, train_file, picked, folder, cost, seed, quiet, note)
-                if control:
-                    with Progress("bench", quiet=quiet):
-                        bench.measure_added(control, runs, max_seconds, raw)
+                for clock in (END_TO_END, SCORING):
+                    bench.measure(control, clock, runs, max_seconds, raw)
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
-            bench.take_failures(bench.cases)
+            bench.take_failures()
         front = pareto(bench)
         if as_json:
             print(json_text(bench, machine, picked))
@@ -175,18 +174,15 @@ def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cos
 
 
 def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, note):
-    import numpy as np
-
     from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts
     from fastsvm_cli.progress import Progress
 
-    features = len(np.unique(np.asarray(bench.model.vectors.indices)))
-    tried = attempts(bench.model, features, max_size * 1e6, patience)
+    tried = attempts(bench.model, max_size * 1e6, patience)
     skipped = [each for each in tried if each.skipped is not None]
     if skipped:
         note("Skipped: " + "; ".join(f"{each.name} ({each.skipped})" for each in skipped) + ".")
     with Progress("compile", quiet=quiet) as progress:
-        compile_attempts(bench, [each for each in tried if each.skipped is None], [*fastsvm], folder, patience, threads, progress)
+        compile_attempts(bench, [each for each in tried if each.skipped is None], fastsvm, folder, patience, threads, progress)
 
 
 def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):

@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model
+from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line
 from fastsvm_cli.commands.options import threads_option
 
 
@@ -50,14 +50,11 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     Without an SVM:
       fastsvm border --bandwidth adaptive -W 20 train.txt
     """
-    import os
-
     from fastsvm_cli import _native
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.output import Output, is_standard_output
     from fastsvm_cli.progress import Progress
-    from fastsvm_cli.sizes import size_text
 
     source_of_samples = click.get_current_context().get_parameter_source("samples")
     if target is not None and source_of_samples is not None and source_of_samples.name == "COMMANDLINE":
@@ -69,8 +66,7 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     _native.set_threads(threads)
     rows_file = model_file if bandwidth is not None else data_file
     source = None if bandwidth is not None else read_exact_model(model_file)
-    # numpy is not loaded yet. The matrices of many classes are small: threads would wait for each other.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if source is not None and source.model.pairs > 1 else str(_native.get_threads()))
+    limit_matrix_threads(source.model.pairs if source else 1)
     if source is not None:
         from fastsvm_cli.compilers.border import check_border  # before the data, which may be long
 
@@ -104,8 +100,7 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     together = f" ({min(counts)} to {max(counts)} for each of {len(counts)} pairs)" if len(counts) > 1 else ""
     origin = f"{model.header.total_sv} {'support vectors' if source else 'training rows'}"
     print(f"{origin} -> {sum(counts)} border samples{together} in {len(model.features)} features", file=report)
-    before = f"{size_text(source.size)} -> " if source else ""
-    print(f"{before}{size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+    print(size_line(source.size if source else None, len(result), output_file), file=report)
     what = rows_file or "support vectors"
     apart = "held out" if found.parted else "too few to hold out"
     print(f"labels that differ on {found.measured} rows of {what}, {apart}: {found.different} ({100 * found.disagreement:.3g} %)", file=report)

@@ -1,4 +1,4 @@
-"""What every command that compiles a LIBSVM model begins with."""
+"""What every command that compiles a LIBSVM model begins and ends with."""
 
 
 class Source:
@@ -30,3 +30,19 @@ def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
     if output_file is not None:
         return output_file
     return "-" if model_file == "-" else basename(model_file) + suffix
+
+
+def size_line(before: "int | None", after: int, output_file: str) -> str:
+    """The sizes of the files that came in (None: there was none to compare with) and went out, and where to."""
+    from fastsvm_cli.sizes import size_text
+
+    return f"{'' if before is None else size_text(before) + ' -> '}{size_text(after)}: {'standard output' if output_file == '-' else output_file}"
+
+
+def limit_matrix_threads(pairs: int) -> None:
+    """Called before numpy is loaded. The matrices of many classes are small: threads would wait for each other."""
+    import os
+
+    from fastsvm_cli import _native
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if pairs > 1 else str(_native.get_threads()))

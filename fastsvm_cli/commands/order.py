@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line
 from fastsvm_cli.commands.options import threads_option
 
 METHODS = ("geometry", "triangle", "blocks")
@@ -95,11 +95,10 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
         output.write(result)
     if quiet:
         return
-    from fastsvm_cli.sizes import size_text
     from fastsvm_cli.trial import trial
 
     print(f"{model.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
-    print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+    print(size_line(source.size, len(result), output_file), file=report)
     tried = trial(ordered, ordered.exact)
     if tried is None:
         return
@@ -114,20 +113,12 @@ def _linear_model(train_file):
     import tempfile
     from pathlib import Path
 
-    from libsvm.svmutil import svm_save_model, svm_train
-
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.models import load_model
+    from fastsvm_cli.training import libsvm_problem, train
 
-    labels, rows = [], []
-    for chunk in read_chunks(train_file):
-        labels += [label for (label,) in chunk.labels.tolist()]
-        starts, indices, values = chunk.indptr.tolist(), chunk.indices.tolist(), chunk.values.tolist()
-        rows += [dict(zip(indices[at:to], values[at:to])) for at, to in zip(starts, starts[1:])]
+    labels, rows = libsvm_problem(read_chunks(train_file))
     if len(set(labels)) != 2:
         raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "linear.model")
-        svm_save_model(path, svm_train(labels, rows, "-q -t 0 -c 1"))
-        return load_model(path)
+        return train(labels, rows, "-t 0 -c 1", str(Path(folder) / "linear.model"))

@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model
+from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line
 from fastsvm_cli.commands.options import threads_option
 
 
@@ -32,15 +32,12 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
       fastsvm reduce --ratio 0.01 --data test.txt train.model
       svm-predict test.txt train.model.reduced out
     """
-    import os
-
     from fastsvm_cli import _native
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.output import Output, is_standard_output
     from fastsvm_cli.progress import Progress
     from fastsvm_cli.scores import summary_lines
-    from fastsvm_cli.sizes import size_text
 
     wanted = [name for name, value in (("--vectors", vectors), ("--ratio", ratio), ("--target", target), ("--lossless", lossless or None)) if value is not None]
     if len(wanted) != 1:
@@ -56,20 +53,18 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     rows = list(read_chunks(data_file)) if data_file else None
     if rows is not None and not rows:
         raise FileError(data_file, "no rows found, expected some to measure on")
-    # numpy is not loaded yet. The matrices of many classes are small: threads would wait for each other.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if model.pairs > 1 else str(_native.get_threads()))
+    limit_matrix_threads(model.pairs)
 
     from fastsvm_cli.agreement import agreement
-    from fastsvm_cli.compilers.duplicates import merge_duplicates
     from fastsvm_cli.compilers.probabilities import refit
-    from fastsvm_cli.compilers.reduced_set import Reduction, compile_reduced_set, grow
+    from fastsvm_cli.compilers.reduced_set import compile_reduced_set, grow
     from fastsvm_cli.compilers.reduced_set import lossless as merge
 
     total = model.header.total_sv
     how = dict(fingerprint=source.fingerprint, init=init, optimizer=optimizer, finishing=finishing, seed=seed)
     with Progress("reduce", quiet=quiet) as progress:
         if lossless:
-            found = Reduction(merge(model, source.fingerprint), merge_duplicates(model)[1], 0.0, False)
+            found = merge(model, source.fingerprint)
         elif target is not None:
             found = grow(model, target, rows or [model.vectors], on_progress=progress, **how)
         else:
@@ -85,7 +80,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     report = sys.stderr if is_standard_output(output_file) else sys.stdout
     merged = f", {found.merged} of them equal to others or of coefficient 0" if found.merged else ""
     print(f"{total} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
-    print(f"{size_text(source.size)} -> {size_text(len(result))}: {'standard output' if output_file == '-' else output_file}", file=report)
+    print(size_line(source.size, len(result), output_file), file=report)
     if not lossless:
         print(f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}", file=report)
     seen = agreement(reduced, model, rows or [model.vectors])

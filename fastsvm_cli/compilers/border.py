@@ -14,6 +14,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.functions import matrix, pair_coefficients
 from fastsvm_cli.compilers.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.compilers.sampler import Sampler
+from fastsvm_cli.data import select_rows
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.header import Header
 from fastsvm_cli.models.border import BorderModel, Samples
@@ -191,14 +192,9 @@ def _draw_rows(chunks, place: "dict[int, int]", columns: np.ndarray, rng) -> Row
     """At most as many rows as are used, drawn evenly."""
     total = sum(chunk.rows for chunk in chunks)
     kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
-    lines, classes, first = [], [], 0
-    for chunk in chunks:
-        mine = kept[(kept >= first) & (kept < first + chunk.rows)] - first
-        part = chunk.select(mine.tolist())
-        lines.append(_native.format_rows(part))
-        classes += [place.get(label, -1) for (label,) in np.asarray(part.labels).tolist()]
-        first += chunk.rows
-    return Rows(_native.parse(b"".join(lines))[0], np.array(classes, int), kept, columns)
+    text = b"".join(_native.format_rows(part) for part in select_rows(chunks, kept.tolist()))
+    rows = _native.parse(text)[0]
+    return Rows(rows, np.array([place.get(label, -1) for (label,) in rows.labels.tolist()], int), kept, columns)
 
 
 def _own(functions, members, places: np.ndarray) -> "list[np.ndarray]":

@@ -25,6 +25,17 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None):
     return scipy.sparse.csr_matrix((values, place, starts), shape=(vectors.rows, len(columns))), columns
 
 
+def row_norms(x) -> np.ndarray:
+    """The squared norms of the rows of a dense or sparse matrix: (n)."""
+    return np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
+
+
+def squared_distances(x, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner products, which lose digits far from the origin: move both there."""
+    squares = norms + row_norms(z)[:, None] - 2 * np.asarray((x @ z.T)).T
+    return np.maximum(squares, 0, out=squares)
+
+
 def inner_products(model: ExactModel, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
     """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these numbers: both (rows, pairs). The
     exact model computes them, and knows the radius of its rounding. Raises ModelFormatError where a value overflows."""

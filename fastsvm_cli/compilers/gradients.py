@@ -3,6 +3,8 @@ rows of z (m, d), for a support vector machine and for the kernel density estima
 
 import numpy as np
 
+from fastsvm_cli.compilers.functions import row_norms, squared_distances
+
 _BLOCK_CELLS = 1 << 22  # kernel values held at a time
 
 
@@ -14,7 +16,7 @@ class MachineFunction:
         # Distances keep their digits about the mean; the RBF kernel does not change with the origin.
         self._center = x.mean(axis=0) if kernel.type == "rbf" and isinstance(x, np.ndarray) and len(x) else 0.0
         self.x = x = x - self._center if isinstance(self._center, np.ndarray) else x
-        self.norms = np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
+        self.norms = row_norms(x)
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         f, gradient = np.empty(len(z)), np.empty(z.shape)
@@ -26,13 +28,12 @@ class MachineFunction:
     def _block(self, z):
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
-        dots = np.asarray((self.x @ z.T)).T  # (m, n)
         own = 0.0  # coefficient of z itself in the gradient
+        dots = np.asarray((self.x @ z.T)).T if kernel.type != "rbf" else None  # (m, n), as are values and slope
         if kernel.type == "linear":
             values, slope = dots, np.ones_like(dots)
         elif kernel.type == "rbf":
-            squares = np.maximum(self.norms + np.einsum("ij,ij->i", z, z)[:, None] - 2 * dots, 0.0)
-            values = np.exp(-gamma * squares)
+            values = np.exp(-gamma * squared_distances(self.x, self.norms, z))
             slope = 2 * gamma * values
             own = -(slope @ self.a)[:, None]
         elif kernel.type == "polynomial":
@@ -55,7 +56,7 @@ class DensityFunction:
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
         self._center = x.mean(axis=0)
         self.x, self.y, self.bandwidth, self.weight = x - self._center, y, bandwidth, weight
-        self.norms = np.einsum("ij,ij->i", self.x, self.x)
+        self.norms = row_norms(self.x)
 
     def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
         """own: for every row of z the row of x that it is and that is left out of the estimate, or -1."""
@@ -68,10 +69,7 @@ class DensityFunction:
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
         """h at the rows of z: (m)."""
-        return np.sqrt(1 / (2 * self._gamma(self._squares(z - self._center), 1.0)))
-
-    def _squares(self, z):
-        return np.maximum(self.norms + np.einsum("ij,ij->i", z, z)[:, None] - 2 * (z @ self.x.T), 0.0)
+        return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
     def _gamma(self, squares: np.ndarray, counts) -> np.ndarray:
         """1 / (2 h^2): (m). counts: what every k counts for, 1 or 0. Newton's method on log(sum k) as a function of log(gamma), which falls and is flat at both ends, kept inside a bracket."""
@@ -106,7 +104,7 @@ class DensityFunction:
 
     def _block(self, z, own):
         z = z - self._center
-        squares = self._squares(z)
+        squares = squared_distances(self.x, self.norms, z)
         counts: "np.ndarray | float" = 1.0
         if own is not None:
             counts = np.ones_like(squares)

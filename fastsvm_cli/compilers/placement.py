@@ -6,8 +6,8 @@ E(z) = -sum_j Psi_j(z)^2 is least (eq. 4, for one function or for several that s
 
 import numpy as np
 
-INITS = ("random", "alpha", "cluster", "greedy")
-OPTIMIZERS = ("irprop", "fixed-point", "none")
+from fastsvm_cli.compilers.functions import row_norms, squared_distances
+
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
 _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
@@ -17,9 +17,7 @@ _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix i
 
 def gaussian(x, norms: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
     """k(z, x): (len(z), len(x)). x: dense or sparse, (n, d); norms: its squared norms; z: dense (m, d)."""
-    dots = np.asarray((x @ z.T)).T
-    squares = norms + np.einsum("ij,ij->i", z, z)[:, None] - 2 * dots
-    np.maximum(squares, 0, out=squares)
+    squares = squared_distances(x, norms, z)
     squares *= -gamma
     return np.exp(squares, out=squares)
 
@@ -34,7 +32,7 @@ class Residual:
     def at(self, z: np.ndarray) -> "tuple[float, np.ndarray, np.ndarray]":
         """E(z); its gradient (d), eq. (10); and the fixed point's next z (d), eq. (6), not finite where it has none."""
         k = gaussian(self.x, self.norms, z[None], self.gamma)[0]
-        far = gaussian(self.z, np.einsum("ij,ij->i", self.z, self.z), z[None], self.gamma)[0]
+        far = gaussian(self.z, row_norms(self.z), z[None], self.gamma)[0]
         values = k @ self.a - far @ self.beta  # (m)
         weight, other = k * (self.a @ values), -far * (self.beta @ values)
         total = weight.sum() + other.sum()

@@ -12,16 +12,15 @@ import numpy as np
 import scipy.sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from fastsvm_cli import _native
 from fastsvm_cli.agreement import agreement
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.cholesky import PartialCholesky
-from fastsvm_cli.compilers.duplicates import merge_duplicates, resized
-from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients, squared_norms
+from fastsvm_cli.compilers.duplicates import merge_duplicates
+from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients, row_norms
 from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order, irprop
+from fastsvm_cli.compilers.reduced_model import assemble, with_origin
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, Kernel
-from fastsvm_cli.models.reduced_set import Origin, ReducedModel
 
 _DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
 _RIDGE = 1e-10  # of the kernel matrix of the approximating vectors, whose diagonal is 1
@@ -34,7 +33,7 @@ class Part:
 
     def __init__(self, x, a: np.ndarray, functions: "list[tuple[int, int]]"):
         self.x, self.a, self.functions = x, a, functions
-        self.norms = np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
+        self.norms = row_norms(x)
 
     def __len__(self):
         return self.x.shape[0]
@@ -163,7 +162,7 @@ def place(
                 point, rests = (irprop if optimizer == "irprop" else fixed_point)(residual, row_of(start))
             if not rests or not np.all(np.isfinite(point)):
                 continue
-            near = gaussian(z, np.einsum("ij,ij->i", z, z), point[None], problem.gamma)[0]
+            near = gaussian(z, row_norms(z), point[None], problem.gamma)[0]
             row = solve_triangular(factor[:step, :step], near, lower=True) if step else near
             pivot = 1 - row @ row
             if pivot > 1e-8:
@@ -188,7 +187,7 @@ class Fit:
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
         self.problem, self.z = problem, z
-        norms = [np.einsum("ij,ij->i", each, each) for each in z]
+        norms = [row_norms(each) for each in z]
         pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
         kzx = {(s, t): gaussian(parts[t].x, parts[t].norms, z[s], gamma) for s, t in pairs_of_parts}
         kzz = {(s, t): gaussian(z[t], norms[t], z[s], gamma) for s, t in pairs_of_parts if s <= t}
@@ -283,13 +282,13 @@ def compile_reduced_set(
     with the share done and the squared distance. Raises ModelFormatError for kernels other than rbf."""
     check_kernel(model)
     if not model.pairs or not model.header.total_sv:
-        return Reduction(lossless(model, fingerprint), 0, 0.0, False)
+        return lossless(model, fingerprint)
     problem_model, merged = merge_duplicates(model)
     problem = Problem(problem_model)
     scale = max(float(problem.squared_norm.sum()), np.finfo(float).tiny)
     count = min(count, problem_model.vectors.rows)
     if count >= problem_model.vectors.rows:
-        return Reduction(lossless(model, fingerprint), merged, 0.0, False)
+        return lossless(model, fingerprint)
     rng = np.random.default_rng(seed)
     rows = shares(problem, count)
     half = 0.5 if finishing else 1.0
@@ -312,7 +311,7 @@ def compile_reduced_set(
         z = finish(problem, z, shown_distance if on_progress else None)
     z = [_short_numbers(each, part) for each, part in zip(z, problem.parts)]
     fit = Fit(problem, z)
-    return Reduction(_assemble(model, problem, fit, fingerprint), merged, fit.distance / scale, short)
+    return Reduction(assemble(model, problem.columns, fit.z, fit.beta, fingerprint), merged, fit.distance / scale, short)
 
 
 class Reduction:
@@ -323,12 +322,12 @@ class Reduction:
         self.model, self.merged, self.distance, self.short = model, merged, distance, short
 
 
-def lossless(model: ExactModel, fingerprint: str):
+def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     """The model with duplicates merged: its values differ by the rounding of the sums of coefficients."""
     check_kernel(model)
-    merged, _ = merge_duplicates(model)
+    merged, fewer = merge_duplicates(model)
     weight = np.abs(pair_coefficients(model)).sum(axis=0)
-    return _with_origin(model, merged.header, merged.vectors, fingerprint, model.header.total_sv * 2.0**-53 * weight)
+    return Reduction(with_origin(model, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight), fewer, 0.0, False)
 
 
 def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
@@ -341,53 +340,6 @@ def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
         decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)
     scale = 10.0 ** np.clip(decimals, -300, 300)
     return np.round(z * scale) / scale
-
-
-def _assemble(model: ExactModel, problem: Problem, fit: Fit, fingerprint: str):
-    """The LIBSVM model of vectors and coefficients, its offsets by eq. (9)."""
-    header = model.header
-    z, beta = fit.z, fit.beta
-    if len(z) == 1 and header.classification:  # a set for both classes: each vector counts as one of the class it speaks for
-        first = beta[0][:, 0] > 0
-        order = np.argsort(~first, kind="stable")
-        z, beta = [z[0][order]], [beta[0][order]]
-        nr_sv = [int(first.sum()), int((~first).sum())]
-    else:
-        nr_sv = [len(each) for each in z] if header.classification else None
-    lines = []
-    for vectors, coefficients in zip(z, beta):
-        for vector, coefficient in zip(vectors.tolist(), coefficients.tolist()):
-            entries = (f"{index}:{value!r}" for index, value in zip(problem.columns, vector) if value)
-            lines.append(" ".join([*map(repr, coefficient), *entries]) + "\n")
-    vectors = _native.parse("".join(lines).encode(), leading=model.vectors.leading)[0]
-    changed = resized(header, nr_sv, vectors.rows)
-    reduced = ExactModel(changed, vectors, model.path)
-    # Eq. (9): the mean over the support vectors of a function of f(x) - Psi'(x).
-    exact, _ = inner_products(model, model.vectors)
-    approximate, _ = inner_products(reduced, model.vectors)
-    own = pair_coefficients(model) != 0
-    difference = ((exact - approximate) * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
-    changed.rho = (np.array(header.rho) - difference).tolist()
-    return _with_origin(model, changed, vectors, fingerprint, _distances(model, reduced))
-
-
-def _distances(model: ExactModel, reduced: ExactModel) -> np.ndarray:
-    """|Psi - Psi'| of every function, rounded up: (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from values of both at their vectors and the bounds of their errors."""
-    b, error = inner_products(model, reduced.vectors)
-    own, own_error = inner_products(reduced, reduced.vectors)
-    at_support_vectors, its_error = inner_products(model, model.vectors)
-    beta = pair_coefficients(reduced)
-    total = squared_norms(model, at_support_vectors, its_error) - 2 * (beta * b).sum(axis=0) + (beta * own).sum(axis=0)
-    size = np.abs(beta)
-    slack = (size * (2 * error + own_error)).sum(axis=0) + (len(beta) + 12) * UNIT * ((size * (2 * np.abs(b) + np.abs(own))).sum(axis=0) + np.abs(total))
-    return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9)) * (1 + 1e-12)
-
-
-def _with_origin(model: ExactModel, header, vectors, fingerprint: str, distance: np.ndarray):
-    radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
-    weight = np.abs(pair_coefficients(model)).sum(axis=0) * (1 + 1e-9)
-    longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
-    return ReducedModel(header, vectors, model.path, Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest))
 
 
 def grow(model: ExactModel, target: float, chunks, *, on_progress=None, **how) -> "Reduction":

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from fastsvm_cli.compilers.functions import row_norms, squared_distances
 from fastsvm_cli.compilers.roots import roots_between
 
-SAMPLINGS = ("refined", "dense", "random")
 _NEAR = 2000  # of so many rows on the other side, drawn anew, the nearest is the second end of a line
 _ROUNDS = 16  # in which the samples are refined
 _DUPLICATE = 0.01  # of the median distance of a row to its nearest sample: nearer samples are skipped
@@ -19,7 +19,7 @@ class Sampler:
         self._x, self._above, self._sided = x, f > 0, f != 0
         self._center = x.mean(axis=0) if len(x) else 0.0  # about which distances keep their digits
         self._moved = x - self._center
-        self._norms = np.einsum("ij,ij->i", self._moved, self._moved)
+        self._norms = row_norms(self._moved)
         self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
         self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
         self._near = _NEAR
@@ -64,8 +64,7 @@ class Sampler:
             mine &= near_one
             if mine.any():
                 among = others if len(others) <= self._near else self._rng.choice(others, self._near, replace=False)
-                squares = self._norms[among] - 2 * self._moved[first[mine]] @ self._moved[among].T
-                second[mine] = among[np.argmin(squares, axis=1)]
+                second[mine] = among[np.argmin(squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]]), axis=1)]
         up = self._above[first][:, None]
         one, other = self._x[first], self._x[second]
         return roots_between(self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance)[:2]
@@ -78,20 +77,21 @@ class Sampler:
             self._add(points[:1], normals[:1])
             points, normals = points[1:], normals[1:]
         least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0
-        moved, others = points - self._center, self.points - self._center
-        norms, held = np.einsum("ij,ij->i", moved, moved), np.einsum("ij,ij->i", others, others)
-        kept = []
+        moved, held = points - self._center, self.points - self._center
+        norms, held_norms = row_norms(moved), row_norms(held)
+        kept: "list[int]" = []
         for i in range(len(points)):
-            squares = np.concatenate([held - 2 * others @ moved[i], norms[kept] - 2 * moved[kept] @ moved[i]]) + norms[i]
-            if not len(squares) or np.min(squares) > least:
+            one = moved[i : i + 1]
+            nearest = min(np.min(squared_distances(held, held_norms, one), initial=np.inf), np.min(squared_distances(moved[kept], norms[kept], one), initial=np.inf))
+            if nearest > least:
                 kept.append(i)
-        points, normals, norms, moved = points[kept], normals[kept], norms[kept], moved[kept]
+        points, normals, moved = points[kept], normals[kept], moved[kept]
         self.points, self.normals = np.vstack([self.points, points]), np.vstack([self.normals, normals])
         for at in range(0, len(kept), 256):
             part = slice(at, at + 256)
-            squares = np.maximum(self._norms[:, None] + norms[part] - 2 * self._moved @ moved[part].T, 0.0)
-            best = np.argmin(squares, axis=1)
-            nearest = squares[np.arange(len(best)), best]
+            squares = squared_distances(self._moved, self._norms, moved[part])  # (part, m)
+            best = np.argmin(squares, axis=0)
+            nearest = squares[best, np.arange(len(best))]
             closer = nearest < self._distance
             at_best = best[closer] + at
             self._distance[closer] = nearest[closer]

@@ -7,7 +7,7 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import Header, one_word, read_header, real_number, whole_number
+from fastsvm_cli.header import Header, one_word, read_own_header, real_number, whole_number
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.features import ranges, read_ranges
 
@@ -45,12 +45,7 @@ class BorderModel(Model):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "BorderModel":
-        if not text.endswith(b"\nend\n"):
-            raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
-        header, own, offset, line = read_header(text, path, end=b"border", own_keys=_KEYS, offset=text.find(b"\n") + 1, first_line=2)
-        for key in _KEYS:
-            if key not in own:
-                raise ModelFormatError(path, f"the header ends without '{key}'", line)
+        header, own, offset, line = read_own_header(text, path, end=b"border", keys=_KEYS)
         if header.regression:
             raise ModelFormatError(path, f"a border of type {header.svm_type} found, expected classes", line)
 

@@ -6,7 +6,7 @@ from math import comb
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import Header, one_word, read_header, whole_number
+from fastsvm_cli.header import Header, one_word, read_own_header, whole_number
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.features import ranges, read_ranges
 
@@ -94,12 +94,7 @@ class MaclaurinModel(Model):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "MaclaurinModel":
-        if not text.endswith(b"\nend\n"):
-            raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
-        header, own, offset, line = read_header(text, path, end=b"expansions", own_keys=_OWN_KEYS + _OPTIONAL_KEYS, offset=text.find(b"\n") + 1, first_line=2)
-        for key in _OWN_KEYS:
-            if key not in own:
-                raise ModelFormatError(path, f"the header ends without '{key}'", line)
+        header, own, offset, line = read_own_header(text, path, end=b"expansions", keys=_OWN_KEYS, optional=_OPTIONAL_KEYS)
 
         def number(key):
             words, at = own[key]

@@ -3,7 +3,7 @@ its sum cannot change the answer; rows that never stop are evaluated exactly."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import one_word, read_header, real_number, whole_number
+from fastsvm_cli.header import one_word, read_own_header, real_number, whole_number
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel, Kernel, read_vectors
 
@@ -75,14 +75,7 @@ class OrderedFile:
     vectors (own["nr_folded"] many), together with them; sequence: the word of that line, where the kind has one; text, at, line: where reading goes on."""
 
     def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]", sequence: bool = False):
-        if not text.endswith(b"\nend\n"):
-            raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
-        header, own, offset, line = read_header(
-            text, path, end=b"SV", own_keys=("kernel", "fingerprint", *["sequence"] * sequence, *own_keys), offset=text.find(b"\n") + 1, first_line=2
-        )
-        for key in ("fingerprint", *["sequence"] * sequence, *own_keys):
-            if key not in own:
-                raise ModelFormatError(path, f"the header ends without '{key}'", line)
+        header, own, offset, line = read_own_header(text, path, end=b"SV", keys=("fingerprint", *["sequence"] * sequence, *own_keys), optional=("kernel",))
         self.path, self.text = path, text
         self.own = {}
         for key in own_keys:
