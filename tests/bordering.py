@@ -4,11 +4,10 @@ import numpy as np
 import oracles
 import pytest
 from conftest import DATA
+from evaluation import parse, values
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import BorderFile, data_text
 from threadpoolctl import threadpool_limits
-
-from fastsvm_cli import _native
 
 TEXT = b"""fastsvm_model border 1
 svm_type c_svc
@@ -36,16 +35,8 @@ end
 """
 
 
-def parse(rows, labels=None):
-    chunk, fault, _, _ = _native.parse(data_text(rows, labels) or b"")
-    assert fault is None
-    return chunk
-
-
 def values_of(model, rows):
-    out = _native.Decisions(model.pairs)
-    model.decision_values(parse(rows), out)
-    return np.array(out.value)
+    return values(model, parse(rows))
 
 
 def numbers(rows, d):

@@ -61,3 +61,14 @@ def shared():
     if not (folder / "models").is_dir():
         pytest.skip("no ../shared with benchmark data and models")
     return folder
+
+
+@pytest.fixture
+def best_kernels():
+    """For tests that choose a build of the hot loops, or threads: both as they were, afterwards."""
+    from fastsvm_cli import _native
+
+    name = _native.kernels()
+    yield
+    assert _native.select_kernels(name)
+    _native.set_threads(0)

@@ -7,7 +7,8 @@ import numpy as np
 import oracles
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
-from oracles import OWN_KERNELS, data_text, random_machine, random_rows
+from evaluation import parse
+from oracles import OWN_KERNELS, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.blocks import compile_blocks
@@ -23,12 +24,6 @@ COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle, "blocks
 HUGE = 1e160  # its square overflows
 UNKNOWN = 1000  # an index no support vector has
 NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius settles it
-
-
-def parse(rows):
-    chunk, fault, _, _ = _native.parse(data_text(rows) or b"")
-    assert fault is None
-    return chunk
 
 
 def exact_model(machine):

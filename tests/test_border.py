@@ -8,7 +8,8 @@ import numpy as np
 import oracles
 import pytest
 import scipy.sparse
-from bordering import TEXT, as_row, check_samples, numbers, parse, values_of, wavy_files
+from bordering import TEXT, as_row, check_samples, numbers, values_of, wavy_files
+from evaluation import fault_of, parse
 from oracles import EXTENDED, BorderFile, Machine, border_values, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native
@@ -305,14 +306,6 @@ def rows_for(rng, border):
     return [*rows, {}, {50: 2.0}, *([dict(zip(border.features, samples[0, 0].tolist()))] if samples is not None else [])]
 
 
-@pytest.fixture
-def best_kernels():
-    name = _native.kernels()
-    yield
-    assert _native.select_kernels(name)
-    _native.set_threads(0)
-
-
 @pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("local", [1, 2, 5, 32, 64])
 def test_a_row_gets_the_value_of_its_nearest_samples(best_kernels, name, local):
@@ -408,15 +401,6 @@ def test_probabilities_of_a_model_are_libsvms_sigmoid_of_the_border_decision(fas
 
 
 # ---- files
-
-
-def fault_of(text):
-    """The one line with which a text is refused."""
-    with pytest.raises(ModelFormatError) as caught:
-        parse_model(text, "m")
-    message = str(caught.value)
-    assert message.startswith("m:") and message.isprintable() and len(message) < 300, ascii(message)
-    return message
 
 
 def test_a_hand_made_file_is_read_and_written_back_and_means_what_it_says():

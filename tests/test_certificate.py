@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
+from evaluation import decide, parse, reference
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 from threadpoolctl import threadpool_limits
 
@@ -42,24 +43,6 @@ def certified(machine, **options):
 
 def fingerprint(machine):
     return sha256(machine.text()).hexdigest()[:32]
-
-
-def parse(rows):
-    chunk, fault, _, _ = _native.parse(data_text(rows))
-    assert fault is None
-    return chunk
-
-
-def decide(model, chunk):
-    out = _native.Decisions(model.pairs, True)
-    model.decision_values(chunk, out)
-    return np.array(out.value), np.array(out.radius)
-
-
-def reference(exact, chunk):
-    out = _native.Decisions(exact.pairs)
-    exact.reference_values(chunk, out)
-    return np.array(out.value)
 
 
 def error_and_radius(machine, rows, **options):

@@ -9,6 +9,7 @@ import oracles
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
+from evaluation import parse
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native
@@ -26,13 +27,6 @@ seeded = settings(max_examples=150, deadline=None, suppress_health_check=list(He
 
 
 @pytest.fixture
-def best_kernels():
-    name = _native.kernels()
-    yield
-    assert _native.select_kernels(name)
-
-
-@pytest.fixture
 def all_threads():
     yield
     _native.set_threads(0)
@@ -40,12 +34,6 @@ def all_threads():
 
 def compiled(machine, **options):
     return compile_maclaurin(parse_model(machine.text(), "a.model"), fingerprint="0" * 32, **options)
-
-
-def parse(rows):
-    chunk, fault, _, _ = _native.parse(data_text(rows))
-    assert fault is None
-    return chunk
 
 
 def decide(model, rows):

@@ -17,6 +17,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 from conftest import ROOT
+from evaluation import HAND, ROWS, fault_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from libsvm.svm import gen_svm_nodearray, libsvm
@@ -47,18 +48,6 @@ def values_of(model, chunks):
         model.decision_values(chunk, out)
         parts.append(np.array(out.value))
     return np.concatenate(parts)
-
-
-ROWS = _native.parse(b"1 1:0.5 2:-1 3:0.25\n1\n-1 2:2 9:1\n1 1:-0.5 4:1 2000000000:0.5\n")[0]
-
-
-def fault_of(text, path="m"):
-    """The one line with which a text is refused."""
-    with pytest.raises(ModelFormatError) as caught:
-        parse_model(text if isinstance(text, bytes) else text.encode(), path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}:") and message.isprintable() and len(message) < 300, ascii(message)
-    return message
 
 
 def is_refused(text):
@@ -292,22 +281,6 @@ def test_a_model_without_support_vectors_answers_minus_rho():
 
 
 # ---- a model by hand, and what can be wrong with it
-
-
-HAND = """svm_type c_svc
-kernel_type rbf
-gamma 0.5
-nr_class 3
-total_sv 4
-rho 0.25 -0.5 0.125
-label 1 -1 7
-nr_sv 2 1 1
-SV
-0.5 1 1:1 3:2.5
-0.25 0 2:1
--0.75 1 1:-1 4:0.5
--1 -0.5 0:0.125
-"""
 
 
 def hand(*changes):

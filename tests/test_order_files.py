@@ -6,33 +6,19 @@ import sys
 
 import numpy as np
 import pytest
+from evaluation import HAND, ROWS, fault_of, parse
 from oracles import OWN_KERNELS, random_machine, random_rows
-from ordering import COMPILERS, exact_model, lines, order, parse
+from ordering import COMPILERS, exact_model, lines, order
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 
-HAND = b"""svm_type c_svc
-kernel_type rbf
-gamma 0.5
-nr_class 3
-total_sv 4
-rho 0.25 -0.5 0.125
-label 1 -1 7
-nr_sv 2 1 1
-SV
-0.5 1 1:1 3:2.5
-0.25 0 2:1
--0.75 1 1:-1 4:0.5
--1 -0.5 0:0.125
-"""
 OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}, "blocks": {}}
-ROWS = _native.parse(b"1 1:0.5 2:-1 3:0.25\n1\n-1 2:2 9:1\n1 1:-0.5 4:1 2000000000:0.5\n")[0]
 
 
 def made(method):
-    return COMPILERS[method](parse_model(HAND, "m"), fingerprint="0123456789abcdef", **OPTIONS[method]).to_text()
+    return COMPILERS[method](parse_model(HAND.encode(), "m"), fingerprint="0123456789abcdef", **OPTIONS[method]).to_text()
 
 
 def own(method):
@@ -42,15 +28,6 @@ def own(method):
 
 
 TEXTS = {**{method: made(method) for method in COMPILERS}, **{f"{method}-own": own(method) for method in COMPILERS}}
-
-
-def fault_of(text):
-    """The one line with which a text is refused."""
-    with pytest.raises(ModelFormatError) as caught:
-        parse_model(text, "m")
-    message = str(caught.value)
-    assert message.startswith("m:") and message.isprintable() and len(message) < 300, ascii(message)
-    return message
 
 
 def is_refused(text):

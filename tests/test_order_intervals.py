@@ -5,8 +5,9 @@ import oracles
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
+from evaluation import parse
 from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import COMPILERS, NEVER, UNKNOWN, Libsvm, after, exact_model, lines, order, parse, random_case, random_options, random_vectors, settled, spread, truths, uncovered
+from ordering import COMPILERS, NEVER, UNKNOWN, Libsvm, after, exact_model, lines, order, random_case, random_options, random_vectors, settled, spread, truths, uncovered
 from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native

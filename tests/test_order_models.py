@@ -6,8 +6,9 @@ from math import sqrt
 import numpy as np
 import oracles
 import pytest
+from evaluation import parse
 from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import COMPILERS, HUGE, UNKNOWN, Libsvm, after, exact_model, lines, order, parse, random_case, random_options, settled, spread, truths, uncovered
+from ordering import COMPILERS, HUGE, UNKNOWN, Libsvm, after, exact_model, lines, order, random_case, random_options, settled, spread, truths, uncovered
 from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
@@ -215,14 +216,6 @@ def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_lab
 
 
 # ---- every build of the hot loops, threads, chunks
-
-
-@pytest.fixture
-def best_kernels():
-    name = _native.kernels()
-    yield
-    assert _native.select_kernels(name)
-    _native.set_threads(0)
 
 
 @pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model, svm_problem, svm_read_problem, svm_save_model, svm_train
+from evaluation import parse, reference
 from oracles import Machine, data_text, random_machine, random_rows
 from threadpoolctl import threadpool_limits
 
@@ -38,13 +39,6 @@ def serial_libsvm():
     """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
     with threadpool_limits(1, user_api="openmp"):
         yield
-
-
-@pytest.fixture
-def best_kernels():
-    name = _native.kernels()
-    yield
-    assert _native.select_kernels(name)
 
 
 @pytest.fixture
@@ -100,23 +94,10 @@ class Libsvm:
         return [head, *(["%g" % label, *("%g" % p for p in row)] for label, row in zip(*self.probabilities(rows)))]
 
 
-def parse(rows, labels=None):
-    text = data_text(rows, labels)
-    chunk, fault, _, _ = _native.parse(text) if rows else _native.parse(b"")
-    assert fault is None
-    return chunk
-
-
 def decide(model, chunk, until=None):
     out = _native.Decisions(model.pairs)
     model.decision_values(chunk, out, until)
     return np.array(out.value), out
-
-
-def reference(model, chunk):
-    out = _native.Decisions(model.pairs)
-    model.reference_values(chunk, out)
-    return np.array(out.value)
 
 
 def written_lines(model, chunks, **options):

@@ -1,0 +1,63 @@
+"""What tests of every kind of model do with one: rows as a chunk, numbers as arrays, faults as lines."""
+
+import numpy as np
+import pytest
+from oracles import data_text
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import parse_model
+
+#: A model by hand, three classes.
+HAND = """svm_type c_svc
+kernel_type rbf
+gamma 0.5
+nr_class 3
+total_sv 4
+rho 0.25 -0.5 0.125
+label 1 -1 7
+nr_sv 2 1 1
+SV
+0.5 1 1:1 3:2.5
+0.25 0 2:1
+-0.75 1 1:-1 4:0.5
+-1 -0.5 0:0.125
+"""
+#: Rows for it: one without entries, features it does not know.
+ROWS = _native.parse(b"1 1:0.5 2:-1 3:0.25\n1\n-1 2:2 9:1\n1 1:-0.5 4:1 2000000000:0.5\n")[0]
+
+
+def parse(rows, labels=None):
+    chunk, fault, _, _ = _native.parse(data_text(rows, labels) if rows else b"")
+    assert fault is None
+    return chunk
+
+
+def decide(model, chunk):
+    """(values, radii), (rows, pairs) each."""
+    out = _native.Decisions(model.pairs, True)
+    model.decision_values(chunk, out)
+    return np.array(out.value), np.array(out.radius)
+
+
+def values(model, chunk):
+    """(rows, pairs)"""
+    out = _native.Decisions(model.pairs)
+    model.decision_values(chunk, out)
+    return np.array(out.value)
+
+
+def reference(model, chunk):
+    """Likewise, in LIBSVM's own order of operations."""
+    out = _native.Decisions(model.pairs)
+    model.reference_values(chunk, out)
+    return np.array(out.value)
+
+
+def fault_of(text, path="m"):
+    """The one line with which a text is refused."""
+    with pytest.raises(ModelFormatError) as caught:
+        parse_model(text if isinstance(text, bytes) else text.encode(), path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}:") and message.isprintable() and len(message) < 300, ascii(message)
+    return message

@@ -1,0 +1,129 @@
+"""What the tests of reduced sets share."""
+
+from hashlib import sha256
+
+import numpy as np
+import oracles
+import pytest
+from conftest import DATA
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+from oracles import EXTENDED, Machine, random_machine
+
+from fastsvm_cli.compilers.probabilities import refit
+from fastsvm_cli.compilers.reduced_set import compile_reduced_set
+from fastsvm_cli.data import read_chunks
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.prediction import predict
+
+TYPES = [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)]
+INITS, OPTIMIZERS = ("greedy", "random", "alpha", "cluster"), ("none", "irprop", "fixed-point")
+
+
+def fingerprint(text):
+    return sha256(text).hexdigest()[:32]
+
+
+def exact_model(machine):
+    return parse_model(machine.text(), "a.model")
+
+
+def reduce(machine, count, **options):
+    return compile_reduced_set(exact_model(machine), fingerprint=fingerprint(machine.text()), count=count, **options)
+
+
+def split(text: bytes) -> "tuple[Machine, list[bytes]]":
+    """A reduced set's file: the LIBSVM model, and the words of the line behind it."""
+    model, word, line = text.rpartition(b"fastsvm_reduced ")
+    assert word and line.endswith(b"\n") and line.count(b"\n") == 1
+    return Machine.read(model), line.split()
+
+
+def machine_of(found) -> Machine:
+    return split(found.model.to_text())[0]
+
+
+def lines(model, chunks, **options):
+    written = []
+    tally = predict(model, chunks, written.append, path="rows", **options)
+    return b"".join(written).decode().splitlines(), tally
+
+
+def labels(model, chunks):
+    return np.array(lines(model, chunks)[0], float)
+
+
+def as_rows(x):
+    return [{j: float(v) for j, v in enumerate(row, 1)} for row in x]
+
+
+def some_machine(seed, svm_type="c_svc", classes=2, n=40, d=5, gamma=0.5, probability=False, offset=0.0):
+    """Different vectors, any coefficients; some are 0, as in a trained model of several classes."""
+    rng = np.random.default_rng(seed)
+    machine = random_machine(rng, svm_type, "rbf", as_rows(offset + rng.standard_normal((n, d))), nr_class=classes, gamma=gamma, probability=probability)
+    machine.label = [3, -4, 1, 7][:classes] if machine.classification else []
+    if classes > 2:
+        machine.coef[rng.random(machine.coef.shape) < 0.2] = 0
+    return machine
+
+
+def members(machine, pair):
+    """Which vectors take part in a decision function."""
+    if not machine.classification:
+        return np.ones(len(machine.vectors), bool)
+    return np.isin(np.repeat(np.arange(machine.nr_class), machine.nr_sv), machine.pairs[pair])
+
+
+class Dense:
+    """|Psi|^2 (pairs), |Psi - Psi'|^2 (pairs), and what they are made of: K of the vectors z and x, coefficients a and beta."""
+
+    def __init__(self, machine: Machine, small: Machine):
+        self.a, self.beta = machine.pair_coefficients.astype(EXTENDED), small.pair_coefficients.astype(EXTENDED)
+        self.kzz, self.kzx = oracles.kernel_values(small, small.vectors), oracles.kernel_values(machine, small.vectors)
+        self.b = self.a @ self.kzx.T  # <Psi, phi(z)>: (pairs, L)
+        self.norm = ((self.a @ oracles.kernel_values(machine, machine.vectors)) * self.a).sum(axis=1)
+        self.distance = self.norm - 2 * (self.beta * self.b).sum(axis=1) + ((self.beta @ self.kzz) * self.beta).sum(axis=1)
+
+    @property
+    def share(self):
+        return float(self.distance.sum() / self.norm.sum())
+
+
+JOBS = {
+    "rings": ("rings.train", "rings.test", "-g 0.5 -c 10"),
+    "rings-probability": ("rings.train", "rings.test", "-g 0.5 -c 10 -b 1"),
+    "rings-nu": ("rings.train", "rings.test", "-s 1 -n 0.3 -g 0.5"),
+    "rings-one-class": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5"),
+    "rings-one-class-probability": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5 -b 1"),
+    "colors": ("colors.train", "colors.test", "-g 0.05"),
+    "colors-probability": ("colors.train", "colors.test", "-g 0.05 -b 1"),
+    "waves": ("waves.train", "waves.train", "-s 3 -g 1 -p 0.02 -b 1"),
+    "waves-nu": ("waves.train", "waves.train", "-s 4 -g 1 -n 0.3"),
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """name -> (model file, test file); models of 250 rows of data/."""
+    folder = tmp_path_factory.mktemp("trained")
+    for name, (train_file, _, options) in JOBS.items():
+        y, x = svm_read_problem(str(DATA / train_file))
+        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:250], x[:250], f"-q {options}"))
+    return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in JOBS.items()}
+
+
+@pytest.fixture(scope="module")
+def reduced(trained, tmp_path_factory):
+    """reduced("rings", 20) -> the path of that reduced set, made once, without the command: half of the time."""
+    folder = tmp_path_factory.mktemp("reduced")
+
+    def get(name, count=30, data=None):
+        path = folder / f"{name}.{count}{'.refitted' if data else ''}"
+        if not path.exists():
+            model = trained[name][0]
+            found = compile_reduced_set(load_model(str(model)), fingerprint=fingerprint(model.read_bytes()), count=count)
+            if data:
+                refit(found.model, read_chunks(str(data)))
+            path.write_bytes(found.model.to_text())
+        return path
+
+    return get

@@ -1,0 +1,252 @@
+"""fastsvm reduce as a user meets it, and the line behind the last vector."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from conftest import DATA, FASTSVM
+from evaluation import parse, values
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+from oracles import Machine, data_text, random_rows
+from reducing import reduced, split, trained  # noqa: F401, F811 (trained and reduced are fixtures)
+from test_parity import serial_libsvm  # noqa: F401 (a fixture of every test here)
+
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.reduced_set import ReducedModel
+
+# ---- the command
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless)"),
+        (["--vectors", 5, "--ratio", 0.1], "--vectors and --ratio do not go together"),
+        (["--vectors", 5, "--target", 0.1], "--vectors and --target do not go together"),
+        (["--target", 0.1, "--lossless"], "--target and --lossless do not go together"),
+        (["--vectors", 0], "0 is not in the range"),
+        (["--ratio", 0], "is not in the range"),
+        (["--ratio", 1.5], "is not in the range"),
+        (["--target", 0], "is not in the range"),
+        (["--vectors", 5, "--init", "best"], "best"),
+        (["--vectors", 5, "--optimizer", "adam"], "adam"),
+        (["--lossless", "--no-finish"], "--lossless places no vectors"),
+        (["--target", 0.1, "--init", "cluster"], "kernel k-means"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, trained, arguments, words):
+    done = fastsvm("reduce", *arguments, trained["rings"][0], code=2)
+    assert words in done.err and done.out == "" and os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "kernel, option", [(kernel, ["--lossless"]) for kernel in ("linear", "precomputed", "negative gamma")] + [(kernel, ["--vectors", 2]) for kernel in ("polynomial", "negative gamma")]
+)
+def test_other_kernels_are_refused_in_one_line(fastsvm, tmp_path, kernel, option):
+    """Or, without loss, come out as a model of that kernel."""
+    vectors = [{0: at} for at in (1, 1, 2)] if kernel == "precomputed" else [{1: 1.0}, {1: 1.0}, {2: 1.0}]
+    machine = Machine("c_svc", "rbf" if kernel == "negative gamma" else kernel, vectors, np.array([[1.0], [0.5], [-1.0]]), [0.1], 0.5, 0.1, 2, [1, -1], [2, 1])
+    if kernel == "negative gamma":
+        machine.gamma = -0.5
+    (tmp_path / "m").write_bytes(machine.text())
+    (tmp_path / "rows").write_bytes(data_text([{0: 1, 1: 1.0, 2: 0.3} if kernel == "precomputed" else {1: 3.0, 2: -3.0}]))
+    done = fastsvm("reduce", *option, "m", "out", code=None)
+    if done.code == 0 and option == ["--lossless"]:
+        (before, after) = (fastsvm("predict", "-q", "--values", "rows", file).out.split() for file in ("m", "out"))
+        assert float(after[1]) == pytest.approx(float(before[1]), rel=1e-12)
+        if len(after) > 2:  # a radius: it has to hold
+            assert abs(float(after[1]) - float(before[1])) <= float(after[2])
+        return
+    assert done.code == 1 and done.out == "" and not (tmp_path / "out").exists()
+    what = "an rbf kernel with gamma -0.5" if kernel == "negative gamma" else f"a {kernel} kernel"
+    assert done.err == f"Error: m: {what} found; reduce places vectors for rbf kernels with gamma 0 or more\n"
+
+
+def test_faults_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, trained):
+    model, test = trained["rings"]
+    fastsvm("approx", "-q", model, "compiled")
+    (tmp_path / "bad").write_text("1 1:1\n1 foo\n")
+    (tmp_path / "broken").write_bytes(model.read_bytes()[:-20])
+    (tmp_path / "out").write_text("before\n")
+    listing = sorted(os.listdir(tmp_path))
+    for arguments, message in (
+        (["compiled", "out"], "compiled: a compiled model found, expected the LIBSVM model it was made from"),
+        (["broken", "out"], "broken:"),
+        ([test, "out"], f"{test}:1: this looks like a data file, expected a LIBSVM or fastsvm model"),
+        (["nowhere", "out"], "nowhere: No such file or directory"),
+        (["--data", "bad", model, "out"], "bad:2: 'foo' found, expected index:value"),
+        (["--data", "nowhere", model, "out"], "nowhere: No such file or directory"),
+        ([model, "nowhere/out"], "nowhere/out: No such file or directory"),
+        ([model, "/dev/full"], "/dev/full: No space left on device"),
+    ):
+        done = fastsvm("reduce", "--vectors", 3, *arguments, code=1)
+        assert done.err.startswith(f"Error: {message}") and done.err.count("\n") == 1 and done.out == "", str(done)
+        assert (tmp_path / "out").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == listing
+
+
+def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
+    """An empty --data file: what is said of it is not measured on the support vectors."""
+    (tmp_path / "empty").write_text("")
+    done = fastsvm("reduce", "--vectors", 3, "--data", "empty", trained["rings"][0], "out", code=None)
+    said = re.search(r"labels that differ on (.*): \d+ of (\d+)", done.out)
+    assert done.code == 1 or said[1] == "the support vectors" or said[2] == "0", str(done)
+
+
+def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, trained):
+    model = trained["rings"][0]
+    done = fastsvm("reduce", "--vectors", 10, "--no-finish", model)
+    assert os.listdir(tmp_path) == ["rings.model.reduced"] and done.err == ""
+    text = (tmp_path / "rings.model.reduced").read_text()
+    piped = fastsvm("reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes())  # the model through standard input, too
+    assert piped.out == text and piped.err == done.out.replace(": rings.model.reduced", ": standard output")
+    quiet = fastsvm("reduce", "-q", "--vectors", 10, "--no-finish", model, "-")
+    assert quiet.out == text and quiet.err == ""
+
+
+def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fastsvm, tmp_path, trained):
+    """On this data; iRprop+ reaches the number."""
+    model, test = trained["waves"]
+    options = ["--vectors", 40, "--init", "random", "--no-finish"]
+    done = fastsvm("reduce", *options, "--optimizer", "fixed-point", model, "stalled")
+    count = int(re.search(r"-> (\d+) vectors", done.out)[1])
+    assert 1 <= count < 40
+    assert re.fullmatch(r"Warning: fixed-point iteration came to no rest.*irprop.*\n", done.err)
+    assert len(split((tmp_path / "stalled").read_bytes())[0].vectors) == count
+    assert np.isfinite(np.array(fastsvm("predict", "-q", test, "stalled").out.split(), float)).all()
+    done = fastsvm("reduce", *options, "--optimizer", "irprop", model, "placed")
+    assert "-> 40 vectors" in done.out and done.err == ""
+
+
+def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
+    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun."""
+    y, x = svm_read_problem(str(DATA / "rings.train"))
+    svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute's work
+    (tmp_path / "out").write_text("before\n")
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [FASTSVM, "reduce", "--vectors", "1200", "m", "out"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}, start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    seen, deadline = b"", time.monotonic() + 60
+    while b"squared distance" not in seen and time.monotonic() < deadline and process.poll() is None:
+        if select.select([screen], [], [], 0.5)[0]:
+            seen += os.read(screen, 4096)
+    assert re.search(rb"reduce\x1b?\S* squared distance", seen), seen[-500:]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    try:
+        while select.select([screen], [], [], 0.1)[0]:
+            seen += os.read(screen, 4096)
+    except OSError:  # the other end is closed
+        pass
+    os.close(screen)
+    assert b"Traceback" not in seen and process.stdout.read() == b""
+    assert sorted(os.listdir(tmp_path)) == ["m", "out"] and (tmp_path / "out").read_text() == "before\n"
+
+
+def test_help_names_every_option(fastsvm):
+    text = fastsvm("reduce", "--help", env={"COLUMNS": "60"}).out
+    assert max(map(len, text.splitlines())) <= 80
+    for option in ("--vectors", "--ratio", "--target", "--data", "--lossless", "--init", "--optimizer", "--no-finish", "--seed", "--threads", "--quiet"):
+        assert option in text
+
+
+# ---- the line behind the last vector
+
+
+SMALL = Machine("c_svc", "rbf", [{1: 1.0}, {2: 0.5}], np.array([[0.5], [-0.5]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[1, 1])
+LINE = b"fastsvm_reduced 1 0123456789abcdef0123456789abcdef 30 8 0.25 12.5\n"
+NUMBER = SMALL.text().count(b"\n") + 1  # of that line
+
+
+def test_the_line_is_read_back():
+    model = parse_model(SMALL.text() + LINE, "m")
+    assert isinstance(model, ReducedModel) and model.fingerprint == "0123456789abcdef0123456789abcdef"
+    origin = model.origin
+    assert (origin.radius, origin.weight, origin.count, origin.longest) == ([0.25], [12.5], 30, 8)
+    assert model.to_text() == parse_model(model.to_text(), "m").to_text() and model.to_text().endswith(LINE)
+    assert parse_model((SMALL.text() + LINE).replace(b"\n", b"\r\n"), "m").origin.radius == [0.25]
+
+
+def test_a_libsvm_model_without_the_line_is_one_as_before():
+    model = parse_model(SMALL.text(), "m")
+    assert not isinstance(model, ReducedModel) and not model.certified and b"fastsvm" not in model.to_text()
+    rows = random_rows(np.random.default_rng(30), 20, [1, 2, 3])
+    np.testing.assert_array_equal(values(model, parse(rows)), values(parse_model(SMALL.text() + LINE, "m"), parse(rows)))
+
+
+WORDS = LINE.split()
+FAULTS = {
+    "a word too few": (b" ".join(WORDS[:-1]) + b"\n", "6 words in the line 'fastsvm_reduced' found, expected 7"),
+    "a word too many": (b" ".join([*WORDS, b"1"]) + b"\n", "8 words in the line 'fastsvm_reduced' found, expected 7"),
+    "nothing but its name": (b"fastsvm_reduced \n", "version '' of the line 'fastsvm_reduced' found, this fastsvm reads 1"),
+    "version 2": (LINE.replace(b" 1 ", b" 2 ", 1), "version '2' of the line 'fastsvm_reduced' found, this fastsvm reads 1"),
+    "nan": (LINE.replace(b"0.25", b"nan"), "fastsvm_reduced 'nan' found, expected a finite number"),
+    "inf": (LINE.replace(b"12.5", b"inf"), "fastsvm_reduced 'inf' found, expected a finite number"),
+    "no number": (LINE.replace(b"0.25", b"0.2.5"), "fastsvm_reduced '0.2.5' found, expected a finite number"),
+    "half a vector": (LINE.replace(b" 30 ", b" 3.5 "), "fastsvm_reduced '3.5' found, expected a whole number"),
+    "a negative radius": (LINE.replace(b" 0.25", b" -0.25"), "a negative number in the line 'fastsvm_reduced' found"),
+    "cut off": (LINE[:-4], None),
+    "without its end": (LINE[:-1], None),
+    "text after it": (LINE + b"more\n", None),
+    "twice": (LINE * 2, None),
+    "another name": (LINE.replace(b"reduced", b"reducex"), "text found after the 2 support vectors that total_sv announces"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_faulty_line_is_refused_in_one_clear_line(name):
+    line, message = FAULTS[name]
+    with pytest.raises(ModelFormatError) as caught:
+        parse_model(SMALL.text() + line, "m")
+    assert re.match(rf"m:({NUMBER}|{NUMBER + 1}): \S", str(caught.value)) and "\n" not in str(caught.value)
+    if message:
+        assert str(caught.value) == f"m:{NUMBER}: {message}"
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_the_line_belongs_to_rbf_models(kernel):
+    machine = Machine("c_svc", kernel, [{0: 1}, {0: 2}], SMALL.coef, [0.1], label=[1, -1], nr_sv=[1, 1])
+    with pytest.raises(ModelFormatError):
+        parse_model(machine.text() + LINE, "m")
+
+
+def test_a_reduced_set_cut_off_at_any_byte_is_refused_or_a_libsvm_model():
+    text = SMALL.text() + LINE
+    for stop in range(len(text)):
+        if stop == len(SMALL.text()):  # nothing is left of the line: a LIBSVM model, that proves nothing
+            assert not parse_model(text[:stop], "m").certified
+            continue
+        with pytest.raises(ModelFormatError):
+            parse_model(text[:stop], "m")
+
+
+def test_a_line_with_any_one_byte_changed_is_refused_or_a_line():
+    for at in range(len(LINE)):
+        for byte in (b"x", b" ", b"-", b"\n", b"\xff", b"9", b"\0"):
+            try:
+                model = parse_model(SMALL.text() + LINE[:at] + byte + LINE[at + 1 :], "m")
+            except ModelFormatError as error:
+                assert str(error).startswith("m:") and str(error).isprintable()
+            else:
+                assert model.origin.radius[0] >= 0 and np.isfinite(model.origin.radius + model.origin.weight).all()
+
+
+@pytest.mark.parametrize("line", [None, b"fastsvm_reduced 2 x 1 1 1 1\n"])
+def test_svm_predict_does_not_mind_the_line(svm_predict, tmp_path, line):
+    """Whatever it will say in a later version."""
+    (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {2: 1.0}, {}]))
+    written = []
+    for name, text in (("plain", SMALL.text()), ("reduced", SMALL.text() + (line or LINE))):
+        (tmp_path / name).write_bytes(text)
+        subprocess.run([svm_predict, "rows", name, "out"], cwd=tmp_path, check=True, capture_output=True)
+        written.append((tmp_path / "out").read_text())
+    assert written[0] == written[1] == "1\n-1\n-1\n"
