@@ -4,6 +4,7 @@ from math import sqrt
 from typing import Iterable
 
 from fastsvm_cli import _native
+from fastsvm_cli.data import bounded
 from fastsvm_cli.models.base import Model
 
 
@@ -30,10 +31,10 @@ def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]")
     """Predict the rows with both, in memory. The scores mean something where the rows have labels."""
     out = Agreement()
     one, other = _native.Predictions(), _native.Predictions()
-    decisions, others = _native.Decisions(model.pairs), _native.Decisions(reference.pairs)
+    decisions, others = (_native.Decisions(each.pairs, False, each.labels_alone) for each in (model, reference))
     task, reference_task = model.header.task(), reference.header.task()
     regression = reference.header.regression
-    for chunk in chunks:
+    for chunk in bounded(chunks, max(model.pairs, reference.pairs)):
         model.decision_values(chunk, decisions)
         reference.decision_values(chunk, others)
         _native.predict(task, decisions, False, one)

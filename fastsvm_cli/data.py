@@ -9,6 +9,8 @@ from fastsvm_cli.errors import DataFormatError, FileError
 
 #: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller chunks.
 CHUNK_BYTES = 1 << 20
+#: Rows times decision functions evaluated at a time, unless a single row has more.
+MOST_VALUES = 1 << 19
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _MAGIC_BYTES = 6
@@ -59,6 +61,18 @@ def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> I
         if at > start:
             yield chunk.select([row - first for row in wanted[start:at]])
         first += chunk.rows
+
+
+def bounded(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
+    """The same rows in chunks of which MOST_VALUES decision values at most are held at a time, for a model of so many decision functions: a megabyte of short rows,
+    with a number for each of them and every pair of 300 classes, would be twenty gigabytes."""
+    most = max(1, MOST_VALUES // max(pairs, 1))
+    for chunk in chunks:
+        if chunk.rows <= most:
+            yield chunk
+        else:
+            for first in range(0, chunk.rows, most):
+                yield chunk.slice(first, min(first + most, chunk.rows))
 
 
 def read_bytes(path: str) -> bytes:

@@ -3,6 +3,7 @@
 from typing import Callable, Iterable
 
 from fastsvm_cli import _native
+from fastsvm_cli.data import bounded
 from fastsvm_cli.errors import DataFormatError, RowError
 from fastsvm_cli.models.base import Model
 
@@ -54,7 +55,11 @@ def predict(
     header = exact.model.header if exact is not None and probability and model.reduced else model.header
     task, predictions = header.task(), _native.Predictions()
     with_radius = model.certified and (values or exact is not None or model.ordered)
-    decisions = _native.Decisions(model.pairs, with_radius)
+    # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of the decision values: only svm-predict's
+    # own numbers are sure to give its own probabilities and label, to the last digit.
+    coupled = bool(probability and header.classification and header.nr_class > 2 and (model.proves or exact is not None))
+    labels_only = model.labels_alone and exact is None and not (probability or values or with_radius)
+    decisions = _native.Decisions(model.pairs, with_radius, labels_only)
     again, tally = _native.Decisions(model.pairs, with_radius), Tally(labelled)
     until = (_thresholds(header) if probability else []) if probability or values else None
     if tolerance is not None:
@@ -62,9 +67,13 @@ def predict(
     stopped = model.ordered and not model.proves
     if probability and not header.regression:
         write(f"labels {' '.join(map(str, header.label))}\n".encode() if header.classification else b"label normal outlier\n")
-    for chunk in chunks:
+    for chunk in chunks if labels_only else bounded(chunks, model.pairs):
         try:
-            model.decision_values(chunk, decisions, until if model.proves else None)
+            if coupled and exact is None:
+                model.reference_values(chunk, decisions)
+                decisions.reference_rows = chunk.rows
+            else:
+                model.decision_values(chunk, decisions, until if model.proves else None)
         except RowError as fault:
             raise DataFormatError(path, chunk.first_line + fault.row, fault.why) from None
         tally.outside += decisions.outside
@@ -76,22 +85,19 @@ def predict(
             rows = _native.unsettled(task, decisions, probability, exact.tolerance)
             if rows:
                 part = chunk.select(rows)
-                exact.model.decision_values(part, again, until)
-                decisions.put(rows, again)
                 tally.evaluated += len(rows)
-                # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
-                open_still = _native.unsettled(task, again, probability, exact.tolerance)
-                tally.reference_rows += again.reference_rows + sum(again.radius[row, 0] > 0 for row in open_still)
+                open_still = list(range(len(rows)))
+                if not coupled:
+                    exact.model.decision_values(part, again, until)
+                    decisions.put(rows, again)
+                    # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
+                    open_still = [row for row in _native.unsettled(task, again, probability, exact.tolerance) if again.radius[row, 0] > 0]
+                    tally.reference_rows += again.reference_rows
+                tally.reference_rows += len(open_still)
                 if open_still:
                     exact.model.reference_values(part.select(open_still), again)
                     decisions.put([rows[row] for row in open_still], again)
         _native.predict(task, decisions, probability, predictions)
-        if model.proves and exact is None and predictions.doubtful:
-            rows = predictions.doubtful
-            model.reference_values(chunk.select(rows), again)
-            decisions.put(rows, again)
-            _native.predict(task, decisions, probability, predictions)
-            tally.reference_rows += len(rows)
         write(_native.format_lines(task, predictions, decisions if values else None, stopped))
         if tally.score is not None:
             tally.score.add(chunk, predictions)

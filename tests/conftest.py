@@ -72,3 +72,12 @@ def best_kernels():
     yield
     assert _native.select_kernels(name)
     _native.set_threads(0)
+
+
+@pytest.fixture(scope="module")
+def serial_libsvm():
+    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="openmp"):
+        yield

@@ -1,6 +1,5 @@
 """The exact model against LIBSVM 3.37 in this process, against LIBSVM's own program, and against the formulas."""
 
-import ctypes
 import itertools
 import subprocess
 from math import floor, log10
@@ -11,17 +10,15 @@ import pytest
 from conftest import DATA
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from libsvm import svm as libsvm
-from libsvm.svmutil import svm_load_model, svm_problem, svm_read_problem, svm_save_model, svm_train
+from in_process import Libsvm, both, written_lines
+from libsvm.svmutil import svm_problem, svm_read_problem, svm_save_model, svm_train
 from evaluation import parse, reference
 from oracles import Machine, data_text, random_machine, random_rows
-from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction import predict
 from fastsvm_cli.scores import summary_lines
 
 SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
@@ -34,11 +31,7 @@ KERNEL_OPTIONS = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 @pytest.fixture
@@ -47,70 +40,10 @@ def all_threads():
     _native.set_threads(0)
 
 
-class Libsvm:
-    """A model file as LIBSVM itself reads and uses it, through its C interface."""
-
-    def __init__(self, path):
-        self.model = svm_load_model(str(path))
-        self.classes = self.model.get_nr_class()
-        self.pairs = self.classes * (self.classes - 1) // 2
-        self.svm_type = self.model.get_svm_type()
-
-    @staticmethod
-    def nodes(row):
-        out = (libsvm.svm_node * (len(row) + 1))(*((index, value) for index, value in sorted(row.items())))
-        out[len(row)].index = -1
-        return out
-
-    def values(self, rows):
-        out = np.empty((len(rows), self.pairs))
-        buffer = (ctypes.c_double * max(self.pairs, 1))()
-        for r, row in enumerate(rows):
-            libsvm.libsvm.svm_predict_values(self.model, self.nodes(row), buffer)
-            out[r] = buffer[: self.pairs]
-        return out
-
-    def labels(self, rows):
-        return [libsvm.libsvm.svm_predict(self.model, self.nodes(row)) for row in rows]
-
-    def probabilities(self, rows):
-        labels, out = [], np.empty((len(rows), self.classes))
-        buffer = (ctypes.c_double * self.classes)()
-        for r, row in enumerate(rows):
-            labels.append(libsvm.libsvm.svm_predict_probability(self.model, self.nodes(row), buffer))
-            out[r] = buffer[:]
-        return labels, out
-
-    @property
-    def regression(self):
-        return self.svm_type in (libsvm.svm_forms.EPSILON_SVR, libsvm.svm_forms.NU_SVR)
-
-    def lines(self, rows, probability=False):
-        """What svm-predict 3.37 writes to its output file: the lines, split into words."""
-        if not probability or self.regression:
-            return [["%.17g" % label] for label in self.labels(rows)]
-        one_class = self.svm_type == libsvm.svm_forms.ONE_CLASS
-        head = ["label", "normal", "outlier"] if one_class else ["labels", *map(str, self.model.get_labels())]
-        return [head, *(["%g" % label, *("%g" % p for p in row)] for label, row in zip(*self.probabilities(rows)))]
-
-
 def decide(model, chunk, until=None):
     out = _native.Decisions(model.pairs)
     model.decision_values(chunk, out, until)
     return np.array(out.value), out
-
-
-def written_lines(model, chunks, **options):
-    written = []
-    tally = predict(model, chunks, written.append, path="rows", **options)
-    return b"".join(written), tally
-
-
-def both(machine, folder):
-    """The same model file for fastsvm and for LIBSVM."""
-    path = folder / "a.model"
-    path.write_bytes(machine.text())
-    return parse_model(path.read_bytes(), "a.model"), Libsvm(path)
 
 
 def is_text_of(word, number, *, digits, error):

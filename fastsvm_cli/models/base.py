@@ -17,6 +17,7 @@ class Model:
     bounded: bool           whether it counts rows outside a bound (Decisions.outside)
     ordered: bool           whether it counts kernel evaluations (Decisions.kernel_evaluations), because it stops early
     reduced: bool           whether its probability parameters may be other than the exact model's
+    labels_alone: bool      whether it can tell each row's class without all decision values (Decisions made with labels_only: winner in place of value)
     stop_after(steps)       only where it can: answer from so many points alone, proving less (certified then, with radii)
     parse(text, path)       class method: the model in a file's content; raises ModelFormatError
     to_text() -> bytes      the file's content; parse(to_text()) is the same model
@@ -31,7 +32,7 @@ class Model:
         and the side of each (value, margin) in it as well, which only models with one pair are asked for. Raises RowError.
 
     reference_values(chunk, out)
-        Only where the model proves: decision values in LIBSVM's own order of operations, bit for bit; slow.
+        Only where the model proves: decision values in LIBSVM's own order of operations, bit for bit; slower. Raises RowError.
 
     and one line in models.MODEL_TYPES. Everything after decision values (votes, labels, probabilities, lines, scores) is written once,
     elsewhere, and needs nothing more.
@@ -43,6 +44,7 @@ class Model:
     bounded = False
     ordered = False
     reduced = False
+    labels_alone = False
     stop_after: "Callable[[int], None] | None" = None
 
     @property

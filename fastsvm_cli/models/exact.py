@@ -72,13 +72,21 @@ class ExactModel(Model):
             self._evaluator = _native.Exact(self.machine)
         return self._evaluator
 
+    @property
+    def labels_alone(self) -> bool:
+        return self.header.classification and self.header.nr_class > 2
+
     def decision_values(self, chunk, out, until=None):
-        row = self.evaluator.decision_values(chunk, until is not None or self.header.regression, until if isinstance(until, list) else [], out)
-        if row >= 0:
-            raise RowError(row, f"a row without the serials 0 to {self._largest_serial()} found, expected every one of them: the kernel is precomputed")
+        thresholds = until if isinstance(until, list) else []
+        self._demand_serials(self.evaluator.decision_values(chunk, until is not None or self.header.regression, thresholds, out))
 
     def reference_values(self, chunk, out):
-        self.evaluator.reference_sum(chunk, out)
+        self._demand_serials(self.evaluator.reference_sums(chunk, out))
+
+    def _demand_serials(self, row: int) -> None:
+        """row: the first one of a precomputed kernel without the serials it needs, or -1."""
+        if row >= 0:
+            raise RowError(row, f"a row without the serials 0 to {self._largest_serial()} found, expected every one of them: the kernel is precomputed")
 
     def _largest_serial(self) -> int:
         return max(map(int, self.vectors.values), default=0)

@@ -57,6 +57,7 @@ class OrderedModel(Model):
 
     def reference_values(self, chunk, out):
         self.exact.reference_values(chunk, out)
+        out.kernel_evaluations = chunk.rows * self.header.total_sv
 
     def _exact_values(self, chunk, out, until):
         self.exact.decision_values(chunk, out, until)

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 
 #include "blocks.h"
@@ -95,6 +96,16 @@ Chunk select_rows(const Chunk& chunk, const std::vector<std::int64_t>& wanted) {
         to->squared_norms[i] = from.squared_norms[r];
     }
     return Chunk{to};
+}
+
+// Rows [first, last), in place of a selection that lists them.
+Chunk slice_rows(const Chunk& chunk, std::int64_t first, std::int64_t last) {
+    if (first < 0 || last < first || last > chunk.rows->rows) throw nb::index_error("row out of range");
+    std::vector<std::int64_t> wanted(static_cast<std::size_t>(last - first));
+    std::iota(wanted.begin(), wanted.end(), first);
+    Chunk part = select_rows(chunk, wanted);
+    part.rows->first_line = chunk.rows->first_line + first;
+    return part;
 }
 
 nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
@@ -258,10 +269,11 @@ NB_MODULE(_native, m) {
             return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
         }, "(rows) float64")
         .def("select", &select_rows, "rows"_a, "A chunk of these rows, in this order.")
+        .def("slice", &slice_rows, "first"_a, "last"_a, "A chunk of the rows first, ..., last - 1.")
         .def("__len__", [](const Chunk& c) { return c.rows->rows; });
 
     nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
-        .def(nb::init<std::int64_t, bool>(), "pairs"_a, "with_radius"_a = false)
+        .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_only"_a = false)
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
@@ -269,6 +281,7 @@ NB_MODULE(_native, m) {
         .def_rw("kernel_evaluations", &Decisions::kernel_evaluations, "by a model that stops early")
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", [](Decisions& self, const std::vector<std::int64_t>& rows, const Decisions& from) {
+            if (self.labels_only || from.labels_only) throw nb::value_error("labels alone have no values");
             if (from.pairs != self.pairs || from.rows != static_cast<std::int64_t>(rows.size())) throw nb::value_error("other rows or pairs");
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 if (rows[i] < 0 || rows[i] >= self.rows) throw nb::index_error("row out of range");
@@ -297,7 +310,7 @@ NB_MODULE(_native, m) {
             Decisions& d = nb::cast<Decisions&>(self);
             static double none;
             return nb::cast(nb::ndarray<nb::memview, double>(d.value.empty() ? &none : d.value.data(),
-                                                             {static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
+                                                             {d.labels_only ? 0 : static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
                             nb::rv_policy::reference);
         }, "(rows, pairs) float64, writable; valid until the next resize")
         .def_prop_ro("radius", [](nb::handle self) -> nb::object {
@@ -317,7 +330,6 @@ NB_MODULE(_native, m) {
     nb::class_<Predictions>(m, "Predictions")
         .def(nb::init<>())
         .def_ro("rows", &Predictions::rows)
-        .def_ro("doubtful", &Predictions::doubtful, "rows whose coupled probabilities rounding could change visibly")
         .def_prop_ro("label", [](nb::handle self) {
             const Predictions& p = nb::cast<const Predictions&>(self);
             return view(p.label.data(), {p.label.size()}, self);
@@ -443,8 +455,11 @@ NB_MODULE(_native, m) {
         }, "machine"_a)
         .def("decision_values", [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds, Decisions& out) {
             check_pairs(out, self.machine().pairs());
+            if (out.labels_only && (self.machine().classes() < 2 || out.with_radius)) throw nb::value_error("labels alone are for classes, and have no radii");
             const nb::gil_scoped_release release;
-            return self.decision_values(*chunk.rows, precise, thresholds, out);
+            const std::int64_t row = self.without_serials(*chunk.rows);
+            if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, out);
+            return row;
         }, "chunk"_a, "precise"_a, "thresholds"_a, "out"_a, "Returns the first precomputed row that lacks serials, or -1.")
         .def("fast_values", [](const Exact& self, const Chunk& chunk, Decisions& out) {
             check_pairs(out, self.machine().pairs());
@@ -452,15 +467,21 @@ NB_MODULE(_native, m) {
             const nb::gil_scoped_release release;
             self.fast_values(*chunk.rows, out);
         }, "chunk"_a, "out"_a, "Values, and radii of their rounding; no reference sum.")
-        .def("reference_sum", [](const Exact& self, const Chunk& chunk, Decisions& out) {
+        .def("reference_sums", [](const Exact& self, const Chunk& chunk, Decisions& out) {
             check_pairs(out, self.machine().pairs());
+            if (out.labels_only) throw nb::value_error("labels alone have no values");
             const nb::gil_scoped_release release;
+            const std::int64_t row = self.without_serials(*chunk.rows);
+            if (row >= 0) return row;
             out.resize(chunk.rows->rows);
             std::fill(out.radius.begin(), out.radius.end(), 0.0);
-            std::vector<double> scratch(static_cast<std::size_t>(self.machine().total_sv()));
-            for (std::int64_t r = 0; r < chunk.rows->rows; ++r)
-                reference_sum(self.machine(), *chunk.rows, r, scratch.data(), out.value.data() + r * out.pairs);
-        }, "chunk"_a, "out"_a, "Decision values in LIBSVM's own order of operations.");
+            parallel_for(out.rows, wide_group, [&](std::int64_t first, std::int64_t last) {
+                std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
+                std::iota(which.begin(), which.end(), first);
+                reference_sums(self.machine(), *chunk.rows, which.data(), last - first, out.value.data() + first * out.pairs);
+            });
+            return row;
+        }, "chunk"_a, "out"_a, "Decision values in LIBSVM's own order of operations. Returns the first precomputed row that lacks serials, or -1.");
 
     m.def("used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a, "The LIBSVM indices that occur, increasing.");
     m.def("expand", [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows, const std::vector<double>& a, const Numbers& center,

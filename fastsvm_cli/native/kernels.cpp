@@ -306,6 +306,7 @@ void add_scaled(std::int64_t n, double x, const double* w, double* out) {
 
 }  // namespace
 
+extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
 extern const Kernels table;
 const Kernels table = {
     FASTSVM_TEXT(FASTSVM_ISA),
@@ -325,6 +326,8 @@ const Kernels table = {
     degree_terms,
     dot,
     add_scaled,
+    &narrow_reference,
+    &wide_reference,
 };
 
 }  // namespace FASTSVM_ISA

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "reference_lanes.h"
+
 namespace fastsvm {
 
 constexpr int lanes = 8;          // rows, or support vectors, done side by side
@@ -47,6 +49,9 @@ struct Kernels {
     double (*dot)(std::int64_t n, const double* a, const double* b);
     // out[p] += x * w[p]
     void (*add_scaled)(std::int64_t n, double x, const double* w, double* out);
+    // The reference sum's, for narrow_group and for wide_group rows side by side.
+    const ReferenceLoops* narrow_reference;
+    const ReferenceLoops* wide_reference;
 };
 
 const Kernels& kernels();

@@ -42,8 +42,9 @@ double reference_kernel(const Machine& machine, const Rows& x, std::int64_t i, c
 // |x - z|^2 of two rows: a sum of squared differences.
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
-// Decision values of one row exactly as svm_predict_values of LIBSVM 3.37 computes them on x86-64 without OpenMP: its serial sums,
-// its sparse merge, its powi, libm's exp and tanh, no contraction. kernel_values: scratch, (total_sv). out: (pairs).
-void reference_sum(const Machine& machine, const Rows& rows, std::int64_t row, double* kernel_values, double* out);
+// Decision values of `count` rows exactly as svm_predict_values of LIBSVM 3.37 computes them on x86-64 without OpenMP: its serial sums,
+// its sparse merge, its powi, libm's exp and tanh, no contraction. Rows are done side by side, each with LIBSVM's operations in LIBSVM's
+// order. which: their numbers. out: (count, pairs).
+void reference_sums(const Machine& machine, const Rows& rows, const std::int64_t* which, std::int64_t count, double* out);
 
 }  // namespace fastsvm

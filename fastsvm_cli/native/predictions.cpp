@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <cstring>
-#include <mutex>
+#include <limits>
 
 #include "numbers.h"
 #include "parallel.h"
@@ -14,15 +13,24 @@ namespace fastsvm {
 
 namespace {
 
+// LIBSVM's macros, which decide what becomes of a number that is none: both give the second one then, std::min and std::max the first.
+double min(double x, double y) { return x < y ? x : y; }
+double max(double x, double y) { return x > y ? x : y; }
+
 double sigmoid_predict(double decision_value, double a, double b) {
     const double t = decision_value * a + b;
     if (t >= 0) return std::exp(-t) / (1.0 + std::exp(-t));
     return 1.0 / (1 + std::exp(t));
 }
 
-// Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it. r: (k, k) pairwise probabilities; p: (k). Returns whether the stopping test
-// was ever close enough for rounding to decide it.
-bool couple(int k, const std::vector<double>& r, double* p, std::vector<double>& q, std::vector<double>& qp) {
+// Of the first class of a pair: kept away from 0 and 1, also where the decision value overflowed.
+double pairwise_probability(double decision_value, double a, double b) {
+    const double least = 1e-7;
+    return min(max(sigmoid_predict(decision_value, a, b), least), 1 - least);
+}
+
+// Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it. r: (k, k) pairwise probabilities; p: (k).
+void couple(int k, const std::vector<double>& r, double* p, std::vector<double>& q, std::vector<double>& qp) {
     const int max_iter = std::max(100, k);
     const double eps = 0.005 / k;
     const auto at = [k](int i, int j) { return static_cast<std::size_t>(i * k + j); };
@@ -38,7 +46,6 @@ bool couple(int k, const std::vector<double>& r, double* p, std::vector<double>&
             q[at(t, j)] = -r[at(j, t)] * r[at(t, j)];
         }
     }
-    bool close = false;
     for (int iter = 0; iter < max_iter; ++iter) {
         double pqp = 0;
         for (int t = 0; t < k; ++t) {
@@ -47,8 +54,7 @@ bool couple(int k, const std::vector<double>& r, double* p, std::vector<double>&
             pqp += p[t] * qp[t];
         }
         double max_error = 0;
-        for (int t = 0; t < k; ++t) max_error = std::max(max_error, std::fabs(qp[t] - pqp));
-        close |= std::fabs(max_error - eps) < 1e-6 * eps;
+        for (int t = 0; t < k; ++t) max_error = max(std::fabs(qp[t] - pqp), max_error);
         if (max_error < eps) break;
         for (int t = 0; t < k; ++t) {
             const double diff = (-qp[t] + pqp) / q[at(t, t)];
@@ -60,7 +66,6 @@ bool couple(int k, const std::vector<double>& r, double* p, std::vector<double>&
             }
         }
     }
-    return close;
 }
 
 double one_class_probability(const std::vector<double>& marks, double value) {
@@ -80,15 +85,17 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     out.columns = !probability || task.regression() ? 0 : task.classification() ? k : 2;
     out.label.resize(static_cast<std::size_t>(out.rows));
     out.probability.resize(static_cast<std::size_t>(out.rows * out.columns));
-    out.doubtful.clear();
-    std::mutex doubtful_lock;
-    parallel_for(out.rows, 4096, [&](std::int64_t first, std::int64_t last) {
+    // Coupling takes k * k numbers for every row, and as many steps of an iteration.
+    const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
+    parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         std::vector<int> votes(static_cast<std::size_t>(k));
-        std::vector<double> r(static_cast<std::size_t>(k) * k), q(r.size()), qp(static_cast<std::size_t>(k));
+        std::vector<double> r(out.columns ? static_cast<std::size_t>(k) * k : 0), q(r.size()), qp(static_cast<std::size_t>(k));
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
-            if (task.regression()) {
+            if (decisions.labels_only) {
+                out.label[row] = task.labels[static_cast<std::size_t>(decisions.winner[row])];
+            } else if (task.regression()) {
                 out.label[row] = value[0];
             } else if (task.type == SvmType::one_class) {
                 out.label[row] = value[0] > 0 ? 1 : -1;
@@ -97,29 +104,21 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
                     p[1] = 1 - p[0];
                 }
             } else if (out.columns) {
-                const double min_prob = 1e-7;
                 std::size_t pair = 0;
                 for (int i = 0; i < k; ++i)
                     for (int j = i + 1; j < k; ++j, ++pair) {
-                        const double s = sigmoid_predict(value[pair], task.prob_a[pair], task.prob_b[pair]);
-                        r[static_cast<std::size_t>(i * k + j)] = std::min(std::max(s, min_prob), 1 - min_prob);
+                        r[static_cast<std::size_t>(i * k + j)] = pairwise_probability(value[pair], task.prob_a[pair], task.prob_b[pair]);
                         r[static_cast<std::size_t>(j * k + i)] = 1 - r[static_cast<std::size_t>(i * k + j)];
                     }
-                bool close = false;
                 if (k == 2) {
                     p[0] = r[1];
                     p[1] = r[2];
                 } else {
-                    close = couple(k, r, p, q, qp);
+                    couple(k, r, p, q, qp);
                 }
                 int best = 0;
                 for (int i = 1; i < k; ++i)
                     if (p[i] > p[best]) best = i;
-                for (int i = 0; k > 2 && i < k; ++i) close |= i != best && p[best] - p[i] < 1e-9;
-                if (close) {
-                    const std::lock_guard<std::mutex> guard(doubtful_lock);
-                    out.doubtful.push_back(row);
-                }
                 out.label[row] = task.labels[static_cast<std::size_t>(best)];
             } else {
                 std::fill(votes.begin(), votes.end(), 0);
@@ -159,8 +158,9 @@ bool votes_settled(int k, const double* value, const double* radius, std::vector
 
 // Whether the probabilities of two classes print alike at both ends of the interval: they are monotonous in between.
 bool odds_settled(double a, double b, double value, double radius) {
+    if (!std::isfinite(value) || !std::isfinite(radius)) return false;
     const auto text = [a, b](double f, char* out) {
-        const double p = std::min(std::max(sigmoid_predict(f, a, b), 1e-7), 1 - 1e-7);
+        const double p = pairwise_probability(f, a, b);
         char* end = write_g(out, p, 6);
         *end++ = ' ';
         end = write_g(end, 1 - p, 6);
@@ -217,7 +217,8 @@ char* write_radius(char* p, double radius) {
 }  // namespace
 
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds) {
-    constexpr std::int64_t grain = 4096;
+    // Rows formatted at a time: so many numbers are worth a thread.
+    const std::int64_t grain = std::max<std::int64_t>(1, 8192 / (2 + predictions.columns + (values ? 2 * values->pairs : 0)));
     const std::int64_t parts = (predictions.rows + grain - 1) / grain;
     std::vector<std::string> texts(static_cast<std::size_t>(parts));
     const std::int64_t pairs = values ? values->pairs : 0;

@@ -27,17 +27,14 @@ struct Predictions {
     int columns = 0;                  // probabilities per row, 0 without
     std::vector<double> label;        // (rows): class label, +1 / -1, or regression value
     std::vector<double> probability;  // (rows, columns)
-    // Rows of more than two classes whose coupled probabilities are not a continuous function of the decision values there: the iteration
-    // almost stopped a step earlier or later, or two classes are level. Rounding could change what is printed.
-    std::vector<std::int64_t> doubtful;
 };
 
 // As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
 // The rows whose answer the radii leave open. Without `probability`: the label, by svm-predict's votes (regression: a radius above
-// `tolerance`). With it: the text of label and probabilities; of more than two classes every row, because the coupled probabilities
-// are not a continuous function of the decision values.
+// `tolerance`). With it: the text of label and probabilities, of models of two classes and one-class models; of more classes the coupled
+// probabilities are not a continuous function of the decision values, so that no radius settles them and nobody asks.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
 
 // Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.

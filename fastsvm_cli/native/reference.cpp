@@ -1,7 +1,11 @@
 // Compiled without contraction; see CMakeLists.txt. The order of every operation here is LIBSVM's (svm.cpp, Kernel::k_function,
 // svm_predict_values) and must stay so.
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
+#include "kernels.h"
 #include "machine.h"
 
 namespace fastsvm {
@@ -90,29 +94,104 @@ double reference_kernel(const Machine& m, const Rows& x, std::int64_t i, const R
 
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) { return squared_distance(row_of(x, i), row_of(z, j)); }
 
-void reference_sum(const Machine& m, const Rows& rows, std::int64_t row, double* kernel_values, double* out) {
-    const Rows& sv = *m.vectors;
-    const Sparse x = row_of(rows, row);
-    const std::int64_t n = sv.rows;
-    for (std::int64_t i = 0; i < n; ++i) kernel_values[i] = kernel(m, x, row_of(sv, i));
+namespace {
 
-    const int stride = sv.leading;
-    const double* const coef = sv.labels.data();
-    if (m.classes() == 1 && m.pairs() == 1) {  // one-class and regression
-        double sum = 0;
-        for (std::int64_t i = 0; i < n; ++i) sum += coef[i * stride] * kernel_values[i];
-        out[0] = sum - m.rho[0];
-        return;
-    }
-    std::int64_t pair = 0, start_i = 0;
-    for (std::int64_t i = 0; i < m.classes(); start_i += m.nr_sv[i++]) {
-        std::int64_t start_j = start_i + m.nr_sv[i];
-        for (std::int64_t j = i + 1; j < m.classes(); start_j += m.nr_sv[j++], ++pair) {
-            double sum = 0;
-            for (std::int64_t k = start_i; k < start_i + m.nr_sv[i]; ++k) sum += coef[k * stride + j - 1] * kernel_values[k];
-            for (std::int64_t k = start_j; k < start_j + m.nr_sv[j]; ++k) sum += coef[k * stride + i] * kernel_values[k];
-            out[pair] = sum - m.rho[pair];
+// Support vectors whose kernel values are added together, so that a pair's sums are loaded and stored once for all of them.
+constexpr std::int64_t tile = 16;
+constexpr double sums_max = 1 << 19;  // numbers in a group's sums: what a core keeps at hand
+
+// Rows side by side: their entries over the union of their indices, their kernel values with a few support vectors, their sums.
+class Group {
+public:
+    Group(const Machine& machine, int width) : m_(machine), width_(width), loops_(width == wide_group ? *kernels().wide_reference : *kernels().narrow_reference) {}
+
+    // Of at most `width` rows; their decision values go to out: (count, pairs).
+    void sum(const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
+        const bool by_lanes = m_.kernel == KernelType::linear || m_.kernel == KernelType::polynomial || m_.kernel == KernelType::rbf || m_.kernel == KernelType::sigmoid;
+        if (by_lanes) gather(rows, which, count);
+        values_.assign(static_cast<std::size_t>(tile * width_), 0.0);
+        sums_.assign(static_cast<std::size_t>(m_.pairs() * width_), 0.0);
+        const Rows& sv = *m_.vectors;
+        std::int64_t first = 0;
+        for (std::int64_t c = 0; c < m_.classes(); ++c) {
+            const std::int64_t stop = first + m_.nr_sv[static_cast<std::size_t>(c)];
+            for (; first < stop; first += tile) {
+                const std::int64_t n = std::min(tile, stop - first);
+                for (std::int64_t t = 0; t < n; ++t) {
+                    double* const values = values_.data() + t * width_;
+                    if (by_lanes) kernel_values(first + t, count, values);
+                    else
+                        for (std::int64_t r = 0; r < count; ++r) values[r] = kernel(m_, row_of(rows, which[r]), row_of(sv, first + t));
+                }
+                // A pair's sum has the terms of its first class, in order, then those of its second: classes come in that order here.
+                for_each_pair(m_, c, [&](std::int64_t pair, std::int64_t column) {
+                    loops_.add_terms(n, sv.labels.data() + first * sv.leading + column, sv.leading, values_.data(), sums_.data() + pair * width_);
+                });
+            }
+            first = stop;
         }
+        for (std::int64_t r = 0; r < count; ++r)
+            for (std::int64_t p = 0; p < m_.pairs(); ++p) out[r * m_.pairs() + p] = sums_[static_cast<std::size_t>(p * width_ + r)] - m_.rho[static_cast<std::size_t>(p)];
+    }
+
+private:
+    void gather(const Rows& rows, const std::int64_t* which, std::int64_t count) {
+        indices_.clear();
+        for (std::int64_t r = 0; r < count; ++r) indices_.insert(indices_.end(), rows.indices.data() + rows.begin(which[r]), rows.indices.data() + rows.end(which[r]));
+        std::sort(indices_.begin(), indices_.end());
+        indices_.erase(std::unique(indices_.begin(), indices_.end()), indices_.end());
+        entries_.assign(indices_.size() * static_cast<std::size_t>(width_), 0.0);
+        for (std::int64_t r = 0; r < count; ++r) {
+            std::size_t at = 0;
+            for (std::int64_t e = rows.begin(which[r]); e < rows.end(which[r]); ++e) {
+                while (indices_[at] < rows.indices[e]) ++at;
+                entries_[at * static_cast<std::size_t>(width_) + static_cast<std::size_t>(r)] = rows.values[e];
+            }
+        }
+    }
+
+    void kernel_values(std::int64_t vector, std::int64_t count, double* out) const {
+        const Rows& sv = *m_.vectors;
+        const std::int64_t begin = sv.begin(vector);
+        const LaneEntries x{indices_.data(), entries_.data(), static_cast<std::int64_t>(indices_.size())};
+        const LaneEntries y{sv.indices.data() + begin, sv.values.data() + begin, sv.end(vector) - begin};
+        if (m_.kernel == KernelType::rbf) {
+            loops_.squared_distances(x, y, out);
+            for (std::int64_t r = 0; r < count; ++r) out[r] = std::exp(-m_.gamma * out[r]);
+            return;
+        }
+        loops_.dots(x, y, out);
+        if (m_.kernel == KernelType::polynomial)
+            for (std::int64_t r = 0; r < count; ++r) out[r] = powi(m_.gamma * out[r] + m_.coef0, m_.degree);
+        if (m_.kernel == KernelType::sigmoid)
+            for (std::int64_t r = 0; r < count; ++r) out[r] = std::tanh(m_.gamma * out[r] + m_.coef0);
+    }
+
+    const Machine& m_;
+    const int width_;
+    const ReferenceLoops& loops_;
+    std::vector<std::int32_t> indices_;  // (entries), increasing
+    std::vector<double> entries_;        // (entries, width)
+    std::vector<double> values_;         // (tile, width)
+    std::vector<double> sums_;           // (pairs, width)
+};
+
+}  // namespace
+
+void reference_sums(const Machine& m, const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
+    std::optional<Group> narrow, wide;
+    for (std::int64_t first = 0; first < count;) {
+        std::int64_t n = std::min<std::int64_t>(wide_group, count - first);
+        // Rows that share few indices have a long union: fewer of them side by side then. So too where the sums would not stay at hand.
+        std::int64_t entries = 0;
+        for (std::int64_t r = first; r < first + n; ++r) entries += rows.end(which[r]) - rows.begin(which[r]);
+        const bool alike = static_cast<double>(entries) >= 0.3 * static_cast<double>(n * std::max<std::int64_t>(m.vectors->max_index, 1));
+        const bool wide_enough = n > narrow_group && alike && static_cast<double>(m.pairs()) * wide_group <= sums_max;
+        if (!wide_enough) n = std::min<std::int64_t>(n, narrow_group);
+        std::optional<Group>& group = wide_enough ? wide : narrow;
+        if (!group) group.emplace(m, wide_enough ? wide_group : narrow_group);
+        group->sum(rows, which + first, n, out + first * m.pairs());
+        first += n;
     }
 }
 

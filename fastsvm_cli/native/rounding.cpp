@@ -31,6 +31,11 @@ Rounding::Rounding(const Machine& machine, bool distances_by_differences, bool f
         }
     // A sum of n positive terms errs by n u of itself at most; 1e-300 u is more than folded products lose by underflow.
     for (std::int64_t p = 0; p < pairs; ++p) pair_weight_[p] = pair_weight_[p] * (1 + 2 * unit * static_cast<double>(pair_count_[p] + 4)) + 1e-300 * static_cast<double>(pair_count_[p]);
+    for (std::int64_t p = 0; p < pairs; ++p) {
+        largest_weight_ = std::max(largest_weight_, pair_weight_[p]);
+        largest_pair_count_ = std::max(largest_pair_count_, pair_count_[p]);
+        largest_rho_ = std::max(largest_rho_, std::fabs(rho_[p]));
+    }
 }
 
 void Rounding::cover(const Rows& vectors) {
@@ -102,14 +107,6 @@ double Rounding::squared_distance_error(const Rows& rows, std::int64_t row) cons
     const double q = static_cast<double>(rows.end(row) - rows.begin(row));
     const double size = largest_norm_ + length(rows.squared_norms[row], rows.end(row) - rows.begin(row));
     return (std::max(q, largest_count_) + (kernel_ == KernelType::exponential && by_differences_ ? features_ + q : 0) + 8) * unit * size * size;
-}
-
-double Rounding::radius(std::int64_t pair, const Row& row, double value) const {
-    // Beyond, svm-predict's sum may overflow on the way where ours does not.
-    if (!(row.kernel < std::numeric_limits<double>::infinity()) || !(pair_weight_[pair] * row.scale < 1e300)) return std::numeric_limits<double>::infinity();
-    // Denormal products, and K below e^-708 taken for 0, are far below the last term.
-    return pair_weight_[pair] * (row.kernel + 2.1 * unit * static_cast<double>(pair_count_[pair] + 6)) * row.scale +
-           3 * unit * (std::fabs(value) + std::fabs(rho_[pair])) + 1e-200;
 }
 
 }  // namespace fastsvm

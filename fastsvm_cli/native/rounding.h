@@ -1,6 +1,8 @@
 // What rounding can put between a decision value computed here and svm-predict's.
 #pragma once
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "machine.h"
@@ -31,9 +33,19 @@ public:
     // Of |x - z|^2 with one of the vectors, as the strips compute it.
     double squared_distance_error(const Rows& rows, std::int64_t row) const;
     // Of a decision value, whatever the order of our sum.
-    double radius(std::int64_t pair, const Row& row, double value) const;
+    double radius(std::int64_t pair, const Row& row, double value) const { return radius(pair_weight_[pair], pair_count_[pair], rho_[pair], row, value); }
+    // At least that of any pair with this value.
+    double radius_of_any(const Row& row, double value) const { return radius(largest_weight_, largest_pair_count_, largest_rho_, row, value); }
 
 private:
+    static double radius(double weight, std::int64_t count, double rho, const Row& row, double value) {
+        const double infinite = std::numeric_limits<double>::infinity();
+        // Beyond, svm-predict's sum may overflow on the way where ours does not.
+        if (!(row.kernel < infinite) || !(weight * row.scale < 1e300)) return infinite;
+        // Denormal products, and K below e^-708 taken for 0, are far below the last term.
+        return weight * (row.kernel + 2.1 * unit * static_cast<double>(count + 6)) * row.scale + 3 * unit * (std::fabs(value) + std::fabs(rho)) + 1e-200;
+    }
+
     KernelType kernel_;
     double gamma_, coef0_;
     int degree_;
@@ -44,6 +56,8 @@ private:
     std::vector<double> rho_;
     std::vector<double> pair_weight_;       // per pair: sum |coef|, for linear kernels sum |coef| |x|
     std::vector<std::int64_t> pair_count_;  // per pair: its support vectors
+    double largest_weight_ = 0, largest_rho_ = 0;  // over the pairs
+    std::int64_t largest_pair_count_ = 0;
 };
 
 }  // namespace fastsvm

@@ -1,0 +1,59 @@
+// The winner of svm-predict's votes, from as few decision values as prove it.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+namespace fastsvm {
+
+class Votes {
+public:
+    explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}
+
+    // The class that svm-predict's votes elect, or -1 where open signs leave that undecided.
+    // meet(candidate, won): fills won[other] for every other class: 1 where the vote of the two is proven to go to the candidate, -1 where to the
+    // other, 0 where it is open. likely: the class to begin with; a good guess saves time, a bad one changes nothing.
+    //
+    // A class has low votes for certain and high ones at most, and LIBSVM elects the first of those with most. The class that could still
+    // get most meets all others, until one is out of reach: a winner of all its pairs at once, whatever the other pairs say.
+    template <class Meet>
+    int winner(int likely, Meet meet) {
+        std::fill(low_.begin(), low_.end(), 0);
+        std::fill(high_.begin(), high_.end(), classes_ - 1);
+        std::fill(met_.begin(), met_.end(), 0);
+        for (int candidate = likely; candidate >= 0; candidate = best_left()) {
+            meet(candidate, won_.data());
+            for (int other = 0; other < classes_; ++other) {
+                if (other == candidate || met_[other]) continue;
+                low_[candidate] += won_[other] > 0;
+                low_[other] += won_[other] < 0;
+                high_[candidate] -= won_[other] < 0;
+                high_[other] -= won_[other] > 0;
+            }
+            met_[candidate] = 1;
+            if (const int found = elected(); found >= 0) return found;
+        }
+        return -1;
+    }
+
+private:
+    // The class that is out of the others' reach, or -1.
+    int elected() const {
+        const int best = static_cast<int>(std::max_element(low_.begin(), low_.end()) - low_.begin());
+        for (int c = 0; c < classes_; ++c)
+            if (c != best && !(low_[best] > high_[c] || (low_[best] == high_[c] && best < c))) return -1;
+        return best;
+    }
+    int best_left() const {
+        int best = -1;
+        for (int c = 0; c < classes_; ++c)
+            if (!met_[c] && (best < 0 || high_[c] > high_[best] || (high_[c] == high_[best] && low_[c] > low_[best]))) best = c;
+        return best;
+    }
+
+    int classes_;
+    std::vector<int> low_, high_;
+    std::vector<char> met_;
+    std::vector<int> won_;
+};
+
+}  // namespace fastsvm
