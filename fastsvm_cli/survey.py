@@ -9,7 +9,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.data import read_bytes, read_chunks, read_start
+from fastsvm_cli.data import bounded, read_bytes, read_chunks, read_start
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.border import BorderModel
@@ -111,6 +111,10 @@ class _Radii:
         self.largest = 0.0
 
     def add(self, chunk: _native.Chunk) -> None:
+        for part in bounded([chunk], self.model.pairs):
+            self._add(part)
+
+    def _add(self, chunk: _native.Chunk) -> None:
         self.model.decision_values(chunk, self.decisions)
         self.rows += chunk.rows
         if not self.model.header.regression:
