@@ -16,6 +16,7 @@ _NEEDS = {  # kernel_type -> the keys its formula needs
     "precomputed": (),
 }
 _DENSITY_MARKS = 10
+_CONTROLS = {"\r": "a carriage return", "\v": "a vertical tab", "\f": "a form feed"}  # blanks to some programs, part of a word to others
 
 
 class Header:
@@ -78,9 +79,7 @@ def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int 
         line += 1
         if stop < 0:
             raise ModelFormatError(path, f"the file ends inside the header, expected a line '{end.decode()}'", line)
-        if not text[offset:stop].isascii():
-            raise ModelFormatError(path, "a byte that is not ASCII found", line)
-        words = text[offset:stop].decode("ascii").split()
+        words = line_words(text[offset:stop], path, line)
         offset = stop + 1
         if not words:
             raise ModelFormatError(path, "a blank line found, expected a key and its values", line)
@@ -98,10 +97,19 @@ def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int 
     return _assemble(found, path, line), own, offset, line
 
 
+def line_words(line: bytes, path: str, number: int) -> "list[str]":
+    """The words of a model file's line. line: with or without its line end, LF or CR LF; number: for the message. Raises ModelFormatError."""
+    if not line.isascii():
+        raise ModelFormatError(path, "a byte that is not ASCII found", number)
+    text = line.decode("ascii").removesuffix("\n").removesuffix("\r").replace("\t", " ")
+    if not text.isprintable():
+        odd = next(c for c in text if not c.isprintable())
+        raise ModelFormatError(path, f"{_CONTROLS.get(odd, 'a control character')} found inside a line, expected blanks or tabs between words", number)
+    return text.split()
+
+
 def read_own_header(text: bytes, path: str, *, end: bytes, keys, optional=()) -> "tuple[Header, dict, int, int]":
-    """As read_header, for a file of ours: its first line, which says the kind, was read; its last one must be `end`. keys: of this kind, all there; optional: of this kind, too."""
-    if not text.endswith(b"\nend\n"):
-        raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
+    """As read_header, for a file of ours, whose first line, which says the kind, was read. keys: of this kind, all there; optional: of this kind, too."""
     header, own, offset, line = read_header(text, path, end=end, own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2)
     for key in keys:
         if key not in own:

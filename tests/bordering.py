@@ -7,9 +7,10 @@ from conftest import DATA
 from evaluation import parse, values
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import BorderFile, data_text
+from sealing import sealed
 from threadpoolctl import threadpool_limits
 
-TEXT = b"""fastsvm_model border 1
+TEXT = sealed(b"""fastsvm_model border 1
 svm_type c_svc
 kernel_type rbf
 gamma 0.5
@@ -32,7 +33,7 @@ border
 0.1 0.2 0.3
 -1 -2 -3
 end
-"""
+""")
 
 
 def values_of(model, rows):

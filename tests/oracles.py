@@ -565,7 +565,7 @@ class BorderFile:
         for count in keys["nr_border"]:
             lines = [[EXTENDED(float(word)) for word in next(numbers).split()] for _ in range(2 * int(count))]
             samples.append(np.array(lines, EXTENDED).reshape(int(count), 2, len(features)))
-        assert list(numbers) == ["end"]
+        assert [line.split()[0] for line in numbers] in (["end"], ["checksum", "end"])
         return cls(keys, features, [float(word) for word in keys["level"]], int(keys["local"][0]), samples)
 
     def text(self, head: str, precision="double") -> bytes:

@@ -8,6 +8,7 @@ import pytest
 from conftest import DATA
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import EXTENDED, Machine, random_machine
+from sealing import sealed_line
 
 from fastsvm_cli.compilers.probabilities import refit
 from fastsvm_cli.compilers.reduced_set import compile_reduced_set
@@ -32,10 +33,11 @@ def reduce(machine, count, **options):
 
 
 def split(text: bytes) -> "tuple[Machine, list[bytes]]":
-    """A reduced set's file: the LIBSVM model, and the words of the line behind it."""
+    """A reduced set's file: the LIBSVM model, and the words of the line behind it, but for the checksum."""
     model, word, line = text.rpartition(b"fastsvm_reduced ")
     assert word and line.endswith(b"\n") and line.count(b"\n") == 1
-    return Machine.read(model), line.split()
+    assert sealed_line(text) == text
+    return Machine.read(model), line.split()[:-1]
 
 
 def machine_of(found) -> Machine:

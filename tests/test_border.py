@@ -11,6 +11,7 @@ import scipy.sparse
 from bordering import TEXT, as_row, check_samples, numbers, values_of, wavy_files
 from evaluation import fault_of, parse
 from oracles import EXTENDED, BorderFile, Machine, border_values, data_text, random_machine, random_rows
+from sealing import sealed
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.border import compile_border
@@ -432,8 +433,10 @@ def test_a_file_cut_off_at_any_byte_or_without_any_line_is_refused():
         assert cut < 23 or message == "m: the last line is not 'end': the file is cut off, or has been added to"
     rows = TEXT.splitlines(keepends=True)
     for at in range(len(rows)):
-        fault_of(b"".join(rows[:at] + rows[at + 1 :]))
-        fault_of(b"".join(rows[: at + 1] + rows[at:]))
+        for text in (rows[:at] + rows[at + 1 :], rows[: at + 1] + rows[at:]):
+            fault_of(b"".join(text))
+            if at < len(rows) - 2:  # in front of the checksum
+                fault_of(sealed(b"".join(text)))
     for added in (b"\n", b" ", b"end\n", b"1 2 3\n", b"\x00", b"1 2 3\nend\n"):
         fault_of(TEXT + added)
 
@@ -452,7 +455,7 @@ FAULTS = [
     (b"-1 -2 -3", b"-1 -2", "m:23: 'end' found among 6 numbers"), (b"-1 -2 -3", b"-1 -2 -3 4", "m:22: '4' found among 6 numbers"), (b"0.1 0.2 0.3\n", b"\x000.1 0.2 0.3\n", "m:21:"),
     (b"features 1:2 7", b"features 1:2 2", "m:11: features '2' found, expected increasing indices"), (b"features 1:2 7", b"features 1:2147483646", "more than the file has numbers for"),
     (b"features 1:2 7", b"features -1:1", "m:11:"), (b"features 1:2 7", b"features", "border samples without features found"), (b"features 1:2 7", b"features 1:2", "m:19: '6' found among 8 numbers"),
-    (b"border 1\n", b"border 2\n", "m:1: version 2 of the format found, this fastsvm reads up to 1: a newer fastsvm wrote it"), (b"\nborder\n", b"\nSV\n", "m:16:"),
+    (b"border 2\n", b"border 3\n", "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it"), (b"\nborder\n", b"\nSV\n", "m:16:"),
     (b"c_svc", b"epsilon_svr", "m:"), (b"label 1 -1 7", b"label 1 -1", "2 labels found, expected 3"), (b"rho 0.25 -0.5 0.125", b"rho 0.25", "1 values of 'rho' found, expected 3"),
     (b"fingerprint 0123456789abcdef", b"fingerprint", "m:10: 0 values of 'fingerprint' found, expected 1"),
 ]  # fmt: skip
@@ -461,15 +464,15 @@ FAULTS = [
 @pytest.mark.parametrize("old, new, words", FAULTS, ids=[fault[1].decode().strip()[-30:] for fault in FAULTS])
 def test_a_damaged_file_is_refused_in_one_clear_line(old, new, words):
     assert TEXT.count(old) >= 1
-    message = fault_of(TEXT.replace(old, new, 1))
+    message = fault_of(sealed(TEXT.replace(old, new, 1)))
     assert message.startswith(words) if words.startswith("m:") else words in message, message
 
 
 def test_a_regression_has_no_border_and_double_precision_has_larger_numbers():
     head = TEXT.replace(b"c_svc", b"nu_svr").replace(b"label 1 -1 7\n", b"").replace(b"nr_sv 2 1 1\n", b"").replace(b"nr_class 3", b"nr_class 2").replace(b"rho 0.25 -0.5 0.125", b"rho 0.25")
-    assert "expected classes" in fault_of(head.replace(b"nr_border 2 0 1", b"nr_border 3").replace(b"level 0.0 -1.5 0.125", b"level 0.0"))
-    double = TEXT.replace(b"single", b"double").replace(b"-4 5e-05 6", b"-4 1e+300 6")
-    assert parse_model(double, "m").to_text() == double.replace(b"level", b"level")
+    assert "expected classes" in fault_of(sealed(head.replace(b"nr_border 2 0 1", b"nr_border 3").replace(b"level 0.0 -1.5 0.125", b"level 0.0")))
+    double = sealed(TEXT.replace(b"single", b"double").replace(b"-4 5e-05 6", b"-4 1e+300 6"))
+    assert parse_model(double, "m").to_text() == double
 
 
 def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model():
@@ -477,7 +480,7 @@ def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model():
     rows = [{1: 0.5, 7: -1.0}, {}, {2: 2e9}]
     for at in range(len(TEXT)):
         for other in {TEXT[at] ^ 1, 0, 10, 32, ord("9"), ord("-"), rng.randrange(256)} - {TEXT[at]}:
-            mutant = TEXT[:at] + bytes([other]) + TEXT[at + 1 :]
+            mutant = sealed(TEXT[:at] + bytes([other]) + TEXT[at + 1 :])
             try:
                 model = parse_model(mutant, "m")
             except ModelFormatError as fault:
@@ -495,7 +498,7 @@ def test_a_small_file_that_announces_billions_takes_no_memory():
         "import resource, sys\nfrom fastsvm_cli.errors import ModelFormatError\nfrom fastsvm_cli.models import parse_model\nresource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
         "try:\n    parse_model(sys.stdin.buffer.read(), 'm')\nexcept ModelFormatError:\n    print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], input=TEXT.replace(b"nr_border 2", b"nr_border 2147483647"), capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-c", code], input=sealed(TEXT.replace(b"nr_border 2", b"nr_border 2147483647")), capture_output=True, timeout=60)
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]
 
 
@@ -503,7 +506,7 @@ def test_the_commands_refuse_damaged_files_in_one_line_and_keep_what_was_there(f
     (tmp_path / "rows").write_text("1 1:1\n")
     (tmp_path / "out").write_text("before\n")
     for old, new, *_ in (FAULTS[0], FAULTS[3], FAULTS[17], FAULTS[30]):
-        (tmp_path / "bad").write_bytes(TEXT.replace(old, new, 1))
+        (tmp_path / "bad").write_bytes(sealed(TEXT.replace(old, new, 1)))
         done = fastsvm("predict", "rows", "bad", "out", code=1)
         assert done.err.startswith("Error: bad:") and done.err.count("\n") == 1 and done.out == "" and (tmp_path / "out").read_text() == "before\n", str(done)
     (tmp_path / "good").write_bytes(TEXT)

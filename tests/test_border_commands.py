@@ -77,7 +77,7 @@ def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, colors, monkeypatch):
     for options in ((), ("--bandwidth", "adaptive", "-W", 20)):
         file = "train" if options else wavy[0]
         one, again, other = (fastsvm("border", "-q", "--seed", seed, "--threads", threads, *options, file, "-").out for seed, threads in ((3, 1), (3, 2), (4, 2)))
-        assert one == again != other and one.startswith("fastsvm_model border 1\n"), options
+        assert one == again != other and one.startswith("fastsvm_model border 2\n"), options
     fastsvm("border", "-q", "--samples", 7, colors, "few")
     assert max(samples_of(tmp_path / "few")) == 7 and len(samples_of(tmp_path / "few")) == 6
     fastsvm("border", "-q", "--samples", 1, wavy[0], "one")

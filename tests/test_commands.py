@@ -73,7 +73,7 @@ def test_standard_input_and_compressed_files_give_the_same_rows(fastsvm, rings, 
 
 def test_models_may_come_through_standard_input(fastsvm, trained, tmp_path):
     done = fastsvm("approx", "-", input=(trained / "rings.model").read_bytes())
-    assert done.out.startswith("fastsvm_model maclaurin 1\n") and done.out.endswith("\nend\n")
+    assert done.out.startswith("fastsvm_model maclaurin 2\n") and done.out.endswith("\nend\n")
     assert "support vectors ->" in done.err
     (tmp_path / "m").write_text(done.out)
     assert fastsvm("predict", DATA / "rings.test", "-", input=done.out).out == fastsvm("predict", DATA / "rings.test", "m").out

@@ -63,7 +63,7 @@ def test_all_but_the_vectors_and_offsets_is_the_exact_models(svm_type, classes):
         assert getattr(small, key) == getattr(machine, key), key
     assert len(small.vectors) == 10 and (not small.nr_sv or sum(small.nr_sv) == 10)
     assert set(small.features) <= set(machine.features)
-    assert words[:5] == [b"1", fingerprint(machine.text()).encode(), b"40", b"5", *words[4:5]] and len(words) == 4 + 2 * len(machine.pairs)
+    assert words[:5] == [b"2", fingerprint(machine.text()).encode(), b"40", b"5", *words[4:5]] and len(words) == 4 + 2 * len(machine.pairs)
 
 
 def test_indices_are_those_of_the_support_vectors():

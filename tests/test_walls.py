@@ -17,7 +17,7 @@ ROOMS = {
     "data": ({"_native", "errors"}, set()),
     "output": ({"errors"}, set()),
     "header": ({"_native", "errors"}, set()),
-    "models": ({"_native", "errors", "header", "data", "models"}, set()),
+    "models": ({"_native", "errors", "fingerprint", "header", "data", "models"}, set()),
     "centers": (set(), set()),
     "fingerprint": (set(), set()),
     "norms": ({"_native", "centers"}, {"numpy"}),

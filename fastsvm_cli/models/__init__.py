@@ -7,6 +7,7 @@ from fastsvm_cli.data import read_bytes
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.header import is_header_key
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.checksum import VERSION, check_reduced, open_compiled
 
 #: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one of ours.
 MODEL_TYPES = {
@@ -17,7 +18,6 @@ MODEL_TYPES = {
     "fastsvm_model blocks": "fastsvm_cli.models.blocks:BlocksModel",
     "fastsvm_model geometry": "fastsvm_cli.models.geometry:GeometryModel",
 }
-VERSION = 1
 _OTHER_PROGRAMS = {"solver_type": "a LIBLINEAR", "approximated": "an ApproxSVM"}
 
 
@@ -33,7 +33,12 @@ def parse_model(text: bytes, path: str) -> Model:
     """The model that `text`, the content of the file `path`, describes."""
     from importlib import import_module
 
-    module, name = MODEL_TYPES[_kind(text, path)].split(":")
+    kind, version = _kind(text, path)
+    if version is None:
+        check_reduced(text, path)
+    else:
+        text = open_compiled(text, path, version)
+    module, name = MODEL_TYPES[kind].split(":")
     return getattr(import_module(module), name).parse(text, path)
 
 
@@ -47,7 +52,8 @@ def _first_word(text: bytes) -> str:
     return (text[:200].split(None, 1) or [b""])[0].decode("ascii", "replace")
 
 
-def _kind(text: bytes, path: str) -> str:
+def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
+    """A key of MODEL_TYPES, and the version of a compiled model."""
     line = text[:200].split(b"\n", 1)[0].decode("ascii", "replace")
     words = line.split()
     if not words:
@@ -56,17 +62,17 @@ def _kind(text: bytes, path: str) -> str:
         if len(words) != 3 or not (words[2].isascii() and words[2].isdigit()):
             raise ModelFormatError(path, f"'{line[:60]}' found, expected 'fastsvm_model <kind> <version>'", 1)
         if not 1 <= len(words[2]) <= 9 or words[2].startswith("0"):
-            raise ModelFormatError(path, f"version '{words[2][:20]}' found, expected {VERSION}", 1)
+            raise ModelFormatError(path, f"version '{words[2][:20]}' found, expected 1 to {VERSION}", 1)
         if int(words[2]) > VERSION:
             raise ModelFormatError(path, f"version {words[2]} of the format found, this fastsvm reads up to {VERSION}: a newer fastsvm wrote it", 1)
         kind = " ".join(words[:2])
         if kind not in MODEL_TYPES:
             raise ModelFormatError(path, f"a model of kind '{words[1][:40]}' found, this fastsvm knows {', '.join(k.split()[1] for k in MODEL_TYPES if ' ' in k)}", 1)
-        return kind
+        return kind, int(words[2])
     if words[0] in _OTHER_PROGRAMS:
         raise ModelFormatError(path, f"{_OTHER_PROGRAMS[words[0]]} model found, expected a LIBSVM or fastsvm model", 1)
     if is_header_key(words[0]):  # LIBSVM reads the keys of its header in any order
-        return "svm_type"
+        return "svm_type", None
     if ":" in line or words[0].lstrip("+-").replace(".", "").isdigit():
         raise ModelFormatError(path, "this looks like a data file, expected a LIBSVM or fastsvm model", 1)
     shown = "".join(c if c.isprintable() else "?" for c in line[:40])

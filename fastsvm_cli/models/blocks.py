@@ -47,4 +47,4 @@ class BlocksModel(OrderedModel):
 
     def to_text(self) -> bytes:
         lines = (" ".join(map(str, self.order[at : at + BLOCK])) for at in range(0, len(self.order), BLOCK))
-        return self.head("") + b"order\n" + "".join(line + "\n" for line in lines).encode() + b"end\n"
+        return self.file_of("", b"order\n", "".join(line + "\n" for line in lines).encode())

@@ -9,9 +9,9 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.header import Header, one_word, read_own_header, real_number, whole_number
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.checksum import seal_compiled
 from fastsvm_cli.models.features import ranges, read_ranges
 
-_FIRST_LINE = "fastsvm_model border 1\n"
 _KEYS = ("fingerprint", "features", "precision", "nr_border", "level", "local")
 MAX_LOCAL = 64
 
@@ -87,7 +87,7 @@ class BorderModel(Model):
     def to_text(self) -> bytes:
         levels = " ".join(repr(samples.level) for samples in self.samples)
         head = (
-            f"{_FIRST_LINE}{self.header.lines()}fingerprint {self.fingerprint}\n{f'features {ranges(self.features)}'.rstrip()}\nprecision {'single' if self.single else 'double'}\n"
+            f"{self.header.lines()}fingerprint {self.fingerprint}\n{f'features {ranges(self.features)}'.rstrip()}\nprecision {'single' if self.single else 'double'}\n"
             f"{f'nr_border {chr(32).join(str(samples.count) for samples in self.samples)}'.rstrip()}\n{f'level {levels}'.rstrip()}\nlocal {self.local}\nborder\n"
         )
         kind, d = "f" if self.single else "d", len(self.features)
@@ -95,4 +95,4 @@ class BorderModel(Model):
         for samples in self.samples:
             for line in range(2 * samples.count):
                 parts.append(_native.format_numbers(array(kind, samples.rows[line * d : (line + 1) * d])))
-        return b"".join(parts) + b"end\n"
+        return seal_compiled("border", parts)

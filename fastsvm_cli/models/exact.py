@@ -4,6 +4,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.header import KERNEL_TYPES, Header, read_header
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.checksum import REDUCED
 
 
 #: The native core's kernels: LIBSVM's, then those it trains only through a precomputed kernel.
@@ -42,7 +43,7 @@ class ExactModel(Model):
     def parse(cls, text: bytes, path: str) -> "ExactModel":
         header, _, offset, line = read_header(text, path, end=b"SV")
         vectors, rest = read_vectors(text, path, header, offset, line)
-        if text.startswith(b"fastsvm_reduced ", rest) and text.find(b"\n", rest) + 1 == len(text):
+        if text.startswith(REDUCED.encode() + b" ", rest) and text.find(b"\n", rest) + 1 == len(text):
             from fastsvm_cli.models.reduced_set import Origin, ReducedModel
 
             if header.kernel_type == "rbf":

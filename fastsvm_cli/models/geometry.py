@@ -68,9 +68,9 @@ class GeometryModel(OrderedModel):
         total, pairs = self.header.total_sv, self.pairs
         folded = list(range(total, self.all_vectors.rows))
         lines = f"sequence {self.sequence}\nnr_folded {len(folded)}\nnr_points {len(self.points)}\n"
-        text = [self.head(lines, _native.format_rows(self.all_vectors.select(folded))), b"points\n"]
+        text = [_native.format_rows(self.all_vectors.select(folded)), b"points\n"]
         if self.points:
             text.append((" ".join(map(str, self.points)) + "\n").encode())
         text += [_native.format_numbers(array("d", numbers)) for numbers in (self.squared_norm, self.b_error) if pairs]
         text += [_native.format_numbers(array("d", self.b[at : at + pairs])) for at in range(0, len(self.points) * pairs, pairs or 1)]
-        return b"".join(text) + b"end\n"
+        return self.file_of(lines, *text)

@@ -8,9 +8,9 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.header import Header, one_word, read_own_header, whole_number
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.checksum import seal_compiled
 from fastsvm_cli.models.features import ranges, read_ranges
 
-_FIRST_LINE = "fastsvm_model maclaurin 1\n"
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
 _OPTIONAL_KEYS = ("certified", "longest_vector")
 MAX_DEGREE = 4
@@ -188,7 +188,6 @@ class MaclaurinModel(Model):
 
     def to_text(self) -> bytes:
         parts = [
-            _FIRST_LINE,
             self.header.lines(),
             f"maclaurin_degree {self.degree}\n",
             f"precision {'single' if self.single else 'double'}\n",
@@ -213,7 +212,7 @@ class MaclaurinModel(Model):
             for length in [1, d, expansion.rank] + [d] * expansion.rank if expansion.rank else _line_lengths(d, self.degree):
                 text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
                 at += length
-        return b"".join(text) + b"end\n"
+        return seal_compiled("maclaurin", text)
 
 
 def packed_size(k: int, d: int) -> int:

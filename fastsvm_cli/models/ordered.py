@@ -5,6 +5,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.header import one_word, read_own_header, real_number, whole_number
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.checksum import seal_compiled
 from fastsvm_cli.models.exact import ExactModel, Kernel, read_vectors
 
 #: Kernels that LIBSVM trains as precomputed ones -> their parameters, as they stand in the line `kernel`.
@@ -63,12 +64,12 @@ class OrderedModel(Model):
         self.exact.decision_values(chunk, out, until)
         out.kernel_evaluations = chunk.rows * self.header.total_sv
 
-    def head(self, lines: str, folded: bytes = b"") -> bytes:
-        """The file up to the support vectors and the rows like them that follow. lines: the kind's own keys."""
+    def file_of(self, lines: str, *rest: bytes) -> bytes:
+        """The file. lines: the kind's own keys. rest: what follows the support vectors."""
         kernel = self.exact.kernel
         own = [f"kernel {kernel.type} {' '.join(repr(getattr(kernel, key)) for key in OWN_KERNELS[kernel.type])}\n"] if kernel.type in OWN_KERNELS else []
-        text = [f"fastsvm_model {self.kind} 1\n", self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", lines, "SV\n"]
-        return "".join(text).encode() + _native.format_rows(self.exact.vectors) + folded
+        head = "".join([self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", lines, "SV\n"])
+        return seal_compiled(self.kind, [head.encode(), _native.format_rows(self.exact.vectors), *rest])
 
 
 class OrderedFile:
@@ -118,7 +119,7 @@ class OrderedFile:
     def word(self, word: bytes) -> None:
         """The next line, which must be this word."""
         stop = self.text.find(b"\n", self.at)
-        if self.text[self.at : stop].strip() != word:
+        if self.text[self.at : stop].strip(b" \t") != word:
             raise ModelFormatError(self.path, f"'{self.text[self.at : stop][:40].decode('ascii', 'replace')}' found, expected '{word.decode()}'", self._line_of(self.at))
         self.at = stop + 1
 

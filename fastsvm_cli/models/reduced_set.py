@@ -2,11 +2,10 @@
 LIBSVM's readers stop before that line."""
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import real_number, whole_number
+from fastsvm_cli.header import line_words, real_number, whole_number
+from fastsvm_cli.models.checksum import REDUCED, VERSION, seal_reduced
 from fastsvm_cli.models.exact import ExactModel
 
-WORD = "fastsvm_reduced"
-VERSION = "1"
 
 
 class Origin:
@@ -17,20 +16,21 @@ class Origin:
         self.fingerprint, self.radius, self.weight, self.count, self.longest = fingerprint, radius, weight, count, longest
 
     def line(self) -> str:
-        words = [WORD, VERSION, self.fingerprint, str(self.count), str(self.longest), *map(repr, self.radius), *map(repr, self.weight)]
-        return " ".join(words) + "\n"
+        """The line, but for its last word, the checksum."""
+        return " ".join([REDUCED, str(VERSION), self.fingerprint, str(self.count), str(self.longest), *map(repr, self.radius), *map(repr, self.weight)])
 
     @classmethod
     def parse(cls, line: bytes, pairs: int, path: str, number: int) -> "Origin":
-        words = line.decode("ascii", "replace").split()
-        if words[1:2] != [VERSION]:
-            raise ModelFormatError(path, f"version '{' '.join(words[1:2])[:20]}' of the line '{WORD}' found, this fastsvm reads {VERSION}", number)
-        if len(words) != 5 + 2 * pairs:
-            raise ModelFormatError(path, f"{len(words)} words in the line '{WORD}' found, expected {5 + 2 * pairs}", number)
-        count, longest = (whole_number(word, WORD, path, number) for word in words[3:5])
-        numbers = [real_number(word, WORD, path, number) for word in words[5:]]
+        words = line_words(line, path, number)
+        if words[1:2] not in (["1"], [str(VERSION)]):
+            raise ModelFormatError(path, f"version '{' '.join(words[1:2])[:20]}' of the line '{REDUCED}' found, this fastsvm reads up to {VERSION}", number)
+        expected = 5 + 2 * pairs + (words[1] != "1")
+        if len(words) != expected:
+            raise ModelFormatError(path, f"{len(words)} words in the line '{REDUCED}' found, expected {expected}", number)
+        count, longest = (whole_number(word, REDUCED, path, number) for word in words[3:5])
+        numbers = [real_number(word, REDUCED, path, number) for word in words[5 : 5 + 2 * pairs]]
         if min([count, longest, *numbers]) < 0:
-            raise ModelFormatError(path, f"a negative number in the line '{WORD}' found", number)
+            raise ModelFormatError(path, f"a negative number in the line '{REDUCED}' found", number)
         return cls(words[2], numbers[:pairs], numbers[pairs:], count, longest)
 
 
@@ -53,7 +53,7 @@ class ReducedModel(ExactModel):
         return self.origin.fingerprint
 
     def to_text(self) -> bytes:
-        return super().to_text() + self.origin.line().encode()
+        return seal_reduced(super().to_text() + self.origin.line().encode())
 
     def decision_values(self, chunk, out, until=None):
         super().decision_values(chunk, out, until)

@@ -38,7 +38,7 @@ class TriangleModel(OrderedModel):
 
     def to_text(self) -> bytes:
         pivots = (" ".join(map(str, self.pivots)) + "\n").encode() if self.pivots else b""
-        return self.head(f"nr_lists {len(self.pivots)}\n") + b"pivots\n" + pivots + b"end\n"
+        return self.file_of(f"nr_lists {len(self.pivots)}\n", b"pivots\n", pivots)
 
 
 def check_falls(kernel: Kernel, path: str) -> None:

@@ -148,11 +148,15 @@ nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count
     const char* p = bytes.data() + offset;
     const char* const end = bytes.data() + size;
     const auto skip = [&](bool lines) {
-        while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || (lines && *p == '\n'))) ++p;
+        while (p < end) {
+            p = skip_blanks(p);
+            if (!lines || *p != '\n') break;
+            ++p;
+        }
     };
     const auto fail_here = [&] {
         const char* stop = p;
-        while (stop < end && *stop != '\n' && *stop != ' ' && stop - p < 40) ++stop;
+        while (stop < end && !ends_word(stop) && stop - p < 40) ++stop;
         std::string found = p >= end ? "the end of the file" : stop == p ? "the end of the line" : "'" + std::string(p, stop) + "'";
         for (char& c : found)
             if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
@@ -162,8 +166,7 @@ nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count
         skip(true);
         NumberStatus status = NumberStatus::not_a_number;
         const char* const next = p < end ? read_double(p, &number, &status) : p;
-        if (status != NumberStatus::ok || (single && std::fabs(number) > std::numeric_limits<float>::max()) ||
-            (*next != ' ' && *next != '\n' && *next != '\r' && *next != '\t'))
+        if (status != NumberStatus::ok || (single && std::fabs(number) > std::numeric_limits<float>::max()) || !ends_word(next))
             fail_here();
         p = next;
     }

@@ -12,14 +12,10 @@ namespace fastsvm {
 
 namespace {
 
-inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-
-// The token at p, for a message: printable, short.
-std::string quote(const char* p, const char* end) {
+// The token at p, for a message: printable, short. It ends in front of a blank, a line end, or `delimiter`.
+std::string quote(const char* p, const char* end, char delimiter = ' ') {
     std::string out = "'";
-    const char* stop = p;
-    while (stop < end && *stop != '\n' && !is_blank(*stop)) ++stop;
-    for (const char* q = p; q < stop; ++q) {
+    for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q) {
         if (q - p == 40) {
             out += "...";
             break;
@@ -29,12 +25,22 @@ std::string quote(const char* p, const char* end) {
     return out + "'";
 }
 
-std::string number_fault(NumberStatus status, const std::string& token, const char* wanted) {
+// What to say of the token at p, which is not what was wanted there.
+std::string token_fault(const char* p, const char* end, const char* wanted, char delimiter = ' ') {
+    for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q) {
+        const char* const name = *q == '\r' ? "a carriage return" : *q == '\v' ? "a vertical tab" : *q == '\f' ? "a form feed" : nullptr;
+        if (name) return std::string(name) + " found inside a row, expected blanks or tabs between words";
+    }
+    return quote(p, end, delimiter) + " found, expected " + wanted;
+}
+
+// The same, of a token that should begin with a number; the number's own status says more.
+std::string number_fault(NumberStatus status, const char* p, const char* end, const char* wanted, char delimiter = ' ') {
     switch (status) {
-        case NumberStatus::not_finite: return token + " found, expected a finite number";
-        case NumberStatus::overflow: return token + " found, too large for a double";
-        case NumberStatus::underflow: return token + " found, too small for a double";
-        default: return token + " found, expected " + wanted;
+        case NumberStatus::not_finite: return quote(p, end, delimiter) + " found, expected a finite number";
+        case NumberStatus::overflow: return quote(p, end, delimiter) + " found, too large for a double";
+        case NumberStatus::underflow: return quote(p, end, delimiter) + " found, too small for a double";
+        default: return token_fault(p, end, wanted, delimiter);
     }
 }
 
@@ -82,16 +88,16 @@ Counts count(const char* p, const char* end, char separator) {
 const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
     const char* const what = format.leading_name;
     for (int i = 0; i < format.leading; ++i) {
-        while (is_blank(*p)) ++p;
+        p = skip_blanks(p);
         if (*p == '\n') {
             *fault = i == 0 ? std::string("a blank line found, expected ") + what : std::string("the end of the line found, expected ") + what;
             return nullptr;
         }
         NumberStatus status;
         const char* const next = read_double(p, out + i, &status);
-        if (status != NumberStatus::ok || !(is_blank(*next) || *next == '\n')) {
+        if (status != NumberStatus::ok || !ends_word(next)) {
             if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
-            *fault = number_fault(status, quote(p, end), what);
+            *fault = number_fault(status, p, end, what);
             if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0) *fault += " (is the data unlabelled?)";
             return nullptr;
         }
@@ -125,7 +131,7 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
         double squared_norm = 0;
         bool good = true;
         for (;;) {
-            while (is_blank(*p)) ++p;
+            p = skip_blanks(p);
             if (*p == '\n') break;
             if (*p == '#') {
                 p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
@@ -145,7 +151,7 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
                 break;
             }
             if (p == digits || *p != ':') {
-                stop(quote(token, end) + " found, expected index:value");
+                stop(token_fault(token, end, "index:value"));
                 good = false;
                 break;
             }
@@ -157,8 +163,8 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
             NumberStatus status;
             double value;
             const char* const next = read_double(p + 1, &value, &status);
-            if (status != NumberStatus::ok || !(is_blank(*next) || *next == '\n')) {
-                stop(number_fault(status == NumberStatus::ok ? NumberStatus::not_a_number : status, quote(token, end), "index:value"));
+            if (status != NumberStatus::ok || !ends_word(next)) {
+                stop(number_fault(status == NumberStatus::ok ? NumberStatus::not_a_number : status, token, end, "index:value"));
                 good = false;
                 break;
             }
@@ -199,29 +205,33 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
     double* value_out = target.values + piece.entry_base;
     piece.fields = format.fields;
 
-    const auto is_space = [&](char c) { return is_blank(c) && (blanks || c != format.delimiter); };
+    const auto skip_spaces = [&](const char* q) {
+        if (blanks || format.delimiter != '\t') return skip_blanks(q);
+        while (*q == ' ') ++q;
+        return at_line_end(q) && *q == '\r' ? q + 1 : q;
+    };
     while (p < end) {
         const char* const line = p;
         std::int32_t* const row_index = index_out;
         double* const row_value = value_out;
         std::int64_t field = 0;  // counts the leading ones too
         double squared_norm = 0;
-        while (is_space(*p)) ++p;
+        p = skip_spaces(p);
         if (*p == '\n') piece.fault = std::string("a blank line found, expected ") + (format.leading ? "a label" : "a value");
         while (piece.fault.empty()) {
             const char* const token = p;
             double value;
             NumberStatus status;
             const char* next = read_double(p, &value, &status);
-            const char* after = next;
-            while (is_space(*after)) ++after;
+            const char* const after = skip_spaces(next);
             const bool ends = *after == '\n' || (blanks ? after > next : *after == format.delimiter);
             if (status != NumberStatus::ok || !ends) {
                 const bool label_field = field < format.leading;
-                std::string found = *token == format.delimiter || *token == '\n' ? "an empty field" : quote(token, end);
-                const std::size_t cut = found.find(format.delimiter);
-                if (!blanks && cut != std::string::npos) found = found.substr(0, cut) + "'";
-                piece.fault = number_fault(status == NumberStatus::ok ? NumberStatus::not_a_number : status, found, label_field ? "a label" : "a number");
+                const char* const wanted = label_field ? "a label" : "a number";
+                if (*token == format.delimiter || *token == '\n')
+                    piece.fault = std::string("an empty field found, expected ") + wanted;
+                else
+                    piece.fault = number_fault(status == NumberStatus::ok ? NumberStatus::not_a_number : status, token, end, wanted, format.delimiter);
                 break;
             }
             if (field < format.leading) {
@@ -235,7 +245,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
             p = after;
             if (*p == '\n') break;
             if (!blanks) ++p;
-            while (is_space(*p)) ++p;
+            p = skip_spaces(p);
         }
         const std::int64_t values = field - format.leading;
         if (piece.fault.empty() && values < 0) piece.fault = "the end of the line found, expected a label";
