@@ -3,8 +3,10 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -14,6 +16,24 @@ DATA = ROOT / "data"
 sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != ROOT]
 #: The command as installed beside the interpreter that runs the tests.
 FASTSVM = str(pathlib.Path(sys.executable).parent / "fastsvm")
+#: Seconds after which a test that waits for something is told that it hangs: far more than anything takes on the busiest machine, for no
+#: test is about time.
+PATIENCE = 600
+
+
+def wait_until(true):
+    """What `true()` returns, once that is true; false only after PATIENCE."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := true()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found
+
+
+def default_signals():
+    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background of a shell, or under
+    nohup, hands down signals that are ignored."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
 
 
 class Finished:
@@ -30,7 +50,7 @@ class Finished:
 def fastsvm(tmp_path):
     """Run the installed command in a temporary directory: fastsvm("predict", "test", "model", input=..., code=0) -> Finished."""
 
-    def run(*args, input=None, code=0, env=None, timeout=120):
+    def run(*args, input=None, code=0, env=None, timeout=PATIENCE):
         done = subprocess.run(
             [FASTSVM, *map(str, args)], cwd=tmp_path, input=input.encode() if isinstance(input, str) else input,
             stdin=subprocess.DEVNULL if input is None else None, capture_output=True, timeout=timeout, env={**os.environ, **(env or {})},

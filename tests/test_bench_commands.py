@@ -9,12 +9,11 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import numpy as np
 import pytest
 from benching import ONE_THREAD, ROWS, bench, by_name, first_rows, markdown_tables, measured, one_thread, place, ratio_and_error, run, terminal_tables, train  # noqa: F401, F811 (fixtures among them)
-from conftest import DATA, FASTSVM
+from conftest import DATA, FASTSVM, PATIENCE, default_signals, wait_until
 from libsvm.svmutil import svm_predict as libsvm_predict, svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.benchmarks import cases as bench_cases
@@ -56,7 +55,6 @@ def test_speed_ups_are_of_one_clock(measured):
             assert record[key]["reference"] == document["references"][clock] and record[key]["unit"] == ("seconds" if key == "end_to_end" else "seconds per row")
             assert record[key]["speed_up"] == pytest.approx(ratio, rel=1e-9) and (name == document["references"][clock] or record[key]["speed_up_error"] == pytest.approx(error, rel=1e-9))
             assert record[key]["rows_per_second"] == pytest.approx((ROWS if key == "end_to_end" else 1) / np.median(record[key]["runs"]))
-    assert all(record["end_to_end"] is None or record["end_to_end"]["median"] > 100 * record["scoring"]["median"] for record in records.values() if record["scoring"])
 
 
 def test_the_raw_timings_are_those_of_the_json(measured):
@@ -155,7 +153,7 @@ def test_a_narrow_terminal_loses_no_name(place):
     except OSError:  # how a pty ends
         pass
     os.close(master)
-    assert process.wait(20) == 0, process.stderr.read()
+    assert process.wait(PATIENCE) == 0, process.stderr.read()
     lines = re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).splitlines()
     assert max(map(len, lines)) <= 60
     first = "".join("".join(re.split("[│┃]", line)[0].split()) for line in lines if "│" in line or "┃" in line)
@@ -169,21 +167,19 @@ def test_a_narrow_terminal_loses_no_name(place):
 def test_raw_timings_are_written_as_they_are_measured_and_an_interrupt_keeps_them(place, tmp_path):
     (tmp_path / "temp").mkdir()
     env = {**os.environ, **ONE_THREAD, "TMPDIR": str(tmp_path / "temp")}
-    process = subprocess.Popen([FASTSVM, "bench", "--runs", "200", "--json", "--csv", "raw.csv", place / "rows", place / "rings.model", place / "rings.red"], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               start_new_session=True)  # fmt: skip
+    process = subprocess.Popen([FASTSVM, "bench", "--runs", "1000000", "--max-seconds", "1e9", "--json", "--csv", "raw.csv", place / "rows", place / "rings.model", place / "rings.red"], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True, preexec_fn=default_signals)  # fmt: skip
     try:
-        deadline = time.monotonic() + 30
-        while not ((tmp_path / "raw.csv").exists() and (tmp_path / "raw.csv").read_text().count("\n") > 20) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: process.poll() is not None or ((tmp_path / "raw.csv").exists() and (tmp_path / "raw.csv").read_text().count("\n") > 20))
         assert process.poll() is None and (tmp_path / "raw.csv").read_text().count("\n") > 20 and os.listdir(tmp_path / "temp")
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130 and b"Traceback" not in err, err.decode()
     assert os.listdir(tmp_path / "temp") == []
     lines, records = list(csv.DictReader(open(tmp_path / "raw.csv"))), by_name(json.loads(out))
-    assert len(lines) < 800 and records["exact model"]["scoring"] is None
+    assert records["exact model"]["scoring"] is None
     for name in ("exact model", "rings.red", "fastsvm, empty file"):
         runs = records[name]["end_to_end"]["runs"]
         assert len(runs) >= 2 and runs == [float(line["seconds"]) for line in lines if line["case"] == name and line["run"] != "warm-up"]
@@ -375,9 +371,9 @@ def test_a_budget_says_nothing_of_a_regression(bench, place, tmp_path):
 
 def test_impatience_is_a_row(bench, place, tmp_path):
     model = train(tmp_path, "m", "rings.train", "-g 0.5 -c 1", 250)
-    records = by_name(json.loads(bench("--json", "--try", "--patience", 0.01, place / "rows", model).out))
+    records = by_name(json.loads(bench("--json", "--try", "--patience", 1e-6, place / "rows", model).out))
     whys = [record["failed"] for record in records.values() if record["role"] == "compiled"]
-    assert len(whys) > 8 and all(why.startswith(("given up after 0.01 s", "not tried: reduce --ratio ")) for why in whys) and {why[:3] for why in whys} == {"giv", "not"}, whys
+    assert len(whys) > 8 and all(why.startswith(("given up after 1e-06 s", "not tried: reduce --ratio ")) for why in whys) and {why[:3] for why in whys} == {"giv", "not"}, whys
     assert records["exact model"]["end_to_end"]["median"] > 0
 
 
@@ -462,22 +458,39 @@ def test_cross_validation_at_the_console(fastsvm, tmp_path):
 # ---- another clock
 
 
-def test_times_agree_with_an_outside_clock(place, tmp_path):
-    (tmp_path / "big").write_bytes((DATA / "rings.test").read_bytes() * 20)
-    env, models = {**os.environ, **ONE_THREAD, "PATH": str(place / "path")}, ("rings.model", "rings.approx")
-    for _ in range(3):
-        done = subprocess.run([FASTSVM, "bench", "-q", "--json", "--runs", "3", tmp_path / "big", *(place / each for each in models)], env=env, capture_output=True, text=True, check=True)
-        records = by_name(json.loads(done.stdout))
-        ours = []
-        for model in models:
-            runs = []
-            for _ in range(5):
-                start = time.perf_counter()
-                subprocess.run([FASTSVM, "predict", "-q", tmp_path / "big", place / model, tmp_path / "out"], env=env, check=True)
-                runs.append(time.perf_counter() - start)
-            ours.append(np.median(runs))
-        theirs = [records[name]["end_to_end"]["median"] for name in ("exact model", "rings.approx")]
-        if all(1 / 1.5 < a / b < 1.5 for a, b in zip(ours, theirs)):
-            break
-    assert all(1 / 1.5 < a / b < 1.5 for a, b in zip(ours, theirs)), (ours, theirs)
-    assert records["rings.approx"]["end_to_end"]["rows_per_second"] == pytest.approx(120000 / theirs[1])
+def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
+    """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or ends: what lies between two readings is counted, on any machine."""
+    from click.testing import CliRunner
+
+    from fastsvm_cli.benchmarks import machine
+    from fastsvm_cli.benchmarks.timing import interleave
+    from fastsvm_cli.commands.bench import command
+
+    clock = itertools.count().__next__
+    ended = []
+
+    def between_ticks(work):
+        def ticking(*arguments, **options):
+            clock()
+            done = work(*arguments, **options)
+            clock()
+            ended.append(arguments)
+            return done
+
+        return ticking
+
+    monkeypatch.setenv("PATH", str(place / "path"))
+    monkeypatch.setattr(machine, "fastsvm_command", lambda: [FASTSVM])
+    monkeypatch.setattr(subprocess, "run", between_ticks(subprocess.run))
+    monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
+    monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
+    rows = str(place / "rows")
+    done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, str(place / "rings.model"), str(place / "rings.approx")])
+    assert done.exit_code == 0, (done.output, done.exception)
+    records = by_name(json.loads(done.stdout))
+    for name in ("exact model", "rings.approx"):
+        assert records[name]["end_to_end"]["runs"] == [3, 3, 3] and records[name]["end_to_end"]["rows_per_second"] == ROWS / 3
+        assert records[name]["scoring"]["runs"] == pytest.approx([3 / ROWS] * 3) and records[name]["scoring"]["rows_per_second"] == pytest.approx(ROWS / 3)
+    assert records["fastsvm, empty file"]["end_to_end"]["runs"] == [3, 3, 3] and records["fastsvm, empty file"]["end_to_end"]["rows_per_second"] is None
+    models = [os.path.basename(words[0][-2]) for words in ended if isinstance(words[0], list)]
+    assert models == ["rings.model", "rings.model", "rings.approx"] * 4  # a warm-up and three runs; the first of each is the empty file's

@@ -9,6 +9,7 @@ import oracles
 import pytest
 import scipy.sparse
 from bordering import TEXT, as_row, check_samples, numbers, values_of, wavy_files
+from conftest import PATIENCE
 from evaluation import fault_of, parse
 from oracles import EXTENDED, BorderFile, Machine, border_values, data_text, random_machine, random_rows
 from sealing import sealed
@@ -498,7 +499,7 @@ def test_a_small_file_that_announces_billions_takes_no_memory():
         "import resource, sys\nfrom fastsvm_cli.errors import ModelFormatError\nfrom fastsvm_cli.models import parse_model\nresource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
         "try:\n    parse_model(sys.stdin.buffer.read(), 'm')\nexcept ModelFormatError:\n    print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], input=sealed(TEXT.replace(b"nr_border 2", b"nr_border 2147483647")), capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-c", code], input=sealed(TEXT.replace(b"nr_border 2", b"nr_border 2147483647")), capture_output=True, timeout=PATIENCE)
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]
 
 

@@ -7,10 +7,9 @@ import os
 import re
 import signal
 import subprocess
-import time
 
 import pytest
-from conftest import DATA, FASTSVM
+from conftest import DATA, FASTSVM, PATIENCE, default_signals, wait_until
 
 from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
@@ -142,7 +141,7 @@ def test_a_slow_pipe_gets_each_answer_at_once(rings):
         process.stdin.flush()
         assert process.stdout.readline() in (b"1\n", b"-1\n")  # would wait for ever if rows were gathered
     process.stdin.close()
-    assert process.wait(10) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_a_closed_pipe_is_not_a_crash(rings, tmp_path):
@@ -154,15 +153,12 @@ def test_a_closed_pipe_is_not_a_crash(rings, tmp_path):
 @pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_the_previous_output(rings, tmp_path, stop, code):
     (tmp_path / "out").write_text("before\n")
-    process = subprocess.Popen([FASTSVM, "predict", "-", str(rings), "out"], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([FASTSVM, "predict", "-", str(rings), "out"], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default_signals)
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
-    deadline = time.monotonic() + 20
-    while not any(name.endswith(".tmp") for name in os.listdir(tmp_path)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.1)
+    assert wait_until(lambda: any(each.name.endswith(".tmp") and each.stat().st_size for each in os.scandir(tmp_path)))  # the row is predicted
     process.send_signal(stop)
-    assert process.wait(10) == code
+    assert process.wait(PATIENCE) == code
     assert b"Traceback" not in process.stderr.read()
     assert os.listdir(tmp_path) == ["out"] and (tmp_path / "out").read_text() == "before\n"
 

@@ -19,7 +19,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from conftest import FASTSVM
+from conftest import FASTSVM, PATIENCE, wait_until
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
@@ -639,14 +639,6 @@ def test_the_whole_content_or_its_start_can_be_had(file, long_text):
     assert read_start(str(file(b"no line end"))) == b"no line end"
 
 
-def eventually(true):
-    """A thread may still be on its way out."""
-    deadline = time.monotonic() + 2
-    while not true() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return true()
-
-
 @pytest.mark.parametrize("compress", [None, *COMPRESS])
 def test_files_are_closed_when_they_have_been_read(file, compress):
     content = b"1 1:2\n" * 1000
@@ -656,7 +648,7 @@ def test_files_are_closed_when_they_have_been_read(file, compress):
         assert sum(chunk.rows for chunk in read_chunks(path)) == 1000
         read_bytes(path)
         read_start(path)
-    assert eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
+    assert wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)  # a thread may still be on its way out
 
 
 @pytest.mark.parametrize("compress", [None, *COMPRESS])
@@ -669,7 +661,7 @@ def test_a_reader_that_stops_early_lets_go_of_the_file(file, compress):
         assert next(chunks).rows > 0
         chunks.close()
         assert len(read_start(path)) > 0
-    assert eventually(lambda: len(os.listdir("/proc/self/fd")) <= files and threading.active_count() <= threads)
+    assert wait_until(lambda: len(os.listdir("/proc/self/fd")) <= files and threading.active_count() <= threads)
 
 
 @pytest.mark.parametrize("name, words", [("no", "No such file or directory"), ("no/where", "No such file or directory"), ("", "Is a directory")])
@@ -698,7 +690,7 @@ def peak_memory(*command, cwd):
         "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
         "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
     )
-    done = subprocess.run([sys.executable, "-S", "-c", code, *map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-S", "-c", code, *map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE)
     code, kilobytes = map(int, done.stdout.split())
     assert code == 0, done.stderr
     return kilobytes * 1024
@@ -859,7 +851,7 @@ def test_tiny_pieces_written_slowly_into_a_pipe_give_the_same_rows(pipe, compres
     content = COMPRESS[compress](SAMPLE.encode()) if compress else SAMPLE.encode()
     thread = feed(writer, pieces_of(content, random.Random(5), longest), pause)
     assert read(path) == (plain_rows(SAMPLE)[0], None)
-    thread.join(10)
+    thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize("start", [b"B", b"\x1f", b"\xfd7zX", b"BZ"])
@@ -867,7 +859,7 @@ def test_a_pipe_that_begins_like_a_compressed_file_and_ends_is_text(pipe, start)
     path, writer = pipe
     thread = feed(writer, [bytes([byte]) for byte in start], 0.002)
     rows, message = read(path)
-    thread.join(10)
+    thread.join(PATIENCE)
     assert rows == [] and re.fullmatch(rf"{path}:1: '[ -~]+' found, expected a label", message)
 
 
@@ -875,7 +867,7 @@ def test_every_line_of_a_slow_pipe_is_yielded_before_the_next_is_written(pipe):
     path, writer = pipe
     writer.write(b"1 1:1\n")
     chunks = read_chunks(path)
-    safety = threading.Timer(10, writer.close)  # ends a reader that waits for more
+    safety = threading.Timer(PATIENCE, writer.close)  # ends a reader that waits for more
     safety.start()
     assert rows_in(next(chunks)) == [(1.0, [(1, 1.0)])]
     writer.write(b"2 1:1\n3 1:")
@@ -897,7 +889,7 @@ def test_every_line_of_a_slow_compressed_pipe_is_yielded_before_the_next_is_writ
 
     put(b"1 1:1\n")
     chunks = read_chunks(path)
-    safety = threading.Timer(10, writer.close)
+    safety = threading.Timer(PATIENCE, writer.close)
     safety.start()
     assert rows_in(next(chunks)) == [(1.0, [(1, 1.0)])]
     put(b"2 1:1\n")
@@ -913,7 +905,7 @@ def test_much_through_a_pipe_gives_the_same_rows(pipe, long_text):
     path, writer = pipe
     thread = feed(writer, pieces_of(long_text.encode(), random.Random(6), 100_000))
     assert read(path) == (plain_rows(long_text)[0], None)
-    thread.join(10)
+    thread.join(PATIENCE)
 
 
 # ---- dense data

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import PATIENCE, ROOT
 from evaluation import HAND, ROWS, fault_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -808,7 +808,7 @@ def test_a_small_file_that_announces_billions_of_features_takes_no_memory():
         "except ModelFormatError as fault:\n"
         "    print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], input=text, capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-c", code], input=text, capture_output=True, timeout=PATIENCE)
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]
 
 

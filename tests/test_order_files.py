@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import PATIENCE
 from evaluation import HAND, ROWS, fault_of, parse
 from oracles import OWN_KERNELS, random_machine, random_rows
 from ordering import COMPILERS, exact_model, lines, order
@@ -288,7 +289,7 @@ def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(method):
     rng = np.random.default_rng(3)
     rows = [{200 * r + i: float(v) for i, v in enumerate(np.round(rng.random(200), 2), 1)} for r in range(800)]
     machine = random_machine(rng, "one_class", "rbf", rows, gamma=0.01)
-    done = subprocess.run([sys.executable, "-I", "-c", MEMORY, method], input=machine.text(), capture_output=True, timeout=100, env={"OPENBLAS_NUM_THREADS": "1"})
+    done = subprocess.run([sys.executable, "-I", "-c", MEMORY, method], input=machine.text(), capture_output=True, timeout=PATIENCE, env={"OPENBLAS_NUM_THREADS": "1"})
     assert done.stdout == b"done\n", done.stderr.decode()[-600:]
 
 
@@ -304,5 +305,5 @@ def test_a_small_file_that_announces_billions_takes_no_memory(name, key):
         "except ModelFormatError:\n"
         "    print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], input=changed(name, key, key.split()[0] + b" 2147483647"), capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-c", code], input=changed(name, key, key.split()[0] + b" 2147483647"), capture_output=True, timeout=PATIENCE)
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]

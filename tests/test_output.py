@@ -8,6 +8,7 @@ import sys
 import threading
 
 import pytest
+from conftest import PATIENCE
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.output import Output, is_standard_output
@@ -22,7 +23,7 @@ def write(path, *pieces):
 def in_new_process(code, *arguments, **options):
     """Run Python code with `Output` at hand; for what only a process's own standard output shows."""
     code = "import sys\nfrom fastsvm_cli.output import Output\n" + code
-    return subprocess.run([sys.executable, "-I", "-c", code, *map(str, arguments)], stderr=subprocess.PIPE, text=True, timeout=60, **options)
+    return subprocess.run([sys.executable, "-I", "-c", code, *map(str, arguments)], stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **options)
 
 
 def test_a_new_file_appears_when_it_is_whole(tmp_path):
@@ -193,7 +194,7 @@ def test_a_named_pipe_is_written_directly(tmp_path):
     reader = threading.Thread(target=lambda: got.append(path.read_bytes()), daemon=True)
     reader.start()
     write(path, b"one\n", b"two\n" * 50_000)
-    reader.join(20)
+    reader.join(PATIENCE)
     assert got == [b"one\n" + b"two\n" * 50_000] and stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
 
 
