@@ -3,8 +3,10 @@
 from typing import Callable, Iterable
 
 from fastsvm_cli import _native
+from fastsvm_cli.bad_rows import BadRows
 from fastsvm_cli.data import bounded
 from fastsvm_cli.errors import DataFormatError, RowError
+from fastsvm_cli.header import Header
 from fastsvm_cli.models.base import Model
 
 
@@ -13,6 +15,8 @@ class Tally:
     exact model; reference_rows: rows that only LIBSVM's own order of operations decides; kernel_evaluations: of an ordered model; undecided: rows
     whose label its radii leave open, where it was told to stop early; score: svm-predict's sums, or None for unlabelled data."""
 
+    SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")  # of the score
+
     def __init__(self, labelled: bool):
         self.rows = self.outside = self.evaluated = self.reference_rows = self.kernel_evaluations = self.undecided = 0
         self.score = _native.Score() if labelled else None
@@ -20,10 +24,10 @@ class Tally:
 
 class Fallback:
     """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the radius a regression
-    value may keep."""
+    value may keep. check: called before anything is written, with False, and at the end, with True; raises if what `load` would read is not that model."""
 
-    def __init__(self, load: Callable[[], Model], tolerance: float = 0.0):
-        self._load, self.tolerance, self._model = load, tolerance, None
+    def __init__(self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None):
+        self._load, self.tolerance, self.check, self._model = load, tolerance, check, None
 
     @property
     def model(self) -> Model:
@@ -44,12 +48,18 @@ def predict(
     labelled: bool = True,
     exact: "Fallback | None" = None,
     tolerance: "float | None" = None,
+    bad_rows: "BadRows | None" = None,
+    tally: "Tally | None" = None,
+    head: bool = True,
+    on_chunk: "Callable[[Tally], None] | None" = None,
 ) -> Tally:
     """Predict every row and write its line, chunk by chunk, in order; memory does not grow with the input.
 
     path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model has them.
     exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what a value of an
-    ordered regression model may be off by, so that it can stop early. Raises DataFormatError.
+    ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that cannot be read or evaluated; without it they raise
+    DataFormatError. tally: of the chunks before these, which is added to. head: whether to write what stands before the first row. on_chunk: called when a
+    chunk's lines are written.
     """
     # The exact model's probabilities, where those of a reduced set were fitted anew.
     header = exact.model.header if exact is not None and probability and model.reduced else model.header
@@ -60,22 +70,33 @@ def predict(
     coupled = bool(probability and header.classification and header.nr_class > 2 and (model.proves or exact is not None))
     labels_only = model.labels_alone and exact is None and not (probability or values or with_radius)
     decisions = _native.Decisions(model.pairs, with_radius, labels_only)
-    again, tally = _native.Decisions(model.pairs, with_radius), Tally(labelled)
+    # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed; it is not read yet, but has the same classes.
+    elects = exact is not None and header.classification and header.nr_class > 2 and not (probability or values)
+    again, elected = _native.Decisions(model.pairs, with_radius and not elects, elects), _native.Predictions()
     until = (_thresholds(header) if probability else []) if probability or values else None
     if tolerance is not None:
         until = tolerance
     stopped = model.ordered and not model.proves
-    if probability and not header.regression:
+
+    def evaluate(chunk: _native.Chunk) -> None:
+        if coupled and exact is None:
+            model.reference_values(chunk, decisions)
+            decisions.reference_rows = chunk.rows
+        else:
+            model.decision_values(chunk, decisions, until if model.proves else None)
+
+    if head and probability and not header.regression:
+        if exact is not None:
+            exact.check(False)
         write(f"labels {' '.join(map(str, header.label))}\n".encode() if header.classification else b"label normal outlier\n")
+    tally = tally or Tally(labelled)
     for chunk in chunks if labels_only else bounded(chunks, model.pairs):
         try:
-            if coupled and exact is None:
-                model.reference_values(chunk, decisions)
-                decisions.reference_rows = chunk.rows
-            else:
-                model.decision_values(chunk, decisions, until if model.proves else None)
+            evaluate(chunk)
         except RowError as fault:
-            raise DataFormatError(path, chunk.first_line + fault.row, fault.why) from None
+            if bad_rows is None:
+                raise DataFormatError(path, chunk.first_line + fault.row, fault.why) from None
+            chunk = _evaluable(evaluate, chunk, bad_rows)
         tally.outside += decisions.outside
         tally.reference_rows += decisions.reference_rows
         tally.kernel_evaluations += decisions.kernel_evaluations
@@ -86,8 +107,12 @@ def predict(
             if rows:
                 part = chunk.select(rows)
                 tally.evaluated += len(rows)
-                open_still = list(range(len(rows)))
-                if not coupled:
+                open_still = list(range(len(rows))) if coupled else []
+                if elects:
+                    exact.model.decision_values(part, again)
+                    _native.predict(task, again, False, elected)
+                    tally.reference_rows += again.reference_rows
+                elif not coupled:
                     exact.model.decision_values(part, again, until)
                     decisions.put(rows, again)
                     # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
@@ -98,11 +123,51 @@ def predict(
                     exact.model.reference_values(part.select(open_still), again)
                     decisions.put([rows[row] for row in open_still], again)
         _native.predict(task, decisions, probability, predictions)
-        write(_native.format_lines(task, predictions, decisions if values else None, stopped))
+        if elects and rows:
+            predictions.put(rows, elected)
+        if exact is not None:
+            exact.check(False)
+        lines = _native.format_lines(task, predictions, decisions if values else None, stopped)
+        for piece in (lines,) if bad_rows is None else bad_rows.fill(lines, chunk.rows):
+            write(piece)
         if tally.score is not None:
             tally.score.add(chunk, predictions)
         tally.rows += chunk.rows
+        if on_chunk is not None:
+            on_chunk(tally)
+    if exact is not None:
+        exact.check(True)
     return tally
+
+
+def columns(model: Model, header: Header, *, probability: bool = False, values: bool = False) -> int:
+    """How many numbers a line of `predict` has. header: whose probabilities they are."""
+    of_probabilities = 0 if not probability or header.regression else len(header.label) if header.classification else 2
+    stopped = model.ordered and not model.proves
+    return 1 + of_probabilities + values * model.pairs * (1 + model.certified * (1 + stopped))
+
+
+def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk, bad_rows: BadRows) -> _native.Chunk:
+    """The rows of the chunk that can be evaluated, and have been when this returns; the others, for which `evaluate` raises RowError, are bad rows. They are tried in windows, which
+    double where all is well: a row is tried a few times at most, however many are bad."""
+    good: "list[int]" = []
+    bad: "list[tuple[int, str]]" = []
+    at, window = 0, 1
+    while at < chunk.rows:
+        rows = list(range(at, min(at + window, chunk.rows)))
+        try:
+            evaluate(chunk.select(rows))
+        except RowError as fault:
+            good += rows[: fault.row]
+            bad.append((at + fault.row, fault.why))
+            at, window = at + fault.row + 1, 1
+        else:
+            good += rows
+            at, window = at + len(rows), 2 * window
+    bad_rows.drop(bad)
+    chunk = chunk.select(good)
+    evaluate(chunk)
+    return chunk
 
 
 def _thresholds(header) -> "list[tuple[float, float]]":

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.data import bounded, read_bytes, read_chunks, read_start
+from fastsvm_cli.data import MAX_LINE, bounded, read_bytes, read_chunks, read_start
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.border import BorderModel
@@ -20,8 +20,8 @@ from fastsvm_cli.norms import Mean, largest, squared_distances
 class Options:
     """How data files are written (as data.read_chunks), and a callback for the share done."""
 
-    def __init__(self, *, labelled: bool = True, dense: bool = False, delimiter: str = ",", progress: "Callable[[float], None] | None" = None):
-        self.format = {"labelled": labelled, "dense": dense, "delimiter": delimiter}
+    def __init__(self, *, labelled: bool = True, dense: bool = False, delimiter: str = ",", max_line: int = MAX_LINE, progress: "Callable[[float], None] | None" = None):
+        self.format = {"labelled": labelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
         self.progress = progress
 
 

@@ -10,7 +10,7 @@ from fastsvm_cli.commands.options import data_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 @data_options
 @click.argument("data_or_model", nargs=-1, required=True)
-def command(as_json, quiet, dense, delimiter, unlabelled, data_or_model):
+def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_model):
     """Tell whether an approximation will hold: before training, for a model, or for a model and data.
 
     \b
@@ -28,7 +28,7 @@ def command(as_json, quiet, dense, delimiter, unlabelled, data_or_model):
     from fastsvm_cli.survey import Options, survey_files
 
     with Progress("bound", quiet=quiet) as progress:
-        options = Options(labelled=not unlabelled, dense=dense, delimiter=delimiter, progress=progress)
+        options = Options(labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line, progress=progress)
         report = survey_files(data_or_model, options)
     if as_json:
         import json

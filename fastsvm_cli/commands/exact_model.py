@@ -13,10 +13,10 @@ def read_exact_model(model_file: str) -> Source:
     from fastsvm_cli.data import read_bytes
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.fingerprint import fingerprint
-    from fastsvm_cli.models import parse_model
+    from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.models.exact import ExactModel
 
-    text = read_bytes(model_file)
+    text = read_bytes(model_file, lambda start: check_start(start, model_file))
     model = parse_model(text, model_file)
     if not isinstance(model, ExactModel):
         raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")

@@ -1,3 +1,4 @@
+import os
 import sys
 
 import click
@@ -13,16 +14,18 @@ from fastsvm_cli.commands.options import data_options, threads_option
 @click.option("--tolerance", type=click.FloatRange(0), metavar="E", help="For regression. With --exact: evaluate the rows whose radius exceeds E. With an ordered model: stop as soon as a value is proven within E of svm-predict's.")
 @click.option("--steps", type=click.IntRange(1), metavar="K", help="With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value, radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's where the radius reaches beyond zero.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
+@click.option("--on-bad-row", type=click.Choice(["stop", "skip", "nan"]), default="stop", show_default=True, help="What becomes of a line that is no row, or a row that the model cannot evaluate. stop: it ends the run. skip: it is left out. nan: a line of nan stands in its place. Then the first ten are named and all are counted.")
+@click.option("--resume", is_flag=True, help="Keep what is finished in OUTPUT_FILE.partial until the end; the same command goes on from there, if a run was stopped. For files only. [default: OUTPUT_FILE as a whole, or nothing]")
 @threads_option
 @data_options
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(probability, quiet, values, exact_file, tolerance, steps, as_json, threads, dense, delimiter, unlabelled, test_file, model_file, output_file):
+def command(probability, quiet, values, exact_file, tolerance, steps, as_json, on_bad_row, resume, threads, dense, delimiter, unlabelled, max_line, test_file, model_file, output_file):
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
     A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and may be
-    compressed with gzip, bzip2 or xz. Without OUTPUT_FILE (or with -), rows go to standard output and the summary to standard error;
+    compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the summary to standard error;
     rows are written as they arrive.
 
     \b
@@ -30,17 +33,24 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, t
       zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.data import read_chunks
-    from fastsvm_cli.models import load_model
+    from fastsvm_cli.bad_rows import BadRows
+    from fastsvm_cli.commands.fallback import fallback
+    from fastsvm_cli.data import Place, read_bytes, read_chunks
+    from fastsvm_cli.fingerprint import fingerprint
+    from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.output import Output, is_standard_output
-    from fastsvm_cli.prediction import predict
+    from fastsvm_cli.prediction import columns, predict
     from fastsvm_cli.progress import Progress, bytes_read
     from fastsvm_cli.scores import summary_lines, summary_values
 
     if test_file == "-" and model_file == "-":
         raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
+    if resume:
+        _check_files(test_file, output_file)
     _native.set_threads(threads)
-    model = load_model(model_file)
+    text = read_bytes(model_file, lambda start: check_start(start, model_file))
+    model, digest = parse_model(text, model_file), fingerprint(text) if resume else None
+    del text
     header = model.header
     if dense and header.kernel_type == "precomputed" and not model.ordered:
         raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
@@ -56,9 +66,8 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, t
     within = tolerance if model.ordered and header.regression and exact_file is None else None
     if within is not None and (steps is not None or values or probability):
         raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
-    if within is not None:
-        tolerance = None
-    exact = _fallback(model, model_file, exact_file, tolerance)
+    to_file = output_file is not None and not is_standard_output(output_file) and (os.path.isfile(output_file) or not os.path.exists(output_file))
+    exact = fallback(model, model_file, exact_file, tolerance if within is None else None, wait=resume or not to_file)
     if exact is not None and probability and model.reduced:
         header = exact.model.header
     if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
@@ -70,21 +79,53 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, t
         if not quiet and not as_json:
             print(line, file=report)
 
+    def warn(line):
+        if not quiet:
+            print(line, file=sys.stderr)
+
     if header.has_probability and not probability:
         say("Model supports probability estimates, but disabled in prediction.")
     if probability and header.regression:
         sigma = _native.format_g(header.probA[0])
         say(f"Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={sigma}")
 
+    bad_rows = None
+    if on_bad_row != "stop":
+        nan = b" ".join([b"nan"] * columns(model, header, probability=bool(probability), values=values)) + b"\n"
+        bad_rows = BadRows(test_file, nan if on_bad_row == "nan" else b"", lambda message: warn(f"Warning: {message}"))
+    place = Place()
+
+    def open_output():
+        if not resume:
+            return Output(output_file or "-")
+        from fastsvm_cli.resume import Origin, ResumableOutput
+
+        options = {"-b": probability, "--values": values, "--exact": exact_file is not None, "--tolerance": tolerance, "--steps": steps}
+        options |= {"--dense": dense, "--delim": delimiter, "--unlabelled": unlabelled}
+        origin = Origin(test_file, model_file, digest, options, on_bad_row, max_line)
+        inputs = [file for file in (test_file, model_file, exact_file) if file is not None]
+        return ResumableOutput(output_file, inputs, origin, place, bad_rows, labelled=not unlabelled, say=warn)
+
     rows_on_screen = is_standard_output(output_file) and sys.stdout.isatty()
-    with Progress("predict", quiet=quiet or rows_on_screen) as progress, Output(output_file or "-") as output:
-        chunks = read_chunks(test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, on_read=bytes_read(test_file, progress))
-        tally = predict(model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled, exact=exact, tolerance=within)
+    with Progress("predict", quiet=quiet or rows_on_screen) as progress, open_output() as output:
+        if not resume or not output.whole:
+            chunks = read_chunks(
+                test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line, on_read=bytes_read(test_file, progress), place=place, bad_rows=bad_rows
+            )
+            going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
+            tally = predict(
+                model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled, exact=exact, tolerance=within,
+                bad_rows=bad_rows, **going_on,
+            )  # fmt: skip
+        else:
+            tally = output.tally
 
     if as_json:
         import json
 
         summary = {"rows": tally.rows}
+        if bad_rows is not None:
+            summary["bad_rows"] = bad_rows.count
         if tally.score is not None:
             summary.update(summary_values(header, tally.score))
         if model.bounded:
@@ -103,6 +144,9 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, t
     if tally.score is not None:
         for line in summary_lines(header, tally.score):
             say(line)
+    if bad_rows is not None and bad_rows.count:
+        share = f"{bad_rows.count} of {bad_rows.count + tally.rows} lines"
+        warn(f"Bad rows: {share}, {'each a line of nan' if on_bad_row == 'nan' else 'left out'}.")
     if exact is not None and not quiet:
         proven = tally.rows - tally.evaluated
         share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
@@ -118,6 +162,16 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, t
         )
 
 
+def _check_files(test_file, output_file):
+    """What can be gone on with, after a stop, is a file."""
+    from fastsvm_cli.partial import can_be_kept
+
+    if test_file == "-" or (os.path.exists(test_file) and not os.path.isfile(test_file) and not os.path.isdir(test_file)):
+        raise click.UsageError("--resume needs a TEST_FILE that is a file: standard input and pipes cannot be read again.")
+    if not can_be_kept(output_file):
+        raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
+
+
 def _say_saved(model, tally, steps, within):
     whole = tally.rows * model.header.total_sv
     share = f" ({100 * (1 - tally.kernel_evaluations / whole):.4g} % saved)" if whole else ""
@@ -128,39 +182,3 @@ def _say_saved(model, tally, steps, within):
         print(f"Decided: {decided} of {tally.rows} rows{part} after {steps} points.", file=sys.stderr)
     elif model.header.regression and within is None and steps is None:
         print("Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is within E.", file=sys.stderr)
-
-
-def _fallback(model, model_file, exact_file, tolerance):
-    """The exact model behind a certified one, read when a row first needs it."""
-    regression = model.header.regression
-    if exact_file is None:
-        if tolerance is not None:
-            raise click.UsageError("--tolerance goes with --exact, or with an ordered regression model.")
-        return None
-    if regression and tolerance is None:
-        raise click.UsageError("--exact needs --tolerance for a regression model: the largest radius a value may keep.")
-    if not regression and tolerance is not None:
-        raise click.UsageError("--tolerance is for regression models; a label is proven or it is not.")
-
-    import os
-
-    from fastsvm_cli.errors import FileError, ModelFormatError
-    from fastsvm_cli.prediction import Fallback
-
-    if not model.certified:
-        what = "its labels are exact already" if model.ordered else "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
-        raise ModelFormatError(model_file, what)
-    if not os.path.exists(exact_file):  # it may not be read for hours, or at all
-        raise FileError(exact_file, "No such file or directory")
-
-    def load():
-        from fastsvm_cli.data import read_bytes
-        from fastsvm_cli.fingerprint import fingerprint
-        from fastsvm_cli.models import parse_model
-
-        text = read_bytes(exact_file)
-        if fingerprint(text) != model.fingerprint:
-            raise ModelFormatError(exact_file, f"this is not the model that {model_file} was compiled from (their fingerprints differ)")
-        return parse_model(text, exact_file)
-
-    return Fallback(load, tolerance or 0.0)

@@ -26,7 +26,7 @@ def load_model(path: str) -> Model:
 
     Raises ModelFormatError and FileError.
     """
-    return parse_model(read_bytes(path), path)
+    return parse_model(read_bytes(path, lambda start: check_start(start, path)), path)
 
 
 def parse_model(text: bytes, path: str) -> Model:
@@ -40,6 +40,11 @@ def parse_model(text: bytes, path: str) -> Model:
         text = open_compiled(text, path, version)
     module, name = MODEL_TYPES[kind].split(":")
     return getattr(import_module(module), name).parse(text, path)
+
+
+def check_start(start: bytes, path: str) -> None:
+    """Raises ModelFormatError where a file that begins so is no model: a hundred gigabytes of data need not be read to know it."""
+    _kind(start, path)
 
 
 def looks_like_model(start: bytes) -> bool:

@@ -26,6 +26,7 @@
 #include "numbers.h"
 #include "parallel.h"
 #include "parse.h"
+#include "parse_around.h"
 #include "predictions.h"
 #include "rows.h"
 #include "triangle.h"
@@ -108,19 +109,28 @@ Chunk slice_rows(const Chunk& chunk, std::int64_t first, std::int64_t last) {
     return part;
 }
 
-nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
-                     std::int64_t max_rows, const std::string& leading_name) {
-    const Bytes bytes(text);
+Format text_format(int leading, bool dense, const std::string& delimiter, std::int64_t fields, const std::string& leading_name) {
     Format format;
     format.leading = leading;
     format.dense = dense;
     format.delimiter = delimiter.empty() ? ',' : delimiter[0];
     format.fields = fields;
-    format.max_rows = max_rows;
     format.leading_name = !leading_name.empty() ? leading_name.c_str() : leading == 1 ? "a label" : "a coefficient";
-    const std::size_t from = static_cast<std::size_t>(offset);
+    return format;
+}
+
+void check_whole_lines(const Bytes& bytes, std::size_t from) {
     if (from > bytes.size()) throw nb::value_error("offset beyond the text");
     if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n') throw nb::value_error("the text must end in a newline");
+}
+
+nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
+                     std::int64_t max_rows, const std::string& leading_name) {
+    const Bytes bytes(text);
+    Format format = text_format(leading, dense, delimiter, fields, leading_name);
+    format.max_rows = max_rows;
+    const std::size_t from = static_cast<std::size_t>(offset);
+    check_whole_lines(bytes, from);
     ParseResult result;
     {
         const nb::gil_scoped_release release;
@@ -129,6 +139,20 @@ nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool
     nb::object fault = nb::none();
     if (!result.fault.empty()) fault = nb::make_tuple(result.fault_line, result.fault);
     return nb::make_tuple(Chunk{std::make_shared<Rows>(std::move(result.rows))}, fault, result.fields, from + result.consumed);
+}
+
+nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t keep) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    AroundResult result;
+    {
+        const nb::gil_scoped_release release;
+        result = parse_around(bytes.data(), bytes.size(), first_line, text_format(leading, dense, delimiter, fields, ""), static_cast<std::size_t>(keep));
+    }
+    nb::list gaps, faults;
+    for (const Gap& gap : result.gaps) gaps.append(nb::make_tuple(gap.row, gap.lines));
+    for (const auto& [line, why] : result.faults) faults.append(nb::make_tuple(line, why));
+    return nb::make_tuple(Chunk{std::make_shared<Rows>(std::move(result.rows))}, gaps, faults, result.fields);
 }
 
 // `count` numbers from text[offset:], blanks and line ends between them, the last one followed by a line end. Returns them as
@@ -333,6 +357,13 @@ NB_MODULE(_native, m) {
     nb::class_<Predictions>(m, "Predictions")
         .def(nb::init<>())
         .def_ro("rows", &Predictions::rows)
+        .def("put", [](Predictions& self, const std::vector<std::int64_t>& rows, const Predictions& from) {
+            if (self.columns || from.columns || from.rows != static_cast<std::int64_t>(rows.size())) throw nb::value_error("other rows, or probabilities");
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                if (rows[i] < 0 || rows[i] >= self.rows) throw nb::index_error("row out of range");
+                self.label[static_cast<std::size_t>(rows[i])] = from.label[i];
+            }
+        }, "rows"_a, "from_"_a, "Replace the labels of these rows.")
         .def_prop_ro("label", [](nb::handle self) {
             const Predictions& p = nb::cast<const Predictions&>(self);
             return view(p.label.data(), {p.label.size()}, self);
@@ -341,14 +372,14 @@ NB_MODULE(_native, m) {
     nb::class_<Score>(m, "Score", "svm-predict's running sums.")
         .def(nb::init<>())
         .def("add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); }, nb::call_guard<nb::gil_scoped_release>())
-        .def_ro("correct", &Score::correct)
-        .def_ro("total", &Score::total)
-        .def_ro("error", &Score::error)
-        .def_ro("sump", &Score::sump)
-        .def_ro("sumt", &Score::sumt)
-        .def_ro("sumpp", &Score::sumpp)
-        .def_ro("sumtt", &Score::sumtt)
-        .def_ro("sumpt", &Score::sumpt);
+        .def_rw("correct", &Score::correct)
+        .def_rw("total", &Score::total)
+        .def_rw("error", &Score::error)
+        .def_rw("sump", &Score::sump)
+        .def_rw("sumt", &Score::sumt)
+        .def_rw("sumpp", &Score::sumpp)
+        .def_rw("sumtt", &Score::sumtt)
+        .def_rw("sumpt", &Score::sumpt);
 
     nb::class_<Maclaurin>(m, "Maclaurin", "A compiled model's expansions.")
         .def(nb::init<std::vector<std::int32_t>, bool, double, int, std::vector<double>>(), "features"_a, "gaussian"_a, "gamma"_a, "degree"_a, "rho"_a)
@@ -534,6 +565,9 @@ NB_MODULE(_native, m) {
           "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with coefficients a (n).");
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
+    m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
+          "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were left out, how many lines)], [(line, fault)] of the first "
+          "`keep` of them, fields per row).");
     m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a, "single"_a = false,
           "Numbers between blanks, the last one followed by a line end; single: of single precision. Returns (numbers, offset after them).");
     m.def("format_numbers", &format_numbers<Numbers>, "values"_a, "One line of shortest texts.");

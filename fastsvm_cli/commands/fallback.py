@@ -1,0 +1,111 @@
+"""What stands behind --exact: the exact model of a certified one."""
+
+import os
+import stat
+
+#: A text of at most so many bytes is kept, so that the file need not be read twice.
+_KEPT = 1 << 24
+
+
+def fallback(model, model_file, exact_file, tolerance, wait):
+    """The exact model behind a certified one, read when a row first needs it; None without `exact_file`. Whether it is the right file is found out beside the
+    first rows: before anything is written if `wait`, else as soon as it is known, and before the end. Raises UsageError, ModelFormatError and FileError."""
+    import click
+
+    regression = model.header.regression
+    if exact_file is None:
+        if tolerance is not None:
+            raise click.UsageError("--tolerance goes with --exact, or with an ordered regression model.")
+        return None
+    if regression and tolerance is None:
+        raise click.UsageError("--exact needs --tolerance for a regression model: the largest radius a value may keep.")
+    if not regression and tolerance is not None:
+        raise click.UsageError("--tolerance is for regression models; a label is proven or it is not.")
+
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.prediction import Fallback
+
+    if not model.certified:
+        what = "its labels are exact already" if model.ordered else "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
+        raise ModelFormatError(model_file, what)
+    file = ExactFile(exact_file, model_file, model.fingerprint, wait)
+    return Fallback(file.load, tolerance or 0.0, file.check)
+
+
+class ExactFile:
+    """The file that a compiled model came from, if its fingerprint says so, which a thread of its own takes."""
+
+    def __init__(self, path: str, model_file: str, fingerprint: str, wait: bool):
+        from threading import Thread
+
+        from fastsvm_cli.errors import FileError
+
+        self.path, self._model_file, self._wanted, self._wait = path, model_file, fingerprint, wait
+        self._text: "bytes | None" = None
+        self._fault: "Exception | None" = None
+        self._found, self._checked = "", False
+        try:
+            self._status = os.stat(path)
+        except OSError as error:
+            raise FileError(path, error) from None
+        self._thread: "Thread | None" = Thread(target=self._read, daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # no thread to be had
+            self._thread = None
+            self._read()
+
+    def check(self, at_end: bool = True) -> None:
+        """Raises ModelFormatError where it is another file, and FileError."""
+        if self._checked or (self._thread is not None and self._thread.is_alive() and not self._wait and not at_end):
+            return
+        if self._thread is not None:
+            self._thread.join()
+        if self._fault is not None:
+            raise self._fault
+        self._compare(self._found)
+        self._checked = True
+
+    def load(self):
+        """The model. Raises ModelFormatError and FileError."""
+        from fastsvm_cli.data import read_bytes
+        from fastsvm_cli.fingerprint import fingerprint
+        from fastsvm_cli.models import parse_model
+
+        self.check()
+        text, self._text = self._text, None
+        if text is None:
+            text = read_bytes(self.path)
+            self._compare(fingerprint(text))  # hours may have gone by
+        return parse_model(text, self.path)
+
+    def _compare(self, found: str) -> None:
+        from fastsvm_cli.errors import ModelFormatError
+
+        if found != self._wanted:
+            raise ModelFormatError(self.path, f"this is not the model that {self._model_file} was compiled from (their fingerprints differ)")
+
+    def _read(self) -> None:
+        from fastsvm_cli.fingerprint import fingerprint_of
+
+        try:
+            self._found = fingerprint_of(self._pieces(), self._status.st_size)
+        except Exception as error:  # raised where it is asked for
+            self._fault = error
+
+    def _pieces(self):
+        from fastsvm_cli.content import read_pieces
+        from fastsvm_cli.models import check_start
+
+        kept, total = [], 0
+        for piece in read_pieces(self.path):
+            if not total and b"\n" in bytes(piece):
+                check_start(bytes(piece), self.path)
+            total += len(piece)
+            if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):  # what comes through a pipe comes once
+                kept.append(bytes(piece))
+            else:
+                kept = []
+            yield piece
+        if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):
+            self._text = b"".join(kept)

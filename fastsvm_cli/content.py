@@ -1,0 +1,265 @@
+"""The content of a file, or of standard input (`-`), whether it is plain or compressed."""
+
+import os
+import select
+from typing import Iterator
+
+from fastsvm_cli.errors import FileError
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"\x50\x2a\x4d\x18": "zstd"}
+#: What is known by its first bytes and not read here: its name, and the command that prints what it holds.
+_FOREIGN = {
+    b"\x04\x22\x4d\x18": ("lz4", "lz4 -dc"),
+    b"PK\x03\x04": ("zip", "unzip -p"),
+    b"\x1f\x9d": ("compress (.Z)", "zcat"),
+    b"7z\xbc\xaf\x27\x1c": ("7-Zip", "7z x -so"),
+    b"LZIP": ("lzip", "lzip -dc"),
+    b"\x89LZO": ("lzop", "lzop -dc"),
+}
+_MAGIC_BYTES = 6
+_PIECE_BYTES = 1 << 18  # decompressed at a time
+
+
+class Content:
+    """The bytes of a file, decompressed; gzip, bzip2, xz and (where Python can) zstd are known by their first bytes. Decompression runs on a
+    thread of its own, beside whatever is done with them.
+
+    path: a file, or "-" for standard input. start: bytes of the content to pass over; a plain file seeks. on_read: called with the bytes taken from the
+    file so far. Raises FileError, when it is made and from `read_into`.
+    """
+
+    def __init__(self, path: str, start: int = 0, on_read=None):
+        self.path, self.on_read = path, on_read
+        self._taken = 0
+        self._pending = b""  # bytes read and not yet handed out
+        self._pieces = None  # what a thread, or an iterator, decompresses
+        self._queue = None
+        self._closed = False
+        self._file = -1
+        try:
+            self._file = 0 if path == "-" else os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            _widen_pipe(self._file)
+            self._poll = select.poll()
+            self._poll.register(self._file, select.POLLIN)
+            self._pending = self._read(_MAGIC_BYTES)
+            # Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.
+            while 0 < len(self._pending) < _MAGIC_BYTES and any(magic.startswith(self._pending[:3]) for magic in (*_MAGIC, *_FOREIGN)):
+                more = self._read(_MAGIC_BYTES - len(self._pending))
+                if not more:
+                    break
+                self._pending += more
+            kind = next((kind for magic, kind in _MAGIC.items() if self._pending.startswith(magic)), None)
+            if kind is None:
+                self._refuse_foreign()
+                if start:
+                    self._taken = os.lseek(self._file, start, os.SEEK_SET)
+                    self._pending = b""
+            else:
+                self._decompress(kind, start)
+        except OSError as error:
+            self.close()
+            raise FileError(path, error) from None
+        except FileError:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self) -> None:
+        self._closed = True
+        if self._queue is not None:
+            while not self._queue.empty():  # a thread that waits for room goes on, sees that we are closed, and closes the file
+                self._queue.get_nowait()
+        elif self._file > 0:
+            os.close(self._file)
+            self._file = -1
+
+    def ready(self) -> bool:
+        """More bytes can be had without waiting."""
+        if self._pending:
+            return True
+        if self._queue is not None:
+            return not self._queue.empty()
+        return self._pieces is None and bool(self._poll.poll(0))
+
+    def read_into(self, room: memoryview) -> int:
+        """Fill `room` with what there is, at least one byte; 0 at the end."""
+        if not self._pending:
+            if self._pieces is None:
+                try:
+                    got = os.readv(self._file, [room])
+                except OSError as error:
+                    raise FileError(self.path, error) from None
+                self._count(got)
+                return got
+            self._pending = next(self._pieces, b"")
+        got = min(len(room), len(self._pending))
+        room[:got] = self._pending[:got]
+        self._pending = self._pending[got:]
+        return got
+
+    def _read(self, size: int) -> bytes:
+        data = os.read(self._file, size)
+        self._count(len(data))
+        return data
+
+    def _count(self, got: int) -> None:
+        self._taken += got
+        if self.on_read is not None:
+            self.on_read(self._taken)
+
+    def _refuse_foreign(self) -> None:
+        for magic, (name, tool) in _FOREIGN.items():
+            if self._pending.startswith(magic):
+                raise FileError(self.path, f"{name} data found, expected text, or gzip, bzip2, xz or zstd{_on_the_way(tool, self.path)}")
+
+    def _decompress(self, kind: str, start: int) -> None:
+        pieces = _behind(_decompressed(self._compressed(self._pending), kind, self.path), start, self.path)
+        self._pending = b""
+        import queue
+        import threading
+
+        waiting = queue.Queue(maxsize=16)
+
+        def work() -> None:
+            try:
+                for piece in pieces:
+                    if self._closed:
+                        return
+                    waiting.put(piece)
+                waiting.put(b"")
+            except Exception as error:  # raised in the reader
+                waiting.put(error)
+            finally:
+                if self._file > 0:
+                    os.close(self._file)
+
+        try:
+            threading.Thread(target=work, daemon=True).start()
+        except RuntimeError:  # no thread to be had: decompressed when it is asked for
+            self._pieces = pieces
+            return
+        self._queue, self._pieces = waiting, _handed_over(waiting)
+
+    def _compressed(self, start: bytes) -> "Iterator[bytes]":
+        yield start
+        while True:
+            try:
+                data = self._read(1 << 18)
+            except OSError as error:
+                raise FileError(self.path, error) from None
+            if not data:
+                return
+            yield data
+
+
+def read_pieces(path: str, size: int = 1 << 20) -> "Iterator[memoryview]":
+    """The content of a file, from its beginning to its end; a piece is valid until the next is asked for. Raises FileError."""
+    with Content(path) as content, memoryview(bytearray(size)) as room:
+        while got := content.read_into(room):
+            yield room[:got]
+
+
+def _handed_over(waiting) -> "Iterator[bytes]":
+    """What another thread puts into a queue, up to b""."""
+    while True:
+        piece = waiting.get()
+        if isinstance(piece, Exception):
+            raise piece
+        if not piece:
+            return
+        yield piece
+
+
+def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes]":
+    """The pieces without their first `start` bytes."""
+    for piece in pieces:
+        if start < len(piece):
+            yield piece[start:] if start else piece
+        start = max(start - len(piece), 0)
+    if start:
+        raise FileError(path, f"the content ends {start} bytes before the place to go on from")
+
+
+def _on_the_way(tool: str, path: str) -> str:
+    """What to type instead, behind a message."""
+    from shlex import quote
+
+    return f"; type: {tool}{'' if path == '-' else ' ' + quote(path)} | fastsvm ... -"
+
+
+def _widen_pipe(file: int) -> None:
+    """Let a pipe hold a megabyte instead of 64 KB: fewer switches between the writer and us. Linux only; a wish, not a need."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(file, fcntl.F_SETPIPE_SZ, 1 << 20)
+    except (ImportError, AttributeError, OSError):
+        pass
+
+
+def _decompressor(kind: str, path: str):
+    """(a new decompressor of one stream, the exceptions it raises). Raises FileError where this Python has none."""
+    if kind == "gzip":
+        import zlib
+
+        return (lambda: zlib.decompressobj(wbits=31)), (zlib.error,)
+    if kind == "bzip2":
+        import bz2
+
+        return bz2.BZ2Decompressor, (OSError, ValueError)
+    if kind == "xz":
+        import lzma
+
+        return (lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)), (lzma.LZMAError,)
+    try:
+        try:
+            from compression import zstd  # since Python 3.14
+        except ImportError:
+            from backports import zstd
+    except ImportError:
+        words = "zstd data found, which this Python cannot read (3.14 can, or pip install backports.zstd)"
+        raise FileError(path, words + _on_the_way("zstdcat", path)) from None
+    return zstd.ZstdDecompressor, (zstd.ZstdError,)
+
+
+def _decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
+    """The content of one or more compressed streams, one after the other, as gzip, bzip2, xz and zstd themselves read them; never more than
+    _PIECE_BYTES at a time, however well it was compressed."""
+    new, faults = _decompressor(kind, path)
+    stream = None
+    for block in blocks:
+        while block:
+            if stream is None:
+                if kind in ("gzip", "xz"):
+                    block = block.lstrip(b"\0")  # padding between streams
+                    if not block:
+                        break
+                stream = new()
+            try:
+                piece = stream.decompress(block, _PIECE_BYTES)
+            except faults:
+                raise FileError(path, f"the {kind} data is damaged") from None
+            if piece:
+                yield piece
+            if stream.eof:
+                block, stream = stream.unused_data, None
+            elif kind == "gzip":
+                block = stream.unconsumed_tail
+            else:  # the others keep what they have not used
+                block = b""
+                try:
+                    while not (stream.eof or stream.needs_input):
+                        piece = stream.decompress(b"", _PIECE_BYTES)
+                        if piece:
+                            yield piece
+                except faults:
+                    raise FileError(path, f"the {kind} data is damaged") from None
+                if stream.eof:
+                    block, stream = stream.unused_data, None
+    if stream is not None:
+        raise FileError(path, f"the {kind} data ends too early")
