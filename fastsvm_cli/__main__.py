@@ -1,4 +1,4 @@
-from fastsvm_cli.cli import run
+from fastsvm_cli.start import run
 
 if __name__ == "__main__":
     run()

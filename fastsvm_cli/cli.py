@@ -6,7 +6,7 @@ import sys
 import click
 
 from fastsvm_cli import __version__
-from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.errors import FastsvmError, FileError
 
 #: name -> module in commands/; each has a click command named `command`.
 COMMANDS = ("approx", "bench", "border", "bound", "order", "predict", "reduce")
@@ -46,10 +46,6 @@ def fastsvm():
 def main() -> None:
     """Every command. Exit codes: 0 done, 1 bad data or model, 2 wrong usage, 130 interrupted. A reader that closes the pipe early has
     what it wanted: that is 0."""
-    import signal
-
-    # A temporary file is removed on the way out of a `with`, so being terminated must be an exception.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
             fastsvm.main()  # a shell asks for completions
@@ -70,29 +66,12 @@ def main() -> None:
         print(f"Error: {error}", file=sys.stderr)
         code = 1
     except OSError as error:  # ours name the file; what is left is standard output
-        print(f"Error: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        print(f"Error: {FileError(error.filename or 'standard output', error)}", file=sys.stderr)
         code = 1
     except MemoryError:
         print("Error: out of memory", file=sys.stderr)
         code = 1
     sys.exit(_flush(code))
-
-
-def run() -> None:
-    """The process: main() with little garbage collection, and out without taking the interpreter apart, which together would be a fifth of a short command."""
-    import gc
-
-    gc.set_threshold(200_000, 20, 20)
-    try:
-        main()
-    except SystemExit as stop:
-        code = stop.code if isinstance(stop.code, int) else 1
-    try:
-        if sys.stderr is not None:
-            sys.stderr.flush()
-    except OSError:
-        pass
-    os._exit(code)
 
 
 def _flush(code: int) -> int:
@@ -101,7 +80,7 @@ def _flush(code: int) -> int:
         sys.stdout.flush()
     except OSError as error:
         if not isinstance(error, BrokenPipeError) and code == 0:
-            print(f"Error: standard output: {error.strerror}", file=sys.stderr)
+            print(f"Error: {FileError('standard output', error)}", file=sys.stderr)
             code = 1
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
     return code

@@ -1,5 +1,7 @@
 """Faults a user can mend. cli.py turns each into one line on stderr and an exit code."""
 
+from errno import EBADF
+
 
 class FastsvmError(Exception):
     """The root: `str()` is the line the user reads, after "Error: ". What a file holds may end up in it: only what prints does."""
@@ -36,9 +38,13 @@ class FileError(FastsvmError):
     """The operating system refused a file: `path: its words`."""
 
     def __init__(self, path: str, error: "OSError | str"):
-        super().__init__(f"{display(path)}: {error if isinstance(error, str) else error.strerror or error}")
+        super().__init__(f"{display(path)}: {error if isinstance(error, str) else _reason(error)}")
         self.path, self.cause = path, error
 
 
 def display(path: str) -> str:
     return "standard input" if path == "-" else path
+
+
+def _reason(error: OSError) -> str:
+    return "it is closed" if error.errno == EBADF else error.strerror or str(error)

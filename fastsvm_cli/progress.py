@@ -3,6 +3,8 @@
 import sys
 from time import monotonic
 
+from fastsvm_cli import stopping
+
 
 class Progress:
     """Call it with the share done (0 to 1), and a few words if they tell more, as often as is handy. The bar is drawn from the second second on, by rich."""
@@ -22,9 +24,10 @@ class Progress:
             from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
             self._bar = Bar(
-                TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+                TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
             )
             self._task = self._bar.add_task(self._label, total=1.0)
+            stopping.add_undo(_show_cursor)
             self._bar.start()
         self._bar.update(self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip())
         self._next = monotonic() + 0.1
@@ -35,6 +38,14 @@ class Progress:
     def __exit__(self, *_) -> None:
         if self._bar is not None:
             self._bar.stop()
+            stopping.remove_undo(_show_cursor)
+
+
+def _show_cursor() -> None:
+    """rich hides it while a bar stands; the bar's line goes too."""
+    import os
+
+    os.write(2, b"\r\x1b[K\x1b[?25h")
 
 
 def bytes_read(path: str, progress: Progress):

@@ -10,6 +10,7 @@ from fastsvm_cli.data import Place
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.partial import PartialOutput
 from fastsvm_cli.prediction import Tally
+from fastsvm_cli.stopping import raising
 
 
 class Origin:
@@ -74,8 +75,10 @@ class ResumableOutput(PartialOutput):
         self._origin, self._place, self._bad_rows, self._say_line = origin, place, bad_rows, say
         self.tally = Tally(labelled)
         self.begun = False
+        self._told = raising()  # being told to stop ends the block as any fault does, so that what is finished is kept
 
     def __enter__(self) -> "ResumableOutput":
+        self._told.__enter__()
         try:
             if self.state is not None:
                 why = self._origin.difference(self.state)
@@ -88,6 +91,7 @@ class ResumableOutput(PartialOutput):
                 self.mark(self._lines())
                 self.checkpoint()
         except BaseException:
+            self._told.__exit__()
             self._abandon()
             raise
         return self
@@ -95,6 +99,7 @@ class ResumableOutput(PartialOutput):
     def __exit__(self, kind, *rest) -> None:
         if kind is None and not self.whole:
             self._mark = (self._size, self._lines())
+        self._told.__exit__()
         super().__exit__(kind, *rest)
         if kind is not None and self._saved is not None and self._saved[1]["rows"]:
             self._say_line(f"{self._saved[1]['rows']} rows are kept in {self.partial}: the same command goes on behind them.")

@@ -10,7 +10,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.data import MAX_LINE, bounded, read_bytes, read_chunks, read_start
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.border import BorderModel
 from fastsvm_cli.models.maclaurin import MaclaurinModel
@@ -55,11 +55,14 @@ def _seekable(paths):
         places = []
         for path in paths:
             if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
-                spool = stack.enter_context(tempfile.NamedTemporaryFile(prefix="fastsvm-bound-"))
-                with open(0 if path == "-" else path, "rb", closefd=path != "-") as pipe:
-                    shutil.copyfileobj(pipe, spool)
-                spool.flush()
-                path = spool.name
+                spool = stack.enter_context(tempfile.TemporaryFile())  # without a name: nothing stays, however the process ends
+                try:
+                    with open(0 if path == "-" else path, "rb", closefd=path != "-") as pipe:
+                        shutil.copyfileobj(pipe, spool)
+                    spool.flush()
+                except OSError as error:
+                    raise FileError(path, error) from None
+                path = f"/proc/self/fd/{spool.fileno()}"
             places.append(path)
         yield places
 

@@ -1,10 +1,14 @@
 """Speed-up against disagreement, drawn."""
 
+import os
+
 from fastsvm_cli.benchmarks.cases import END_TO_END, Bench, Case
 
 
-def plot(bench: Bench, path: str, picked: "Case | None", front: "list[Case]") -> None:
-    """Write an SVG or PNG file, by its name. Needs matplotlib."""
+def plot(bench: Bench, kind: str, picked: "Case | None", front: "list[Case]") -> bytes:
+    """The content of a file; kind: svg, png or pdf. Needs matplotlib."""
+    import io
+
     import matplotlib
 
     matplotlib.use("Agg")
@@ -30,10 +34,12 @@ def plot(bench: Bench, path: str, picked: "Case | None", front: "list[Case]") ->
     axis.text(100 * none, axis.get_ylim()[0], "none", ha="center", va="bottom", fontsize=8)
     axis.grid(True, which="major", color="0.9")
     axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
-    figure.savefig(path, bbox_inches="tight")
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=kind, bbox_inches="tight")
     pyplot.close(figure)
+    return drawn.getvalue()
 
 
 def _plain(name: str) -> str:
-    """matplotlib reads formulas between dollar signs."""
-    return name.replace("$", r"\$")
+    """matplotlib reads formulas between dollar signs, and draws no bytes that are not text."""
+    return os.fsencode(name).decode("utf-8", "replace").replace("$", r"\$")

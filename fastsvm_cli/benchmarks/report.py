@@ -6,6 +6,7 @@ from math import isnan
 
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
+from fastsvm_cli.errors import FileError
 from fastsvm_cli.sizes import size_text
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
@@ -14,10 +15,14 @@ ANSWER_COLUMNS = ("model", "labels that differ", "at most, 95 %", "score", "|f -
 
 
 class RawTimings:
-    """A CSV file, a line per run, written as it is measured. path: or None."""
+    """A CSV file, a line per run, written as it is measured. path: or None. Raises FileError."""
 
     def __init__(self, path: "str | None"):
-        self._file = open(path, "w", newline="") if path else None
+        self._path = path
+        try:
+            self._file = open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") if path else None
+        except OSError as error:
+            raise FileError(path, error) from None
         self._writer = csv.writer(self._file) if self._file else None
         self._write("clock", "case", "run", "seconds")
 
@@ -26,8 +31,11 @@ class RawTimings:
 
     def _write(self, *words) -> None:
         if self._writer:
-            self._writer.writerow(words)
-            self._file.flush()
+            try:
+                self._writer.writerow(words)
+                self._file.flush()
+            except OSError as error:
+                raise FileError(self._path, error) from None
 
     def __enter__(self) -> "RawTimings":
         return self

@@ -3,10 +3,11 @@ import sys
 import click
 
 from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line
-from fastsvm_cli.commands.options import threads_option
+from fastsvm_cli.commands.files import check_files, summary_stream
+from fastsvm_cli.commands.options import FileCommand, threads_option
 
 
-@click.command("approx")
+@click.command("approx", cls=FileCommand)
 @click.option("--center", type=click.Choice(["mean", "origin", "pair"]), help="Where an RBF kernel is expanded: the mean of the support vectors [default], the origin (as in the paper), or for several classes the mean of each pair's vectors (more accurate, a center per pair to store).")
 @click.option("--degree", type=click.IntRange(1, 4), help="Of the expansion of an RBF kernel [default: 2]. Each degree more is more accurate and needs about d/degree times the numbers; finite kernels keep their own.")
 @click.option("--centers", type=click.IntRange(1, 100000), metavar="K", help="Expand about the means of K clusters of the support vectors instead of one center: K times the cost, for much larger gamma.")
@@ -35,10 +36,12 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
 
     from fastsvm_cli import _native
     from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
     from fastsvm_cli.sizes import size_text
 
+    output_file = output_name(output_file, model_file, ".approx")
+    check_files(output_file, model_file)
     _native.set_threads(threads)
     source = read_exact_model(model_file)
     model = source.model
@@ -50,7 +53,6 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
         raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
     if (rank or tolerance) and (degree or 2) != 2:
         raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
-    output_file = output_name(output_file, model_file, ".approx")
 
     from fastsvm_cli.compilers.maclaurin import compile_maclaurin  # numpy and scipy: after the faults that need neither
 
@@ -74,7 +76,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
     with Output(output_file) as output:
         output.write(result)
     if not quiet:
-        report = sys.stderr if is_standard_output(output_file) else sys.stdout
+        report = summary_stream(output_file)
         d, pairs = len(compiled.features), model.header.pairs
         functions = f"{pairs} decision function{'s' * (pairs != 1)}"
         print(f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features", file=report)

@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.options import threads_option
+from fastsvm_cli.commands.options import FileCommand, threads_option
 
 
 class Share(click.ParamType):
@@ -22,7 +22,7 @@ class Share(click.ParamType):
         return share
 
 
-@click.command("bench")
+@click.command("bench", cls=FileCommand)
 @click.option("--try", "attempt", is_flag=True, help="Compile the exact model in every way that applies, into a temporary place, and measure these too.")
 @click.option("--budget", type=Share(), metavar="P", help="The share of labels that may differ, as 0.5% or 0.005: marks the fastest model that stays inside.")
 @click.option("--keep", metavar="PATH", help="With --try and --budget: write that model here, and print the command that makes it.")
@@ -61,8 +61,10 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     """
     import os
     import tempfile
+    from contextlib import ExitStack
 
     _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, csv_file, plot_file, test_file, model_files)
+    _check_files((test_file, train_file, *model_files), (keep, csv_file, plot_file))
     # libsvm-official's OpenMP, read when it is loaded. Threads that wait must not keep the others from running.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if threads:
@@ -80,16 +82,19 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     from fastsvm_cli.benchmarks.report import RawTimings, as_json as json_text, as_markdown as markdown_text, pareto, print_tables
     from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
+    from fastsvm_cli.stopping import raising
 
     def note(words):
         if not quiet:
             print(words, file=sys.stderr)
 
     machine = machines.describe(threads)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, RawTimings(csv_file) as raw:
+    # Told to stop, it has child processes to end and measurements to print.
+    with raising(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         bench = Bench(test_file, model_files[0], folder=folder, threads=threads, fastsvm=machines.fastsvm_command(), svm_predict=machine["svm_predict"])
         if bench.model.header.regression and (budget is not None or max_disagreement is not None or train_file or plot_file):
             raise click.UsageError("--budget, --max-disagreement, --control and --plot are about labels that differ; a regression model has values.")
+        raw = stack.enter_context(RawTimings(csv_file))  # the previous timings go when new ones are to come
         bench.add_references()
         bench.add_model(model_files[0], name="exact model", role="exact")
         named = [case for path in model_files[1:] for case in bench.add_model(path)]
@@ -132,7 +137,9 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         if plot_file is not None:
             from fastsvm_cli.benchmarks.plot import plot
 
-            plot(bench, plot_file, picked, front)
+            drawn = plot(bench, plot_file.rpartition(".")[2], picked, front)
+            with Output(plot_file) as output:
+                output.write(drawn)
         report = sys.stderr if as_json else sys.stdout
         if budget is not None:
             _say_picked(bench, picked, budget, keep, report)
@@ -171,6 +178,21 @@ def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cos
             import matplotlib  # noqa: F401
         except Exception:
             raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
+
+
+def _check_files(inputs, outputs):
+    """Before minutes of measuring, as check_files; and no two outputs are the same file."""
+    from os.path import exists, isfile, realpath
+
+    from fastsvm_cli.output import check_output, demand_standard_output
+
+    demand_standard_output()
+    named = [path for path in outputs if path is not None]
+    for path in named:
+        check_output(path, inputs)
+    files = [realpath(path) for path in named if isfile(path) or not exists(path)]
+    if len(set(files)) < len(files):
+        raise click.UsageError("--keep, --csv and --plot write a file each: two of them have the same name.")
 
 
 def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, note):
@@ -239,6 +261,7 @@ def _cross_validate(data_file, folds, cost, gamma, degree, seed, as_json, quiet)
     import tempfile
 
     from fastsvm_cli.benchmarks.cross_validation import cross_validate
+    from fastsvm_cli.stopping import raising
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.progress import Progress
@@ -247,7 +270,7 @@ def _cross_validate(data_file, folds, cost, gamma, degree, seed, as_json, quiet)
     if not chunks:
         raise FileError(data_file, "no rows found, expected some to train on")
     gamma = gamma or 1 / max(1, max(chunk.max_index for chunk in chunks))
-    with tempfile.TemporaryDirectory() as folder, Progress("cross-validate", quiet=quiet) as progress:
+    with raising(), tempfile.TemporaryDirectory() as folder, Progress("cross-validate", quiet=quiet) as progress:
         found = cross_validate(chunks, data_file, folds, cost=cost, gamma=gamma, degree=degree, folder=folder, seed=seed, on_progress=progress)
     rows = sum(fold.rows for fold in found)
     means = [sum(getattr(fold, name) * fold.rows for fold in found) / rows for name in ("exact", "compiled", "disagreement")]

@@ -3,7 +3,8 @@ import sys
 import click
 
 from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line
-from fastsvm_cli.commands.options import threads_option
+from fastsvm_cli.commands.files import check_files, summary_stream
+from fastsvm_cli.commands.options import FileCommand, threads_option
 
 
 def _bandwidth(context, parameter, value):
@@ -18,7 +19,7 @@ def _bandwidth(context, parameter, value):
     return width
 
 
-@click.command("border")
+@click.command("border", cls=FileCommand)
 @click.option("--samples", type=click.IntRange(1, 100000), default=100, show_default=True, metavar="N", help="Border samples per pair of classes.")
 @click.option("--target", type=click.FloatRange(0, min_open=True), metavar="E", help="Instead of --samples: as many as bring the share of labels that differ (0.002: 2 in 1,000), on rows that placed none of them, to E or below.")
 @click.option("--data", "data_file", metavar="TRAIN_FILE", help="Rows to draw the lines between, and to measure on: half of them for either [default: the support vectors].")
@@ -53,7 +54,7 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     from fastsvm_cli import _native
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
 
     source_of_samples = click.get_current_context().get_parameter_source("samples")
@@ -63,6 +64,8 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
         raise click.UsageError("--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has none.")
     if bandwidth is not None and (data_file is not None or raw):
         raise click.UsageError("--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about a model.")
+    output_file = output_name(output_file, model_file, ".border")
+    check_files(output_file, model_file, data_file)
     _native.set_threads(threads)
     rows_file = model_file if bandwidth is not None else data_file
     source = None if bandwidth is not None else read_exact_model(model_file)
@@ -76,7 +79,6 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     rows = list(read_chunks(rows_file)) if rows_file is not None else None
     if rows is not None and not sum(chunk.rows for chunk in rows):
         raise FileError(rows_file, "no rows found, expected some to draw lines between")
-    output_file = output_name(output_file, model_file, ".border")
 
     from fastsvm_cli.compilers.border import compile_border, compile_density_border, looks_one_hot
     from fastsvm_cli.trial import trial
@@ -94,7 +96,7 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
         output.write(result)
     if quiet:
         return
-    report = sys.stderr if is_standard_output(output_file) else sys.stdout
+    report = summary_stream(output_file)
     model = found.model
     counts = [pair.count for pair in model.samples]
     together = f" ({min(counts)} to {max(counts)} for each of {len(counts)} pairs)" if len(counts) > 1 else ""

@@ -2,10 +2,11 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.options import data_options
+from fastsvm_cli.commands.files import check_inputs
+from fastsvm_cli.commands.options import FileCommand, data_options
 
 
-@click.command("bound")
+@click.command("bound", cls=FileCommand)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output, for programs.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 @data_options
@@ -24,8 +25,13 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
     mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest. For data alone, or a model alone, it
     takes the rows and the support vectors to be equally long.
     """
+    from fastsvm_cli.output import demand_standard_output
     from fastsvm_cli.progress import Progress
-    from fastsvm_cli.survey import Options, survey_files
+
+    check_inputs(*data_or_model)
+    demand_standard_output()
+
+    from fastsvm_cli.survey import Options, survey_files  # numpy
 
     with Progress("bound", quiet=quiet) as progress:
         options = Options(labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line, progress=progress)
@@ -44,10 +50,11 @@ _CENTERS = {"origin": "about the origin", "mean": "about the mean", "own": "abou
 def _show(report: dict) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
     for title, lines in _tables(report):
-        table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2, 0, 2))
+        table = Table(title=Text(title, "bold"), title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
         table.add_column(overflow="fold")
         table.add_column(overflow="fold")
         for name, value in lines:

@@ -1,6 +1,23 @@
-"""Options that several commands share."""
+"""What the commands share: options, and the hint that follows an error."""
 
 import click
+
+from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
+
+
+class FileCommand(click.Command):
+    """A command whose errors about a file say what to type instead, where the mistake is plain."""
+
+    def invoke(self, context):
+        try:
+            return super().invoke(context)
+        except (DataFormatError, ModelFormatError) as error:
+            from fastsvm_cli.commands.hints import hint
+
+            words = hint(error, self.name, context.params)
+            if words is None:
+                raise
+            raise FastsvmError(f"{error}; {words}") from None
 
 
 def _one_character(context, parameter, value: str) -> str:

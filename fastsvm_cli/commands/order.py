@@ -3,12 +3,13 @@ import sys
 import click
 
 from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line
-from fastsvm_cli.commands.options import threads_option
+from fastsvm_cli.commands.files import check_files, summary_stream
+from fastsvm_cli.commands.options import FileCommand, threads_option
 
 METHODS = ("geometry", "triangle", "blocks")
 
 
-@click.command("order")
+@click.command("order", cls=FileCommand)
 @click.option("--method", type=click.Choice(METHODS), default="geometry", show_default=True, help="geometry: intervals from the kernel values of a few points; kernels that are inner products (linear, polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF. blocks: bounds for blocks of neighbouring support vectors; RBF, for large gamma, few features, many classes.")
 @click.option("--points", type=click.IntRange(1), metavar="K", help="geometry: how many points at most, before a row is evaluated in full [default: max(d, sqrt(d n)) for n support vectors of d entries].")
 @click.option("--sequence", type=click.Choice(["greedy", "sgma"]), help="geometry: their order. greedy [default]: what takes most from the uncertainty of the decision functions; sgma: what takes most from the kernel matrix, as in the paper.")
@@ -44,7 +45,7 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
     from fastsvm_cli import _native
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.models.exact import Kernel
-    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
 
     for name, value, of in (("--points", points, "geometry"), ("--sequence", sequence, "geometry"), ("--fold", fold_file, "geometry"), ("--lists", lists, "triangle")):
@@ -59,6 +60,8 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
     if own_kernel == "exponential" and (coef0 is not None or degree is not None):
         raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
 
+    output_file = output_name(output_file, model_file, ".order")
+    check_files(output_file, model_file, fold_file, vectors_file)
     _native.set_threads(threads)
     source = read_exact_model(model_file)
     model = source.model
@@ -66,9 +69,8 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
         raise click.UsageError(f"--kernel is for models of a precomputed kernel; {model_file} has a {model.header.kernel_type} kernel.")
     if fold_file is not None and not (model.header.classification and model.header.nr_class == 2):
         raise click.UsageError("--fold is for models of two classes: their linear SVM has two folded vectors.")
-    output_file = output_name(output_file, model_file, ".order")
 
-    report = sys.stderr if is_standard_output(output_file) else sys.stdout
+    report = summary_stream(output_file)
     if own_kernel is not None:
         from fastsvm_cli.compilers.vectors import looks_untrained, with_vectors
 
@@ -115,10 +117,11 @@ def _linear_model(train_file):
 
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
+    from fastsvm_cli.stopping import raising
     from fastsvm_cli.training import libsvm_problem, train
 
     labels, rows = libsvm_problem(read_chunks(train_file))
     if len(set(labels)) != 2:
         raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
-    with tempfile.TemporaryDirectory() as folder:
+    with raising(), tempfile.TemporaryDirectory() as folder:
         return train(labels, rows, "-t 0 -c 1", str(Path(folder) / "linear.model"))

@@ -3,10 +3,11 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.options import data_options, threads_option
+from fastsvm_cli.commands.files import check_files, summary_stream
+from fastsvm_cli.commands.options import FileCommand, data_options, threads_option
 
 
-@click.command("predict")
+@click.command("predict", cls=FileCommand)
 @click.option("-b", "--probability", type=click.IntRange(0, 1), default=0, show_default=True, help="1: predict probabilities too, as svm-predict -b 1.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...); then, from a certified model, their radii.")
@@ -38,7 +39,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
     from fastsvm_cli.data import Place, read_bytes, read_chunks
     from fastsvm_cli.fingerprint import fingerprint
     from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.output import Output, demand_standard_output, is_standard_output
     from fastsvm_cli.prediction import columns, predict
     from fastsvm_cli.progress import Progress, bytes_read
     from fastsvm_cli.scores import summary_lines, summary_values
@@ -47,6 +48,10 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
         raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
     if resume:
         _check_files(test_file, output_file)
+    output_file = "-" if output_file is None else output_file
+    check_files(output_file, test_file, model_file, exact_file)
+    if as_json and not quiet and not is_standard_output(output_file):
+        demand_standard_output()
     _native.set_threads(threads)
     text = read_bytes(model_file, lambda start: check_start(start, model_file))
     model, digest = parse_model(text, model_file), fingerprint(text) if resume else None
@@ -73,7 +78,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
     if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
         print("Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is evaluated exactly.", file=sys.stderr)
 
-    report = sys.stderr if is_standard_output(output_file) else sys.stdout
+    report = summary_stream(output_file)
 
     def say(line):
         if not quiet and not as_json:
@@ -97,7 +102,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
 
     def open_output():
         if not resume:
-            return Output(output_file or "-")
+            return Output(output_file)
         from fastsvm_cli.resume import Origin, ResumableOutput
 
         options = {"-b": probability, "--values": values, "--exact": exact_file is not None, "--tolerance": tolerance, "--steps": steps}

@@ -3,10 +3,11 @@ import sys
 import click
 
 from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line
-from fastsvm_cli.commands.options import threads_option
+from fastsvm_cli.commands.files import check_files, summary_stream
+from fastsvm_cli.commands.options import FileCommand, threads_option
 
 
-@click.command("reduce")
+@click.command("reduce", cls=FileCommand)
 @click.option("--vectors", type=click.IntRange(1), metavar="L", help="So many vectors, at most.")
 @click.option("--ratio", type=click.FloatRange(0, 1, min_open=True), metavar="R", help="So many times the support vectors, as 0.05.")
 @click.option("--target", type=click.FloatRange(0, min_open=True), metavar="E", help="As many as bring the share of labels that differ (0.002: 2 in 1,000) on --data, or on the support vectors, to E or below; for regression, the root mean square difference of the values.")
@@ -35,7 +36,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     from fastsvm_cli import _native
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.output import Output, is_standard_output
+    from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
     from fastsvm_cli.scores import summary_lines
 
@@ -46,10 +47,11 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
         raise click.UsageError("--lossless places no vectors: it does not go with --init, --optimizer or --no-finish.")
     if optimizer == "none" and init == "cluster" and target is not None:
         raise click.UsageError("--target grows a set vector by vector; kernel k-means makes another one for every number.")
+    output_file = output_name(output_file, model_file, ".reduced")
+    check_files(output_file, model_file, data_file)
     _native.set_threads(threads)
     source = read_exact_model(model_file)
     model = source.model
-    output_file = output_name(output_file, model_file, ".reduced")
     rows = list(read_chunks(data_file)) if data_file else None
     if rows is not None and not rows:
         raise FileError(data_file, "no rows found, expected some to measure on")
@@ -77,7 +79,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
         output.write(result)
     if quiet:
         return
-    report = sys.stderr if is_standard_output(output_file) else sys.stdout
+    report = summary_stream(output_file)
     merged = f", {found.merged} of them equal to others or of coefficient 0" if found.merged else ""
     print(f"{total} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
     print(size_line(source.size, len(result), output_file), file=report)

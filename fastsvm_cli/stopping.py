@@ -1,0 +1,78 @@
+"""Being told to stop: what SIGINT (Ctrl-C), SIGTERM and SIGHUP do to the process, at any moment of its life.
+
+The handler ends the process itself. An exception would have to find its way out of whatever runs just then (an import, a destructor, a
+library that catches too much), and it does not always. What must not stay behind is registered here while it exists. A command that has more to do when it is
+told to stop (child processes, a summary of what was measured) asks for exceptions with `raising`.
+"""
+
+import os
+
+# The builtin module: `signal` makes three enumerations of it, in a millisecond in which Ctrl-C is still a traceback.
+import _signal
+
+SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+
+_undo: "list" = []
+_holds = 0
+_waiting: "int | None" = None
+_raises = 0
+
+
+def install() -> None:
+    """From here on, being told to stop ends the process with 128 + the signal's number. What the parent ignores (nohup, a shell's
+    background job) stays ignored."""
+    for number in SIGNALS:
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, _stop)
+
+
+def add_undo(action) -> None:
+    """Call `action` if the process is told to stop before remove_undo(action). Its errors are not told: there is nobody left."""
+    _undo.append(action)
+
+
+def remove_undo(action) -> None:
+    if action in _undo:
+        _undo.remove(action)
+
+
+class held:
+    """In this block, being told to stop waits for its end: for steps that must not be parted."""
+
+    def __enter__(self) -> None:
+        global _holds
+        _holds += 1
+
+    def __exit__(self, *_) -> None:
+        global _holds, _waiting
+        _holds -= 1
+        if _holds == 0 and _waiting is not None:
+            number, _waiting = _waiting, None
+            _stop(number, None)
+
+
+class raising:
+    """In this block, being told to stop raises KeyboardInterrupt (SIGINT) or SystemExit, with the exit code, as Python programs are used to."""
+
+    def __enter__(self) -> None:
+        global _raises
+        _raises += 1
+
+    def __exit__(self, *_) -> None:
+        global _raises
+        _raises -= 1
+
+
+def _stop(number: int, _) -> None:
+    global _waiting
+    if _holds:
+        _waiting = number
+        return
+    if _raises:
+        raise KeyboardInterrupt if number == _signal.SIGINT else SystemExit(128 + number)
+    for action in reversed(_undo):
+        try:
+            action()
+        except Exception:
+            pass
+    os._exit(128 + number)

@@ -1,0 +1,61 @@
+"""Standard input, output and error as the process found them: perhaps closed, perhaps unable to print a file's name."""
+
+import codecs
+import io
+import os
+import sys
+
+
+_closed: "set[int]" = set()
+
+
+def prepare() -> None:
+    """Called once, before any file is opened.
+
+    A closed descriptor 0, 1 or 2 is taken by a placeholder that can be neither read nor written, so that no file the program opens becomes standard input, output or error by
+    accident; using it is the error EBADF. File names that are not text in the locale's encoding are printed as the bytes they are. What cannot be said on
+    standard error (closed, a full disk, a reader that has gone) is lost, and nothing else is.
+    """
+    for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            _hold_place(descriptor)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)
+    codecs.register_error("fastsvm-file-name", _bytes_of_name)
+    sys.stdout.reconfigure(errors="fastsvm-file-name")
+    encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
+    sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Forgiving(2, "w", closefd=False)), encoding, "backslashreplace", line_buffering=True)
+
+
+def is_closed(descriptor: int) -> bool:
+    """It was closed when the process began."""
+    return descriptor in _closed
+
+
+class _Forgiving(io.FileIO):
+    def write(self, data) -> int:
+        try:
+            written = super().write(data)
+        except OSError:
+            written = None
+        return len(data) if written is None else written  # None: a full pipe that does not wait
+
+
+def _hold_place(descriptor: int) -> None:
+    """O_PATH: a descriptor that names a file without opening it."""
+    _closed.add(descriptor)
+    try:
+        placed = os.open(os.devnull, os.O_PATH)
+        if placed != descriptor:  # the interpreter has it already
+            os.close(placed)
+        else:
+            os.set_inheritable(placed, True)  # a child has no use for a file as its standard input either
+    except OSError:
+        pass
+
+
+def _bytes_of_name(error: UnicodeError) -> "tuple[str | bytes, int]":
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeError:
+        return codecs.backslashreplace_errors(error)
