@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line, text_to_write
 from fastsvm_cli.commands.files import check_files, summary_stream
 from fastsvm_cli.commands.options import FileCommand, threads_option
 
@@ -70,7 +70,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
             max_bytes=max_size * 1e6,
             on_progress=progress,
         )
-    result = compiled.to_text()
+    result = text_to_write(compiled, model_file)
     if len(result) > max_size * 1e6:  # --tolerance decides the size only as it goes
         raise ModelFormatError(model_file, f"the compiled model takes {size_text(len(result))}, beyond the limit of {max_size:g} MB (--max-size)")
     with Output(output_file) as output:

@@ -80,6 +80,7 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     from fastsvm_cli.benchmarks import machine as machines
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
     from fastsvm_cli.benchmarks.report import RawTimings, as_json as json_text, as_markdown as markdown_text, pareto, print_tables
+    from fastsvm_cli.models import load_model
     from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
     from fastsvm_cli.stopping import raising
@@ -132,6 +133,7 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         if interrupted is not None:
             raise interrupted
         if keep is not None and picked is not None:
+            load_model(picked.path)  # what cannot be read is not written
             with open(picked.path, "rb") as source, Output(keep) as output:
                 output.write(source.read())
         if plot_file is not None:

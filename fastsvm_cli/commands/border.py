@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line
+from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line, text_to_write
 from fastsvm_cli.commands.files import check_files, summary_stream
 from fastsvm_cli.commands.options import FileCommand, threads_option
 
@@ -91,7 +91,7 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
             )
         else:
             found = compile_border(source.model, fingerprint=source.fingerprint, raw=raw, chunks=rows, on_progress=progress, **how)
-    result = found.model.to_text()
+    result = text_to_write(found.model, model_file)
     with Output(output_file) as output:
         output.write(result)
     if quiet:

@@ -23,6 +23,22 @@ def read_exact_model(model_file: str) -> Source:
     return Source(model, len(text), fingerprint(text))
 
 
+def text_to_write(model, model_file: str) -> bytes:
+    """The file of a compiled model, once the parser that will read it has read it: what could not be read is not written, and what stood at its place stays.
+
+    model_file: what it was compiled from, for the message. Raises ModelFormatError.
+    """
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.models import parse_model
+
+    text = model.to_text()
+    try:
+        parse_model(text, model_file)
+    except ModelFormatError as fault:
+        raise ModelFormatError(model_file, f"the compiled model could not be read back ({fault.why}), and is not written: do its numbers overflow? Scale the data") from None
+    return text
+
+
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
     """Where the result goes unless it is said: beside nothing, in the current directory, as svm-train names its own; to standard output if the model came from standard input."""
     from os.path import basename

@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line, text_to_write
 from fastsvm_cli.commands.files import check_files, summary_stream
 from fastsvm_cli.commands.options import FileCommand, threads_option
 
@@ -92,7 +92,7 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
             from fastsvm_cli.compilers.blocks import compile_blocks
 
             ordered = compile_blocks(model, fingerprint=source.fingerprint)
-    result = ordered.to_text()
+    result = text_to_write(ordered, model_file)
     with Output(output_file) as output:
         output.write(result)
     if quiet:

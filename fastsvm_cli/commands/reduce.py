@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line
+from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line, text_to_write
 from fastsvm_cli.commands.files import check_files, summary_stream
 from fastsvm_cli.commands.options import FileCommand, threads_option
 
@@ -74,7 +74,7 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
         reduced = found.model
         if rows and model.header.has_probability and not lossless:
             refit(reduced, rows)
-    result = reduced.to_text()
+    result = text_to_write(reduced, model_file)
     with Output(output_file) as output:
         output.write(result)
     if quiet:

@@ -72,6 +72,8 @@ def compile_maclaurin(
     for number, (point, shares) in enumerate(about):
         used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
         largest = _native.largest_squared_distance(vectors, features, used, point)
+        if not isfinite(largest):
+            raise ModelFormatError(model.path, "the squared norm of a support vector about the center overflows double precision: scale the data")
         written.append(Center(point, largest))
         for p, mine, a in shares:
             total = _native.expand(vectors, features, mine, a, point, gaussian, header.gamma if gaussian else 0.0, factors)
