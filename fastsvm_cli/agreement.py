@@ -41,7 +41,7 @@ def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]")
         _native.predict(reference_task, others, False, other)
         out.rows += chunk.rows
         if regression:
-            out._squares += sum((a - b) ** 2 for a, b in zip(one.label, other.label))
+            out._squares += sum((a - b) * (a - b) for a, b in zip(one.label, other.label))
         out.different += sum(a != b for a, b in zip(one.label, other.label))
         if chunk.leading == 1:
             out.score.add(chunk, one)

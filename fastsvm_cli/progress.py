@@ -24,12 +24,13 @@ class Progress:
             from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
             self._bar = Bar(
-                TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
-            )
+                TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+                auto_refresh=False,  # which would be a thread's work, and not every machine lets one start
+            )  # fmt: skip
             self._task = self._bar.add_task(self._label, total=1.0)
             stopping.add_undo(_show_cursor)
             self._bar.start()
-        self._bar.update(self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip())
+        self._bar.update(self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip(), refresh=True)
         self._next = monotonic() + 0.1
 
     def __enter__(self) -> "Progress":

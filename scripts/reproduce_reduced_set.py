@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as `fastsvm reduce`: the order of its sums depends on it
 
 import numpy as np
 
@@ -64,7 +64,8 @@ class Test:
         """(rho^2 / |Psi|^2, share of labels that differ, accuracy)"""
         problem = self.problem
         fit = Fit(problem, [z])
-        beta = fit.beta[0] if beta is None else beta
+        beta = problem.unit * (fit.beta[0] if beta is None else beta)
+        z = z if problem.origin is None else z + problem.origin
         norms = np.einsum("ij,ij->i", z, z)
         whole, _ = matrix(self.model.vectors, problem.columns)
         whole = whole.toarray()

@@ -675,7 +675,7 @@ def test_a_model_of_no_or_one_support_vector_stays_what_it_is(svm_type, total):
     for found in made:
         small, words = split(found.model.to_text())
         assert (small.vectors, small.coef.tolist(), small.rho, small.nr_sv) == (machine.vectors, machine.coef.tolist(), machine.rho, machine.nr_sv)
-        assert float(words[4]) < 1e-15 and not found.short
+        assert float(words[4]) < 1e-15 and not found.missing
 
 
 def test_a_model_of_a_single_class_and_one_without_vectors_by_the_command(fastsvm, tmp_path):

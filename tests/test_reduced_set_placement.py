@@ -102,19 +102,19 @@ def test_what_is_left_its_gradient_and_its_fixed_point_are_equations_4_10_and_6(
 
 
 def papers_irprop(residual, start, iterations):
-    """iRprop+ component by component (Igel and Huesken 2003, algorithm 2): the best point it comes to. Steps of 0.01 at first, 1 at most, 1e-7 at least."""
-    d = len(start)
-    z, step, last, moved = list(start), [0.01] * d, [0.0] * d, [0.0] * d
+    """iRprop+ component by component (Igel and Huesken 2003, algorithm 2): the best point it comes to. Steps of 0.01 at first, 1 at most, 1e-7 at least, in lengths of the kernel."""
+    d, length = len(start), residual.gamma**-0.5
+    z, step, last, moved = list(start), [0.01 * length] * d, [0.0] * d, [0.0] * d
     error_before, best = np.inf, (energy(residual, start), start)
     for _ in range(iterations):
         error, gradient, _ = residual.at(np.array(z))
         for i in range(d):
             g = gradient[i]
             if last[i] * g > 0:
-                step[i] = min(step[i] * 1.2, 1.0)
+                step[i] = min(step[i] * 1.2, length)
                 moved[i] = -np.sign(g) * step[i]
             elif last[i] * g < 0:
-                step[i] = max(step[i] * 0.5, 1e-7)
+                step[i] = max(step[i] * 0.5, 1e-7 * length)
                 moved[i] = -moved[i] if error > error_before else 0.0
                 g = 0.0
             else:
@@ -282,7 +282,7 @@ def test_only_fixed_point_iteration_comes_to_no_rest(init):
         machine = random_machine(np.random.default_rng(seed), "one_class", "rbf", as_rows(np.vstack([x, x + 1e-4])), gamma=0.5)
         found = reduce(machine, 30, init=init, finishing=False, seed=seed)
         assert 15 <= found.model.header.total_sv <= 30
-        assert not found.short
+        assert not found.missing
 
 
 @pytest.mark.parametrize("init", INITS)

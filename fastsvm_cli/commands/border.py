@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line, text_to_write
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line, text_to_write
 from fastsvm_cli.commands.files import check_files, summary_stream
 from fastsvm_cli.commands.options import FileCommand, threads_option
 
@@ -69,7 +69,6 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     _native.set_threads(threads)
     rows_file = model_file if bandwidth is not None else data_file
     source = None if bandwidth is not None else read_exact_model(model_file)
-    limit_matrix_threads(source.model.pairs if source else 1)
     if source is not None:
         from fastsvm_cli.compilers.border import check_border  # before the data, which may be long
 

@@ -53,12 +53,3 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
     from fastsvm_cli.sizes import size_text
 
     return f"{'' if before is None else size_text(before) + ' -> '}{size_text(after)}: {'standard output' if output_file == '-' else output_file}"
-
-
-def limit_matrix_threads(pairs: int) -> None:
-    """Called before numpy is loaded. The matrices of many classes are small: threads would wait for each other."""
-    import os
-
-    from fastsvm_cli import _native
-
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1" if pairs > 1 else str(_native.get_threads()))

@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import limit_matrix_threads, output_name, read_exact_model, size_line, text_to_write
+from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line, text_to_write
 from fastsvm_cli.commands.files import check_files, summary_stream
 from fastsvm_cli.commands.options import FileCommand, threads_option
 
@@ -55,7 +55,6 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     rows = list(read_chunks(data_file)) if data_file else None
     if rows is not None and not rows:
         raise FileError(data_file, "no rows found, expected some to measure on")
-    limit_matrix_threads(model.pairs)
 
     from fastsvm_cli.agreement import agreement
     from fastsvm_cli.compilers.probabilities import refit
@@ -93,5 +92,5 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
         print(f"labels that differ on {where}: {seen.different} of {seen.rows} ({100 * seen.disagreement:.3g} %)", file=report)
     if rows:
         print(f"{summary_lines(model.header, seen.score)[0]}; the exact model: {summary_lines(model.header, seen.reference_score)[0]}", file=report)
-    if found.short:
-        print("Warning: fixed-point iteration came to no rest, so that there are fewer vectors than wanted; --optimizer irprop reaches any number.", file=sys.stderr)
+    if found.missing:
+        print(f"Warning: fixed-point iteration came to no rest, so that there are {found.missing} vectors fewer than wanted; --optimizer irprop reaches any number.", file=sys.stderr)

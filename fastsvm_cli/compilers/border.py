@@ -6,6 +6,7 @@ method     roots of f - level on lines between two rows on either side (roots.py
            samples so far get wrong, to near ones on the other side
 """
 
+from math import isfinite
 from typing import Callable
 
 import numpy as np
@@ -92,7 +93,10 @@ def compile_border(
         mine = np.flatnonzero(coefficients[:, p])
         functions.append(MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel))
         likely = header.classification and header.has_probability and not raw and header.probA[p] != 0
-        levels.append(-header.probB[p] / header.probA[p] if likely else 0.0)
+        level = -header.probB[p] / header.probA[p] if likely else 0.0
+        if not isfinite(level):
+            raise ModelFormatError(model.path, "both classes are as likely at a decision value that overflows: sample where it is 0 (--raw)")
+        levels.append(level)
     return _sample(header, functions, levels, rows, values, unseen=values, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local, target=target,
                    rng=rng, on_progress=on_progress)  # fmt: skip
 
@@ -234,7 +238,7 @@ def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *
                 rows_of = np.stack([sampler.points[:most], sampler.normals[:most]], axis=1)
                 samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
             else:  # one side only, as far as the rows tell
-                samples.append(Samples(float(np.median(values[:, pair])) if len(values) else -header.rho[pair], 0, np.zeros(0)))
+                samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
         return BorderModel(header, fingerprint=fingerprint, features=rows.columns.tolist(), samples=samples, local=k)
 
     def differ(model: BorderModel) -> int:
@@ -275,6 +279,12 @@ def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *
                 least = middle
     model = _round(model, functions, tolerance)
     return Border(model, len(measuring), differ(model), parted, samplers, count)
+
+
+def _median(values: np.ndarray) -> float:
+    """The middle one, or the mean of the two, which may be too large to add up."""
+    values = np.sort(values)
+    return float(0.5 * values[(len(values) - 1) // 2] + 0.5 * values[len(values) // 2])
 
 
 def _labels(task, values: np.ndarray) -> np.ndarray:

@@ -10,6 +10,8 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
 
+_DENSE_CELLS = 1 << 28  # support vectors times features
+
 
 def certified_degree(degree: int, gaussian: bool) -> int:
     """N: the highest degree with a norm of its own. Beyond five more, the rest as a whole is bounded as well."""
@@ -18,8 +20,10 @@ def certified_degree(degree: int, gaussian: bool) -> int:
 
 def check_range(model: ExactModel) -> None:
     """A proof counts roundings, each relative to a number: what it is about may not overflow nor, where no e^{-gamma |z|^2} bounds the rows that
-    matter, underflow, up to the fourth power. See bounds.py."""
-    header = model.header
+    matter, underflow, up to the fourth power. See bounds.py. And its norms need the support vectors as a dense matrix."""
+    header, cells = model.header, model.vectors.rows * len(_native.used_indices(model.vectors))
+    if cells > _DENSE_CELLS:
+        raise ModelFormatError(model.path, f"support vectors of {8e-9 * cells:.3g} GB as a dense matrix found, which a certificate needs, expected at most {8e-9 * _DENSE_CELLS:.3g} GB")
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
         ("gamma", [header.gamma], 1e-30), ("coef0", [header.coef0], 1e-30), ("rho", header.rho, 0.0),

@@ -4,14 +4,18 @@ from math import sqrt
 
 import numpy as np
 
+from fastsvm_cli.compilers.functions import near_origin, row_norms
+
 
 class PartialCholesky:
     """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'."""
 
     def __init__(self, kernel, x, most: int):
+        if kernel.type in ("rbf", "exponential"):  # which do not change with the origin
+            x = near_origin(x)
         self.kernel, self.x = kernel, x
-        self.norms = np.asarray(x.multiply(x).sum(axis=1)).ravel()
-        self.dense = x.toarray() if x.shape[0] * x.shape[1] <= 1 << 26 else None
+        self.norms = row_norms(x)
+        self.dense = x if isinstance(x, np.ndarray) else x.toarray() if x.shape[0] * x.shape[1] <= 1 << 26 else None
         self.self_kernel = np.maximum(self._from_dots(self.norms, self.norms, self.norms), 0.0)
         self.diagonal = self.self_kernel.copy()
         self.factor = np.zeros((x.shape[0], most), order="F")

@@ -1,23 +1,65 @@
-"""Clusters of support vectors, for expansions about several centers."""
+"""Clusters of support vectors: for expansions about several centers, and for the pivots of the triangle method."""
 
 import warnings
 
 import numpy as np
+import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.functions import matrix
+from fastsvm_cli.compilers.functions import matrix, near_origin, row_norms
 from fastsvm_cli.errors import ModelFormatError
+
+ROUNDS = 30  # of k-means
+_DENSE_CELLS = 1 << 26  # numbers of a matrix that is written out: rows times features
+_DISTANCES = 1 << 27  # rows times clusters
+_CENTROIDS = 1 << 28  # clusters times features
+_BLOCK_CELLS = 1 << 24
 
 
 def clusters_of(vectors: _native.Chunk, k: int, path: str) -> "list[int]":
-    """The cluster of every support vector: k-means, k-means++ start, seeded: the same model compiles to the same file."""
+    """The cluster of every support vector: k-means, seeded: the same model compiles to the same file. Raises ModelFormatError."""
+    return k_means(near_origin(matrix(vectors)[0]), k, 0, path)[1].tolist()
+
+
+@np.errstate(all="ignore")
+def k_means(x, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
+    """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a cluster is empty; the cluster of every row (n)). From a k-means++ start
+    where a dense matrix of the rows is small; from drawn rows, and without one, where it is not. Raises ModelFormatError for norms that overflow."""
     from scipy.cluster.vq import kmeans2
 
-    x, _ = matrix(vectors)
-    with np.errstate(all="ignore"):
-        sound = np.isfinite(x.multiply(x).sum())
-    if not sound:
+    n, d = x.shape
+    if not np.all(np.isfinite(row_norms(x))):
         raise ModelFormatError(path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data")
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an empty cluster is no fault here
-        return kmeans2(x.toarray(), min(k, x.shape[0]), iter=30, minit="++", seed=0)[1].tolist()
+    k = min(k, n)
+    if k * d > _CENTROIDS:
+        raise ModelFormatError(path, f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.1f} GB, expected at most {8e-9 * _CENTROIDS:.1f} GB")
+    # Divided by a power of 2, which changes no digit, no square overflows and none that counts underflows.
+    largest = float(abs(x).max()) if x.size else 0.0
+    unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))
+    x = x / unit
+    if n * d > _DENSE_CELLS or n * k > _DISTANCES:
+        means, cluster = _sparse_means(scipy.sparse.csr_matrix(x), k, np.random.default_rng(seed))
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an empty cluster is no fault here
+            means, cluster = kmeans2(x.toarray() if scipy.sparse.issparse(x) else x, k, iter=ROUNDS, minit="++", seed=seed)
+    return means * unit, cluster
+
+
+def _sparse_means(x, count: int, rng: np.random.Generator) -> "tuple[np.ndarray, np.ndarray]":
+    """k-means from drawn rows: the means (count, d), and every row's cluster (n)."""
+    n = x.shape[0]
+    norms = row_norms(x)
+    means = x[rng.choice(n, count, replace=False)].toarray()
+    cluster = np.full(n, -1)
+    size = max(1, _BLOCK_CELLS // count)
+    for _ in range(ROUNDS):
+        before, cluster, squares = cluster, np.empty(n, int), np.einsum("ij,ij->i", means, means)
+        for at in range(0, n, size):
+            part = slice(at, at + size)
+            cluster[part] = np.argmin(norms[part, None] - 2 * (x[part] @ means.T) + squares, axis=1)
+        if np.array_equal(cluster, before):
+            break
+        for k in np.unique(cluster):
+            means[k] = np.asarray(x[cluster == k].mean(axis=0)).ravel()
+    return means, cluster

@@ -3,6 +3,7 @@
 import numpy as np
 
 
+@np.errstate(all="ignore")  # what overflows is refused by the caller
 def compress(total, d: int, single: bool, rank: "int | None", tolerance: "float | None", gamma: float, largest: float):
     """M by its largest eigenvalues: (rank, the stored numbers c, v, lambda, q, an upper bound of the spectral norm of what is lost).
 
@@ -27,7 +28,7 @@ def compress(total, d: int, single: bool, rank: "int | None", tolerance: "float 
     if single:
         stored = stored.astype(np.float32).astype(float)
     if not np.all(np.isfinite(stored)):
-        return rank, stored, np.inf  # refused by the caller
+        return rank, stored, np.inf
     q = stored[1 + d + rank :].reshape(rank, d)
     residual = M - (q.T * stored[1 + d : 1 + d + rank]) @ q
     # |residual|_2 from its own eigenvalues; their rounding, and the residual's, are below d^2 u of the Frobenius norms.

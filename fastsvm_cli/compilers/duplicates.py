@@ -6,6 +6,7 @@ from copy import copy
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 
 
@@ -30,6 +31,8 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
         else:
             first[key] = row
             kept.append(row)
+    if not np.all(np.isfinite(total)):
+        raise ModelFormatError(model.path, "the sum of the coefficients of equal support vectors overflows: scale the data")
     kept = [row for row in kept if np.any(total[row] != 0)]
     if len(kept) == vectors.rows:
         return model, 0

@@ -10,6 +10,8 @@ from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 
+_FAR = 1000
+
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None):
     """The rows of a chunk as a sparse matrix (rows, d), and the increasing LIBSVM indices of its columns (d); of `columns`, where they are given, entries
@@ -34,6 +36,36 @@ def squared_distances(x, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
     """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner products, which lose digits far from the origin: move both there."""
     squares = norms + row_norms(z)[:, None] - 2 * np.asarray((x @ z.T)).T
     return np.maximum(squares, 0, out=squares)
+
+
+@np.errstate(all="ignore")  # of numbers whose squares overflow nothing is said
+def far_mean(x) -> "np.ndarray | None":
+    """The mean of the rows of x, (d), where it is so far from the origin that squared distances by inner products would lose digits: beyond 30 times
+    the rows' root mean square distance from it. None where they lose few, and of a sparse x, whose entries are 0 for the most part."""
+    if not isinstance(x, np.ndarray) or not x.size:
+        return None
+    mean = x.mean(axis=0)
+    moved = x - mean
+    far = mean @ mean > _FAR * np.einsum("ij,ij->", moved, moved) / len(x)
+    return mean if far and np.all(np.isfinite(mean)) else None
+
+
+def near_origin(x, cells: int = 1 << 26):
+    """The rows of a sparse x, told from their mean (and dense) where that is far from the origin; as they are otherwise, and where they are more than so many cells."""
+    if x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]:  # half of the entries are 0: the mean is among the rows
+        return x
+    dense = x.toarray()
+    mean = far_mean(dense)
+    return x if mean is None else dense - mean
+
+
+def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
+    """An RBF model with the point as its origin: the same decision functions of z - point, to the rounding of a subtraction. x (n, d), columns: its vectors, as of
+    `matrix`, dense."""
+    lines = []
+    for coefficients, row in zip(np.asarray(model.vectors.labels).tolist(), (x - point).tolist()):
+        lines.append(" ".join([*map(repr, coefficients), *(f"{index}:{value!r}" for index, value in zip(columns, row))]) + "\n")
+    return ExactModel(model.header, _native.parse("".join(lines).encode(), leading=model.vectors.leading)[0], model.path)
 
 
 def inner_products(model: ExactModel, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":

@@ -18,6 +18,7 @@ _INDEPENDENT = 1e-4  # a point whose squared distance from the span of the other
 _MOST_POINTS = 2048
 
 
+@np.errstate(all="ignore")  # what overflows is refused
 def compile_geometry(
     model: ExactModel,
     *,
@@ -63,8 +64,7 @@ def compile_geometry(
             if not free.any():
                 break
             if sequence == "greedy":
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    p = int(np.argmax(np.where(free, (residual[:n] ** 2 @ weights) / chosen.diagonal[:n], -1.0)))
+                p = int(np.argmax(np.where(free, (residual[:n] ** 2 @ weights) / chosen.diagonal[:n], -1.0)))
             else:
                 p = _best_of(rng.choice(np.flatnonzero(free), min(_CANDIDATES, int(free.sum())), replace=False), chosen)
         column = chosen.add(p)

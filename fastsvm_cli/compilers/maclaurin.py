@@ -13,6 +13,7 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, Center, Expansion, MaclaurinModel, coefficient_count, compressed_count
 
 CENTERS = ("mean", "origin", "pair")
+_FORMED = 1 << 28  # numbers of a matrix that is compressed, d * d
 
 
 class TooLargeError(ModelFormatError):
@@ -57,23 +58,32 @@ def compile_maclaurin(
         check_range(model)
         x, _ = matrix(vectors)
     functions = _decision_functions(header, vectors)
-    about = list(_about_centers(vectors, features, functions, center if gaussian else "origin", clusters if gaussian else 1, model.path))
     compressed = degree == 2 and d and (rank is not None or tolerance is not None)
-    if tolerance is None:  # which decides the size itself
-        count = sum(len(shares) for _, shares in about) * (compressed_count(d, min(rank, d)) if compressed else coefficient_count(d, degree))
-        estimate = count * (12 if single else 20)  # bytes, as measured
+    if compressed and d * d > _FORMED:
+        raise TooLargeError(model.path, f"{d} features found: their matrix takes {8e-9 * d * d:.3g} GB before it is compressed, expected at most {8e-9 * _FORMED:.3g} GB")
+    numbers = compressed_count(d, min(rank or 1, d)) if compressed else coefficient_count(d, degree)  # of an expansion, at least
+
+    def check_size(count: int, clusters: int) -> None:
+        estimate = count * numbers * (12 if single else 20)  # bytes, as measured
         if estimate > max_bytes:
             what = f"{header.pairs} decision function{'s' * (header.pairs != 1)} of {d} features, degree {degree}{f', {clusters} centers' * (clusters > 1)}"
             raise TooLargeError(
                 model.path, f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of {max_bytes / 1e6:.3g} MB (--max-size)"
             )
+
+    if clusters > 1 and gaussian:  # every cluster has an expansion at least, and finding them is work
+        clusters = min(clusters, max(vectors.rows, 1))
+        check_size(max(header.pairs, clusters), clusters)
+    about = list(_about_centers(vectors, features, functions, center if gaussian else "origin", clusters if gaussian else 1, model.path))
+    if tolerance is None:  # which decides the size itself
+        check_size(sum(len(shares) for _, shares in about), clusters)
     written, expansions, factors = [], [], _factors(header, degree)
     done, work = 0, max(1, sum(len(rows) ** 2 for rows, _ in functions))
     for number, (point, shares) in enumerate(about):
         used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
         largest = _native.largest_squared_distance(vectors, features, used, point)
         if not isfinite(largest):
-            raise ModelFormatError(model.path, "the squared norm of a support vector about the center overflows double precision: scale the data")
+            raise ModelFormatError(model.path, "the squared distance of a support vector from the center overflows: scale the data")
         written.append(Center(point, largest))
         for p, mine, a in shares:
             total = _native.expand(vectors, features, mine, a, point, gaussian, header.gamma if gaussian else 0.0, factors)

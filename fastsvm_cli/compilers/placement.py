@@ -11,7 +11,8 @@ from fastsvm_cli.compilers.functions import row_norms, squared_distances
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
 _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
-_FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0
+_FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0  # in lengths of the kernel: a scale of the data changes nothing
+_AT_REST = 1e-5  # likewise
 _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
 
 
@@ -22,11 +23,17 @@ def gaussian(x, norms: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
     return np.exp(squares, out=squares)
 
 
+def kernel_length(gamma: float) -> float:
+    """The distance at which a Gaussian kernel has fallen to 1/e, by which steps are measured; 1 where it never falls."""
+    return gamma**-0.5 if gamma > 0 else 1.0
+
+
 class Residual:
     """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m)."""
 
     def __init__(self, x, norms: np.ndarray, a: np.ndarray, gamma: float):
         self.x, self.norms, self.a, self.gamma = x, norms, a, gamma
+        self.length = kernel_length(gamma)
         self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
 
     def at(self, z: np.ndarray) -> "tuple[float, np.ndarray, np.ndarray]":
@@ -47,11 +54,12 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
     the error rose. Returns (z, True)."""
     z = start.copy()
     error, gradient, _ = residual.at(z)
-    step, moved = np.full(len(z), _FIRST_STEP), np.zeros(len(z))
+    least, largest = _LEAST_STEP * residual.length, _LARGEST_STEP * residual.length
+    step, moved = np.full(len(z), _FIRST_STEP * residual.length), np.zeros(len(z))
     before, error_before, best, best_error, idle = np.zeros(len(z)), error, z.copy(), error, 0
     for _ in range(iterations):
         same = gradient * before
-        step = np.where(same > 0, np.minimum(step * _ETA_PLUS, _LARGEST_STEP), np.where(same < 0, np.maximum(step * _ETA_MINUS, _LEAST_STEP), step))
+        step = np.where(same > 0, np.minimum(step * _ETA_PLUS, largest), np.where(same < 0, np.maximum(step * _ETA_MINUS, least), step))
         moved = np.where(same < 0, -moved if error > error_before else 0.0, -np.sign(gradient) * step)
         before, error_before = np.where(same < 0, 0.0, gradient), error
         z = z + moved
@@ -74,7 +82,7 @@ def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_I
             return z, False
         moved = np.linalg.norm(following - z)
         z = following
-        if moved <= 1e-5 * (1 + np.linalg.norm(z)):
+        if moved <= _AT_REST * residual.length:
             return z, residual.at(z)[0] < 0
     return z, False
 

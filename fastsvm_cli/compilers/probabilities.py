@@ -4,13 +4,15 @@ import numpy as np
 from scipy.optimize import minimize
 
 from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 
 
+@np.errstate(all="ignore")  # what overflows is refused
 def refit(model: ExactModel, chunks) -> None:
     """Fit the model's probability parameters to its decision values on labelled rows, in place. Classification: Platt's sigmoid, with the targets and the
     objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for support vector machines"), per pair of classes where both occur.
-    Regression: the scale of Laplace noise, as svm-train has it. The marks of a one-class model stay."""
+    Regression: the scale of Laplace noise, as svm-train has it. The marks of a one-class model stay. Raises ModelFormatError for values that overflow."""
     header = model.header
     decisions = _native.Decisions(model.pairs)
     values, labels = [], []
@@ -33,6 +35,8 @@ def refit(model: ExactModel, chunks) -> None:
                     a[pair], b[pair] = _sigmoid(f[mine, pair], first)
                 pair += 1
         header.probA, header.probB = a, b
+    if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
+        raise ModelFormatError(model.path, "a probability parameter fitted to the rows of --data overflows: scale the data")
 
 
 def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":

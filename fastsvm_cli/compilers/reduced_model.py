@@ -6,6 +6,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.duplicates import resized
 from fastsvm_cli.compilers.functions import inner_products, pair_coefficients, squared_norms
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.reduced_set import Origin, ReducedModel
 
@@ -13,6 +14,8 @@ from fastsvm_cli.models.reduced_set import Origin, ReducedModel
 def assemble(model: ExactModel, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str) -> ReducedModel:
     """The LIBSVM model of vectors z (L, d) and coefficients beta (L, m), a pair of them per class, or one in all; its offsets by eq. (9). columns: LIBSVM indices of the features (d)."""
     header = model.header
+    if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
+        raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
     if len(z) == 1 and header.classification:  # a set for both classes: each vector counts as one of the class it speaks for
         first = beta[0][:, 0] > 0
         order = np.argsort(~first, kind="stable")
@@ -53,5 +56,7 @@ def with_origin(model: ExactModel, header, vectors, fingerprint: str, distance: 
     """What these vectors approximate, and how far they can be from it: distance (pairs), at least |Psi - Psi'|, and the offsets' own."""
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(pair_coefficients(model)).sum(axis=0) * (1 + 1e-9)
+    if not (np.all(np.isfinite(radius)) and np.all(np.isfinite(weight))):
+        raise ModelFormatError(model.path, "the radius of the reduced set overflows: scale the data")
     longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
     return ReducedModel(header, vectors, model.path, Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest))

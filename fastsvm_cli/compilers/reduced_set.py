@@ -16,8 +16,8 @@ from fastsvm_cli.agreement import agreement
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.cholesky import PartialCholesky
 from fastsvm_cli.compilers.duplicates import merge_duplicates
-from fastsvm_cli.compilers.functions import inner_products, matrix, pair_coefficients, row_norms
-from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order, irprop
+from fastsvm_cli.compilers.functions import far_mean, inner_products, matrix, moved, pair_coefficients, row_norms
+from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order, irprop, kernel_length
 from fastsvm_cli.compilers.reduced_model import assemble, with_origin
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, Kernel
@@ -44,10 +44,14 @@ def check_kernel(model: ExactModel) -> None:
     if header.kernel_type != "rbf" or not header.gamma >= 0:
         what = f"an rbf kernel with gamma {header.gamma:g}" if header.kernel_type == "rbf" else f"a {header.kernel_type} kernel"
         raise ModelFormatError(model.path, f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more")
+    if not np.all(np.asarray(model.vectors.squared_norms) < 1e300):  # svm-predict's distances from it may overflow, even where its coefficient is 0
+        raise ModelFormatError(model.path, "the squared norm of a support vector overflows: scale the data")
 
 
 class Problem:
-    """gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the features (d)."""
+    """gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the features (d). origin: the point (d) that the parts'
+    vectors are told from, or None for 0. unit: what the parts' coefficients are told in: 1, or a power of 2 where their squares would overflow.
+    squared_norm: (functions), scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
 
     def __init__(self, model: ExactModel):
         header = model.header
@@ -55,7 +59,14 @@ class Problem:
         x, self.columns = matrix(model.vectors)
         if x.shape[0] * x.shape[1] <= _DENSE_CELLS:
             x = x.toarray()
+        self.origin = far_mean(x)
+        if self.origin is not None:
+            model = moved(model, x, self.columns, self.origin)
+            x = matrix(model.vectors)[0].toarray()
         a = np.asarray(model.vectors.labels)
+        largest = float(np.max(np.abs(a), initial=0.0))
+        self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
+        a = a / self.unit
         self.parts: "list[Part]" = []
         if header.classification and header.nr_class > 2:
             starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
@@ -76,7 +87,9 @@ class Problem:
                 self.members[function].append((at, column))
         # b = <Psi, phi(x)> at the support vectors, and |Psi|^2.
         b, _ = inner_products(model, model.vectors)
-        self.squared_norm = np.maximum(np.einsum("ip,ip->p", pair_coefficients(model), b), 0.0)
+        coefficients = pair_coefficients(model) / self.unit
+        self.squared_norm = np.maximum(np.einsum("ip,ip->p", coefficients, b / self.unit), 0.0)
+        self.scale = max(float(self.squared_norm.sum()), UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()), np.finfo(float).tiny)
 
 
 def shares(problem: Problem, count: int) -> "list[list[int]]":
@@ -249,8 +262,7 @@ def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], 
 
     shapes = [each.shape for each in z]
     sizes = np.cumsum([0, *(each.size for each in z)])
-    scale = max(float(problem.squared_norm.sum()), np.finfo(float).tiny)
-    length = problem.gamma**-0.5 if problem.gamma > 0 else 1.0  # the kernel's own, whatever the data's scale
+    scale, length = problem.scale, kernel_length(problem.gamma)
 
     def split(flat):
         return [length * flat[sizes[i] : sizes[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
@@ -267,6 +279,7 @@ def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], 
     return split(done.x)
 
 
+@np.errstate(all="ignore")  # what overflows is refused
 def compile_reduced_set(
     model: ExactModel,
     *,
@@ -279,28 +292,30 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Reduction":
     """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. seed: of what is drawn. on_progress: called
-    with the share done and the squared distance. Raises ModelFormatError for kernels other than rbf."""
+    with the share done and the squared distance. Raises ModelFormatError for kernels other than rbf, for models whose numbers overflow, and where not one vector could be
+    placed."""
     check_kernel(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
     problem_model, merged = merge_duplicates(model)
     problem = Problem(problem_model)
-    scale = max(float(problem.squared_norm.sum()), np.finfo(float).tiny)
     count = min(count, problem_model.vectors.rows)
     if count >= problem_model.vectors.rows:
         return lossless(model, fingerprint)
     rng = np.random.default_rng(seed)
     rows = shares(problem, count)
     half = 0.5 if finishing else 1.0
-    z, short = [], False
+    z, missing = [], 0
     for at, (part, mine) in enumerate(zip(problem.parts, rows)):
         if optimizer == "none" and init == "greedy":
             found = part.x[mine].toarray() if hasattr(part.x, "toarray") else part.x[mine]
         else:
             shown = on_progress and (lambda share, at=at: on_progress(half * (at + share) / len(problem.parts), ""))
             found, _ = place(problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown)
-            short |= optimizer == "fixed-point" and len(found) < len(mine)
+            missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
         z.append(found)
+    if not sum(map(len, z)):
+        raise ModelFormatError(model.path, "fixed-point iteration came to no rest from any support vector, so that there is no vector to write: take --optimizer irprop" if missing else "no vector could be placed: scale the data")
     if finishing:
         steps = [0]
 
@@ -309,25 +324,28 @@ def compile_reduced_set(
             on_progress(half + half * min(1.0, steps[0] / _FINISH_ITERATIONS), f"squared distance {distance:.2g}")
 
         z = finish(problem, z, shown_distance if on_progress else None)
-    z = [_short_numbers(each, part) for each, part in zip(z, problem.parts)]
-    fit = Fit(problem, z)
-    return Reduction(assemble(model, problem.columns, fit.z, fit.beta, fingerprint), merged, fit.distance / scale, short)
+    origin = 0.0 if problem.origin is None else problem.origin
+    z = [_short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
+    fit = Fit(problem, [each - origin for each in z])
+    beta = [problem.unit * each for each in fit.beta]
+    return Reduction(assemble(model, problem.columns, z, beta, fingerprint), merged, fit.distance / problem.scale, missing)
 
 
 class Reduction:
-    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 / sum_p |Psi_p|^2. short: fixed-point iteration came to no rest, and
-    there are fewer vectors than wanted."""
+    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 / sum_p |Psi_p|^2. missing: how many vectors fewer than wanted there are,
+    because fixed-point iteration came to no rest."""
 
-    def __init__(self, model, merged: int, distance: float, short: bool):
-        self.model, self.merged, self.distance, self.short = model, merged, distance, short
+    def __init__(self, model, merged: int, distance: float, missing: int):
+        self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
 
 
+@np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     """The model with duplicates merged: its values differ by the rounding of the sums of coefficients."""
     check_kernel(model)
     merged, fewer = merge_duplicates(model)
     weight = np.abs(pair_coefficients(model)).sum(axis=0)
-    return Reduction(with_origin(model, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight), fewer, 0.0, False)
+    return Reduction(with_origin(model, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight), fewer, 0.0, 0)
 
 
 def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "kernels.h"
 #include "parallel.h"
@@ -52,17 +51,18 @@ std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x
 
     const std::size_t size = static_cast<std::size_t>(to - from + 2);
     std::vector<double> totals(size, 0.0);
-    std::mutex lock;
     // Every pair of strips once; a strip against itself counts once, against another twice. A row of the first faces strips up to its own.
     std::int64_t done = 0;
     while (done < strips) {
-        // Parts of about a second or less, so that progress can be shown and an interruption heard.
-        const double pairs_wanted = 2e8 / static_cast<double>(std::max<std::int64_t>(d, 20)) * get_threads() * 8;
+        // Parts of about a second or less, so that progress can be shown and an interruption heard. Neither they nor the order of the sums
+        // depend on the number of threads: the same model has the same certificate.
+        const double pairs_wanted = 2e8 / static_cast<double>(std::max<std::int64_t>(d, 20)) * 8;
         std::int64_t stop = done;
         double pairs = 0;
         while (stop < strips && pairs < pairs_wanted) pairs += static_cast<double>(++stop) * strip * strip;
+        std::vector<double> strip_sums(static_cast<std::size_t>(stop - done) * size, 0.0);
         parallel_for(stop - done, 1, [&](std::int64_t part_first, std::int64_t part_last) {
-            std::vector<double> sums(24), part(size, 0.0);
+            std::vector<double> sums(24);
             double dots[strip], pair_weight[strip], pair_bare[strip], pair_norm[strip];
             // Sums of sums: no total is the end of a chain longer than n / 16 + 100 additions, which the bounds of the norms count on.
             std::vector<double> row_sums(strip * size);
@@ -88,12 +88,15 @@ std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x
                 for (std::size_t t = 0; t < size; ++t) {
                     double strip_sum = 0;
                     for (int s = 0; s < strip; ++s) strip_sum += row_sums[static_cast<std::size_t>(s) * size + t];
-                    part[t] += strip_sum;
+                    strip_sums[static_cast<std::size_t>(first - done) * size + t] = strip_sum;
                 }
             }
-            const std::lock_guard<std::mutex> guard(lock);
-            for (std::size_t t = 0; t < size; ++t) totals[t] += part[t];
         });
+        for (std::size_t t = 0; t < size; ++t) {
+            double part = 0;
+            for (std::size_t at = t; at < strip_sums.size(); at += size) part += strip_sums[at];
+            totals[t] += part;
+        }
         done = stop;
         const double share = static_cast<double>(done) / static_cast<double>(strips);
         if (progress) progress(share * share);
