@@ -15,7 +15,6 @@ from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
 from evaluation import decide, parse, reference
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
-from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.compilers.maclaurin import compile_maclaurin
@@ -29,11 +28,7 @@ UNKNOWN = 1000  # an index no support vector has
 searching = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def certified(machine, **options):

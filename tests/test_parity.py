@@ -10,7 +10,7 @@ import pytest
 from conftest import DATA
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from in_process import Libsvm, both, written_lines
+from in_process import Libsvm, both, mirrored, run_both, written_lines
 from libsvm.svmutil import svm_problem, svm_read_problem, svm_save_model, svm_train
 from evaluation import parse, reference
 from oracles import Machine, data_text, random_machine, random_rows
@@ -269,20 +269,6 @@ def test_labels_and_values_of_unscaled_data_are_libsvms(tmp_path, svm_type, offs
 
 
 # ---- where only the order of operations decides
-
-
-def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
-    """A machine of vectors and their mirror images, read from right to left, with opposite coefficients and rho 0, and rows that read the same
-    both ways: f is 0, its rounding is not. lean: vectors are longer by so much in directions at right angles to every row."""
-    away = rng.standard_normal((n, d // 2))
-    x = size * rng.standard_normal((n, d)) + lean * np.hstack([away, -away[:, ::-1]])
-    a, order = rng.uniform(0.1, 3, n), rng.permutation(n)
-    vectors = [dict(enumerate(row.tolist(), 1)) for row in (*x, *x[order, ::-1])]
-    machine = Machine(svm_type, kernel, vectors, np.concatenate([a, -a[order]])[:, None], [0.0], gamma=0.3, coef0=0.2, degree=3)
-    if svm_type == "c_svc":
-        machine.label, machine.nr_sv = [5, -2], [n, n]
-    left, beyond = size * rng.standard_normal((200, d // 2)), size * rng.standard_normal((200, 2))
-    return machine, [dict(enumerate(row, 1)) for row in np.hstack([left, left[:, ::-1], beyond]).tolist()]
 
 
 @pytest.mark.parametrize("svm_type", ["c_svc", "one_class"])
@@ -676,13 +662,6 @@ def commands(tmp_path_factory):
         y, x = svm_read_problem(str(DATA / train_file))
         svm_save_model(str(folder / f"{name}.model"), svm_train(y[:1200], x[:1200], f"-q {options}"))
     return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in jobs.items()}
-
-
-def run_both(svm_predict, fastsvm, folder, test, model, *options):
-    """(lines, summary) of svm-predict and of fastsvm predict, file to file."""
-    theirs = subprocess.run([svm_predict, *options, str(test), str(model), "theirs"], cwd=folder, capture_output=True, text=True, check=True)
-    ours = fastsvm("predict", *options, test, model, "ours")
-    return ((folder / "theirs").read_text(), theirs.stdout), ((folder / "ours").read_text(), ours.out)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import oracles
 import pytest
 from conftest import DATA
 from evaluation import decide, parse, reference, values
+from in_process import Libsvm, mirrored, run_both
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 from reducing import Dense, INITS, JOBS, OPTIMIZERS, TYPES, exact_model, fingerprint, labels, lines, machine_of, members, reduce, reduced, some_machine, split, trained  # noqa: F401, F811 (trained and reduced are fixtures)
 from scipy.optimize import approx_fprime
 from test_certificate import hostile_machine, hostile_rows
-from test_parity import Libsvm, mirrored, run_both, serial_libsvm  # noqa: F401 (the last is a fixture of every test here)
 
 from fastsvm_cli.compilers.duplicates import merge_duplicates
 from fastsvm_cli.compilers.probabilities import refit
@@ -24,6 +24,8 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.models.reduced_set import ReducedModel
 from fastsvm_cli.prediction import Fallback
+
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 # ---- the output is a LIBSVM model
 

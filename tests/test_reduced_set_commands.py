@@ -17,11 +17,12 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import Machine, data_text, random_rows
 from reducing import reduced, split, trained  # noqa: F401, F811 (trained and reduced are fixtures)
 from sealing import sealed_line
-from test_parity import serial_libsvm  # noqa: F401 (a fixture of every test here)
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.reduced_set import ReducedModel
+
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 # ---- the command
 
@@ -133,7 +134,7 @@ def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_fa
     svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute's work
     (tmp_path / "out").write_text("before\n")
     screen, terminal = pty.openpty()
-    code = "import itertools, sys; from fastsvm_cli import cli, progress; progress.monotonic = itertools.count(0, 60).__next__; cli.run()"
+    code = "import itertools, sys; from fastsvm_cli import progress, start; progress.monotonic = itertools.count(0, 60).__next__; start.run()"
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", code, "reduce", "--vectors", "1200", "m", "out"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}, start_new_session=True, preexec_fn=default_signals,

@@ -6,10 +6,11 @@ import pytest
 from oracles import Machine, random_machine
 from reducing import Dense, INITS, OPTIMIZERS, TYPES, as_rows, exact_model, machine_of, members, reduce, some_machine, split
 from scipy.optimize import approx_fprime
-from test_parity import serial_libsvm  # noqa: F401 (a fixture of every test here)
 
 from fastsvm_cli.compilers import placement, reduced_set
 from fastsvm_cli.compilers.reduced_set import Fit, Problem, shares
+
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 # ---- placement: gradients, optimizers
 
