@@ -32,7 +32,7 @@ ROOMS = {
     "survey": ({"_native", "bounds", "data", "errors", "models", "norms"}, {"numpy"}),
     "agreement": ({"_native", "data", "models"}, set()),
     "training": ({"_native", "models"}, {"libsvm"}),
-    "trial": ({"_native", "models"}, set()),
+    "trial": ({"_native", "agreement", "data", "models"}, set()),
     "sizes": (set(), set()),
     "progress": ({"stopping"}, {"rich"}),
     "cli": ({"errors", "commands"}, set()),

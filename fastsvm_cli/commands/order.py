@@ -11,10 +11,10 @@ METHODS = ("geometry", "triangle", "blocks")
 
 @click.command("order", cls=FileCommand)
 @click.option("--method", type=click.Choice(METHODS), default="geometry", show_default=True, help="geometry: intervals from the kernel values of a few points; kernels that are inner products (linear, polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF. blocks: bounds for blocks of neighbouring support vectors; RBF, for large gamma, few features, many classes.")
-@click.option("--points", type=click.IntRange(1), metavar="K", help="geometry: how many points at most, before a row is evaluated in full [default: max(d, sqrt(d n)) for n support vectors of d entries].")
+@click.option("--points", type=click.IntRange(1), metavar="K", help="geometry: how many points at most, before a row is evaluated in full [default: max(d, sqrt(d n)) for n support vectors of d entries, but 2,048 at most].")
 @click.option("--sequence", type=click.Choice(["greedy", "sgma"]), help="geometry: their order. greedy [default]: what takes most from the uncertainty of the decision functions; sgma: what takes most from the kernel matrix, as in the paper.")
-@click.option("--fold", "fold_file", metavar="TRAIN_FILE", help="geometry, two classes: train a linear SVM on this file, and begin with its two folded weight vectors.")
-@click.option("--lists", type=click.IntRange(1), metavar="K", help="triangle: pivots, each with a list [default: the number of classes].")
+@click.option("--fold", "fold_file", metavar="TRAIN_FILE", help="geometry, two classes: train a linear SVM (C = 1) on this file, and begin with its two folded weight vectors.")
+@click.option("--lists", type=click.IntRange(1), metavar="K", help="triangle: pivots, each with a list, the support vectors nearest to the means of as many clusters (k-means, 30 rounds) [default: the number of classes].")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn: the candidates of sgma, the start of k-means.")
 @click.option("--kernel", "own_kernel", type=click.Choice(["exponential", "normalized-polynomial"]), help="For a model trained through a precomputed kernel (-t 4): exp(-gamma |x-z|), or k(x,z)/sqrt(k(x,x)k(z,z)) with k = (gamma x.z + coef0)^degree.")
 @click.option("--gamma", type=click.FloatRange(0, min_open=True), help="Of --kernel.")
@@ -112,8 +112,12 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
 
 def _linear_model(train_file):
     """A linear SVM of the file's rows, C = 1."""
+    import os
     import tempfile
     from pathlib import Path
+
+    # libsvm-official's OpenMP: its threads change no number, wait for each other on a busy machine, and end the process where none can start.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
