@@ -27,7 +27,7 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
         if exact is not None and _is_compiled(exact) and _is_model(found) and not _is_compiled(found):
             return f"--exact names the exact model, MODEL_FILE the compiled one: {_typed_with(exact, found)}"
         return None
-    if command not in ("approx", "border", "order", "reduce") or not _is_data(found):
+    if command not in ("approx", "border", "order", "reduce") or found != given["model_file"] or not _is_data(found):
         return None
     if given["output_file"] is not None and _is_model(given["output_file"]):
         return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(given['output_file'])}"
