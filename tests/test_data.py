@@ -276,8 +276,10 @@ def test_hexadecimal_numbers_are_read_as_strtod_reads_them():
     assert label == 16.0 and [v for _, v in entries] == [float.fromhex(t) for t in texts]
 
 
-def test_a_nul_byte_in_a_comment_hurts_no_one():
-    assert good(b"1 1:2 # \x00\n1 1:3\n") == [(1.0, [(1, 2.0)]), (1.0, [(1, 3.0)])]
+def test_a_nul_byte_in_a_comment_is_a_fault():
+    """svm-predict loses the row after it."""
+    chunk, fault, _, _ = _native.parse(b"1 1:2\n1 1:2 # \x00\n1 1:3\n")
+    assert chunk.rows == 1 and fault == (2, "a NUL byte found, expected text")
 
 
 def test_unlabelled_rows_have_entries_only(file):

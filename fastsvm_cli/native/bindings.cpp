@@ -125,10 +125,11 @@ void check_whole_lines(const Bytes& bytes, std::size_t from) {
 }
 
 nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
-                     std::int64_t max_rows, const std::string& leading_name) {
+                     std::int64_t max_rows, const std::string& leading_name, bool plain_comments) {
     const Bytes bytes(text);
     Format format = text_format(leading, dense, delimiter, fields, leading_name);
     format.max_rows = max_rows;
+    format.plain_comments = plain_comments;
     const std::size_t from = static_cast<std::size_t>(offset);
     check_whole_lines(bytes, from);
     ParseResult result;
@@ -563,7 +564,7 @@ NB_MODULE(_native, m) {
         });
     }, "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
           "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with coefficients a (n).");
-    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
+    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "", "plain_comments"_a = false,
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
     m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
           "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were left out, how many lines)], [(line, fault)] of the first "

@@ -134,7 +134,11 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
             p = skip_blanks(p);
             if (*p == '\n') break;
             if (*p == '#') {
+                const char* const comment = p;
                 p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+                const auto holds = [&](char c) { return std::memchr(comment, c, static_cast<std::size_t>(p - comment)) != nullptr; };
+                good = !(holds('\0') || (format.plain_comments && holds(':')));
+                if (!good) stop(holds('\0') ? "a NUL byte found, expected text" : "a comment with a ':' found, which LIBSVM takes for index:value");
                 break;
             }
             const char* const token = p;

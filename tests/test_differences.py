@@ -1,0 +1,246 @@
+"""Where fastsvm reads a file otherwise than svm-predict does: never in silence. Each line of the README's tables of differences, and small damage at random."""
+
+import random
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT
+from evaluation import fault_of
+
+from fastsvm_cli.data import read_chunks
+from fastsvm_cli.errors import DataFormatError, FastsvmError
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.prediction import predict
+from fastsvm_cli.scores import summary_lines
+
+GOLDEN = ROOT / "tests" / "golden"
+MODEL = b"svm_type epsilon_svr\nkernel_type rbf\ngamma 0.1\nnr_class 2\ntotal_sv 3\nrho 0.25\nSV\n1 1:0.5 2:1\n-0.5 2:2 3:-1\n0.75 1:-1 4:0.5\n"
+DATA = b"1 1:0.5 2:-1 3:0.25\n-1 1:2 3:1 9:1\n2.5 2:3\n7 1:1e-3 4:2\n1\n-1 1:-1 2:-2 3:-3 4:-4\n"
+
+
+def theirs(svm_predict, folder, data, model, probability=False):
+    """What svm-predict makes of the files: its rows, and its summary; None where it refuses them, or dies of them."""
+    (folder / "data").write_bytes(data)
+    (folder / "model").write_bytes(model)
+    done = subprocess.run([svm_predict, "-b", str(int(probability)), "data", "model", "out"], cwd=folder, capture_output=True, timeout=60)
+    summary = [line for line in done.stdout.decode().splitlines() if "(" in line]
+    return None if done.returncode else (folder / "out").read_text().split("\n")[:-1] + summary
+
+
+def ours(folder, data, model, probability=False):
+    """The same of fastsvm; None where it refuses them, in one line."""
+    (folder / "data").write_bytes(data)
+    try:
+        read = parse_model(model, "model")
+        if probability and not read.header.has_probability:
+            return None
+        written = []
+        tally = predict(read, read_chunks(str(folder / "data")), written.append, path="data", probability=probability)
+    except FastsvmError as fault:
+        assert len(str(fault).splitlines()) == 1 and str(fault).isprintable()
+        return None
+    return b"".join(written).decode().split("\n")[:-1] + summary_lines(read.header, tally.score)
+
+
+def alike(a, b):
+    """The same lines, numbers to rounding."""
+    words = [[re.findall(r"[-+.\w]+|\S", line) for line in lines] for lines in (a, b)]
+    return [len(line) for line in words[0]] == [len(line) for line in words[1]] and all(
+        x == y or (_number(x) is not None and _number(y) is not None and abs(_number(x) - _number(y)) <= 1e-5 * max(1e-2, abs(_number(x)))) or x.lstrip("-") == y.lstrip("-") == "nan"
+        for left, right in zip(*words)
+        for x, y in zip(left, right)
+    )
+
+
+def _number(word):
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+# ---- CR, VT and FF
+
+NAMES = {b"\r": "a carriage return", b"\v": "a vertical tab", b"\f": "a form feed"}
+
+
+def data_fault(folder, text, **options):
+    (folder / "data").write_bytes(text)
+    with pytest.raises(DataFormatError) as caught:
+        list(read_chunks(str(folder / "data"), **options))
+    return str(caught.value).removeprefix(f"{folder}/data:")
+
+
+@pytest.mark.parametrize("byte", NAMES, ids=ascii)
+@pytest.mark.parametrize("row", [b"1 1:2%s3:4", b"1 1:2 %s3:4", b"1 1:2%s 3:4", b"1 %s1:2", b"1%s1:2", b"1%s 1:2", b"%s1 1:2", b"1 1:%s2", b"1 1%s:2", b"1 1:2 %s", b"1 1:2%s ", b"1%s"])
+def test_bytes_that_libsvm_takes_in_two_ways_are_faults_of_a_row(tmp_path, row, byte):
+    text = b"1 1:1\n" + row % byte + (b"\n" if byte != b"\r" else b" \n")
+    expected = f"2: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
+    assert data_fault(tmp_path, text) == expected
+    assert data_fault(tmp_path, text, size=1) == expected
+    assert data_fault(tmp_path, text.replace(b"\n", b"\r\n")) == expected
+
+
+@pytest.mark.parametrize("byte", NAMES, ids=ascii)
+def test_and_of_dense_and_unlabelled_rows(tmp_path, byte):
+    expected = f"2: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
+    for row, options in ((b"1,2%s,3", {}), (b"1,%s2,3", {}), (b"1 2%s3", {"delimiter": " "}), (b"1\t2%s\t3", {"delimiter": "\t"}), (b"1%s2,3", {"labelled": False})):
+        first = re.sub(rb"%s", b"", row.replace(b"2%s3", b"2 3").replace(b"1%s2", b"1,2"))
+        assert data_fault(tmp_path, first + b"\n" + row % byte + b"\n", dense=True, **options) == expected
+    assert data_fault(tmp_path, b"1:1\n1:2 %s2:3\n" % byte, labelled=False) == expected
+
+
+def test_every_separator_of_heart_scale_replaced_is_one_error(fastsvm, tmp_path, svm_predict):
+    """svm-predict drops what follows such a byte, and so changes labels; here they were blanks."""
+    rows = b"".join(b"%d 1:%d 2:0.5 3:%d\n" % (1 - 2 * (i % 2), i % 3, i % 5) for i in range(20))
+    for byte in NAMES:
+        damaged = rows.replace(b" 3:", byte + b"3:")
+        whole, cut = theirs(svm_predict, tmp_path, rows, MODEL), theirs(svm_predict, tmp_path, damaged, MODEL)
+        assert cut is not None and not alike(whole, cut)
+        (tmp_path / "out").write_text("before\n")
+        done = fastsvm("predict", "data", "model", "out", code=1)
+        assert done.err == f"Error: data:1: {NAMES[byte]} found inside a row, expected blanks or tabs between words\n"
+        assert (tmp_path / "out").read_text() == "before\n"
+
+
+def test_a_delimiter_may_be_any_of_them_that_ends_no_line(tmp_path):
+    (tmp_path / "data").write_bytes(b"1\v2\v3\r\n4\v5\v6\n")
+    (chunk,) = read_chunks(str(tmp_path / "data"), dense=True, delimiter="\v")
+    assert chunk.labels.tolist() == [[1], [4]] and list(chunk.values) == [2, 3, 5, 6]
+
+
+# ---- the tables
+
+DATA_FAULTS = {  # a row -> what is said of it; svm-predict takes every one, but for those it cannot
+    b"1 -0:1": "'-0:1' found, expected index:value",
+    b"1 foo": "'foo' found, expected index:value",
+    b"1 2: 3": "'2:' found, expected index:value",
+    b"1 2:1 :3": "':3' found, expected index:value",
+    b"1 1:nan": "'1:nan' found, expected a finite number",
+    b"1 1:inf": "'1:inf' found, expected a finite number",
+    b"inf 1:1": "'inf' found, expected a finite number",
+    b"1e999 1:1": "'1e999' found, too large for a double",
+    b"1e-999 1:1": "'1e-999' found, too small for a double",
+    b"1 4294967297:1": "'4294967297:1' found, expected an index of at most 2147483647",
+    b"1 1:1 # a\x00b": "a NUL byte found, expected text",
+    b"1 1:1\x00 2:1": "'1:1?' found, expected index:value",
+}
+
+
+@pytest.mark.parametrize("row", DATA_FAULTS, ids=ascii)
+def test_a_row_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path, row):
+    assert theirs(svm_predict, tmp_path, DATA + row + b"\n", MODEL) is not None
+    assert data_fault(tmp_path, DATA + row + b"\n") == f"7: {DATA_FAULTS[row]}"
+
+
+GENTLER = [b"1 1:1e-310", b"1 1:1 # a:b", b"1\r"]
+
+
+@pytest.mark.parametrize("row", GENTLER, ids=ascii)
+def test_a_row_that_svm_predict_refuses_though_nothing_would_be_lost_is_read(svm_predict, tmp_path, row):
+    assert theirs(svm_predict, tmp_path, DATA + row + b"\n", MODEL) is None
+    assert len(ours(tmp_path, DATA + row + b"\n", MODEL)) == 7 + 2
+
+
+MODEL_FAULTS = {  # name -> (old, new, what is said)
+    "a last line without its end": (b"4:0.5\n", b"4:0.5", "m:10: 2 support vectors found, expected 3: the last one is cut off"),
+    "gamma inf": (b"gamma 0.1", b"gamma inf", "m:3: gamma 'inf' found, expected a finite number"),
+    "gamma nan": (b"gamma 0.1", b"gamma -nan", "m:3: gamma '-nan' found, expected a finite number"),
+    "rho inf": (b"rho 0.25", b"rho -inf", "m:6: rho '-inf' found, expected a finite number"),
+    "rho too large": (b"rho 0.25", b"rho 1e999", "m:6: rho '1e999' found, expected a finite number"),
+    "a coefficient inf": (b"-0.5 2:2", b"inf 2:2", "m:9: 'inf' found, expected a finite number"),
+    "a coefficient that is none": (b"-0.5 2:2", b"x 2:2", "m:9: 'x' found, expected a coefficient"),
+    "a value nan": (b"2:2", b"2:nan", "m:9: '2:nan' found, expected a finite number"),
+    "a value too large": (b"2:2", b"2:1e999", "m:9: '2:1e999' found, too large for a double"),
+    "a value too small": (b"2:2", b"2:1e-999", "m:9: '2:1e-999' found, too small for a double"),
+    "indices that fall": (b"2:2 3:-1", b"3:-1 2:2", "m:9: index 2 found after index 3, expected increasing indices"),
+    "an index twice": (b"2:2 3:-1", b"2:2 2:-1", "m:9: index 2 found after index 2, expected increasing indices"),
+    "an index -0": (b"2:2", b"-0:2", "m:9: '-0:2' found, expected index:value"),
+    "an index that wraps": (b"3:-1", b"4294967299:-1", "m:9: '4294967299:-1' found, expected an index of at most 2147483647"),
+    "a word that is no entry": (b"3:-1", b"3 -1", "m:9: '3' found, expected index:value"),
+    "a carriage return": (b" 3:-1", b"\r3:-1", "m:9: a carriage return found inside a row, expected blanks or tabs between words"),
+    "a form feed": (b" 3:-1", b"\f3:-1", "m:9: a form feed found inside a row, expected blanks or tabs between words"),
+    "a vertical tab in the header": (b"gamma 0.1", b"gamma\v0.1", "m:3: a vertical tab found inside a line, expected blanks or tabs between words"),
+    "a comment with a colon": (b"3:-1", b"# a:b", "m:9: a comment with a ':' found, which LIBSVM takes for index:value"),
+    "an entry in a comment": (b"3:-1", b"#3:-1", "m:9: a comment with a ':' found, which LIBSVM takes for index:value"),
+    "a NUL byte": (b"3:-1", b"3:-1 # \x00", "m:9: a NUL byte found, expected text"),
+    "a blank line": (b"-0.5 2:2", b"\n-0.5 2:2", "m:9: a blank line found, expected a coefficient"),
+    "a blank line in the header": (b"gamma", b"\ngamma", "m:3: a blank line found, expected a key and its values"),
+    "two keys in a line": (b"\ngamma", b" gamma", "m:2: 3 values of 'kernel_type' found, expected 1"),
+    "a value on the next line": (b"gamma ", b"gamma\n", "m:4: unknown key '0.1'; is this another program's model?"),
+    "a key twice": (b"gamma 0.1", b"gamma 0.1\ngamma 5", "m:4: key 'gamma' found twice"),
+    "more vectors": (b"total_sv 3", b"total_sv 2", "m:10: text found after the 2 support vectors that total_sv announces"),
+    "fewer vectors": (b"total_sv 3", b"total_sv 4", "m:11: 3 support vectors found, expected 4: the file ends"),
+    "a negative degree": (b"rbf", b"polynomial\ncoef0 1\ndegree -2", "m:4: a negative degree found"),
+    "a number that wraps": (b"total_sv 3", b"total_sv 4294967299", "m:5: total_sv '4294967299' found, expected a whole number"),
+    "no gamma": (b"gamma 0.1\n", b"", "m:6: the header ends without 'gamma', which the rbf kernel needs"),
+}
+
+
+@pytest.mark.parametrize("name", MODEL_FAULTS)
+def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path, name):
+    old, new, message = MODEL_FAULTS[name]
+    assert MODEL.count(old) == 1
+    damaged = MODEL.replace(old, new)
+    assert name == "a number that wraps" or theirs(svm_predict, tmp_path, DATA, damaged) is not None  # whatever it says then
+    assert fault_of(damaged) == message
+
+
+def test_line_ends_blanks_and_words_that_libsvm_skips_are_read_alike(svm_predict, tmp_path):
+    for new in (MODEL.replace(b"\n", b"\r\n"), MODEL.replace(b"3:-1", b"3:-1 # nothing"), MODEL.replace(b" ", b"\t"), MODEL.replace(b"SV\n", b"SV and more\n")):
+        assert alike(ours(tmp_path, DATA, new), theirs(svm_predict, tmp_path, DATA, new))
+        assert ours(tmp_path, DATA, new) == ours(tmp_path, DATA, MODEL)
+
+
+def test_keys_in_an_order_that_libsvm_cannot_read_are_read(tmp_path):
+    moved = MODEL.replace(b"nr_class 2\n", b"").replace(b"rho 0.25\n", b"rho 0.25\nnr_class 2\n")
+    assert ours(tmp_path, DATA, moved) == ours(tmp_path, DATA, MODEL)
+
+
+# ---- at random
+
+BITS = [b"\r", b"\v", b"\f", b"\0", b"-0", b"0", b"1e400", b"1e-400", b"1e-310", b"nan", b"inf", b"0x10", b"1e", b"+", b"-", b":", b"#", b" #", b" # a:b", b"\t", b"  ", b"\n", b"\r\n",
+        b" \r\n", b"4294967297", b"2147483648", b"2147483647", b"abc", b".", b",", b"\xff", b"\x1c", b": ", b" :", b"1:", b"\r:1", b"SV", b"rho 1", b"\n\n", b"-1", b"1 2:3", b"label 1 2"]  # fmt: skip
+
+
+def damaged(text, rng):
+    at = rng.randrange(len(text) + 1)
+    to = min(len(text), at + rng.choice((1, 1, 2, 5, 20)))
+    words = [match.span() for match in re.finditer(rng.choice((rb"[^\s:]+", rb"[\s:]+")), text)]
+    first, last = rng.choice(words)
+    lines = text.splitlines(keepends=True)
+    a, b = rng.sample(range(len(lines)), 2)
+    lines[a], lines[b] = lines[b], lines[a]
+    bit = rng.choice(BITS)
+    return rng.choice((text[:at] + bit + text[at:], text[:at] + bit + text[to:], text[:at] + text[to:], text[:to] + text[at:], text[:first] + bit + text[last:], b"".join(lines), text[:at]))
+
+
+@pytest.mark.parametrize("what", ["data", "model"])
+def test_a_damaged_file_is_refused_or_read_as_svm_predict_reads_it(svm_predict, tmp_path, what):
+    rng, read = random.Random(what), 0
+    models = [MODEL, *((GOLDEN / name).read_bytes() for name in ("c_svc.model", "three_classes.model", "one_class.model"))]
+    for _ in range(1200):
+        model, data, probability = rng.choice(models), DATA, rng.random() < 0.3
+        if what == "data":
+            data = damaged(DATA.replace(b"\n", rng.choice((b"\n", b"\r\n"))), rng)
+        else:
+            model = damaged(model.replace(b"\n", rng.choice((b"\n", b"\r\n"))), rng)
+        mine = ours(tmp_path, data, model, probability)
+        if mine is None:
+            continue
+        yours = theirs(svm_predict, tmp_path, data, model, probability)
+        assert yours is None or alike(mine, yours), (data if what == "data" else model, mine, yours)
+        read += yours is not None
+    assert read > 100
+
+
+def test_golden_models_are_read_alike_in_both_line_ends(svm_predict, tmp_path):
+    for path in sorted(GOLDEN.glob("*.model")):
+        text = path.read_bytes().replace(b"\n", b"\r\n")
+        assert load_model(str(path)).to_text() == parse_model(text, "m").to_text()
+        expected = theirs(svm_predict, tmp_path, DATA, text)
+        if expected is None:  # LIBSVM before 3.3 does not know this key
+            assert b"prob_density_marks" in text
+        else:
+            assert alike(ours(tmp_path, DATA, text), expected)
