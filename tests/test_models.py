@@ -339,7 +339,7 @@ def test_the_hand_made_model_is_read():
         [("nr_class 3", "nr_class +3")],
         [("0.25 0 2:1", "2.5e-1 0 2:1 \t")],
         [("-1 -0.5 0:0.125", "-1 -0.5 0:0.125 ")],
-        [("-0.75 1 1:-1 4:0.5\n", "-0.75 1 1:-1 4:0.5 # 5:5\n")],
+        [("-0.75 1 1:-1 4:0.5\n", "-0.75 1 1:-1 4:0.5 # 5 of 5\n")],
     ],
 )
 def test_other_spellings_of_the_same_model_are_read(changes):

@@ -34,7 +34,7 @@ def open_compiled(text: bytes, path: str, version: int) -> bytes:
         content = text.rfind(b"\n", 0, -len(b"\nend\n")) + 1
         if text[content:] != f"checksum {fingerprint(memoryview(text)[:content])}\nend\n".encode():
             raise ModelFormatError(path, _CHANGED)
-        text = text[:content] + b"end\n"
+        text = b"".join([memoryview(text)[:content], b"end\n"])
     for byte in (b"\r", b"\v", b"\f"):  # which the kinds' parsers would take for blanks
         at = text.find(byte)
         if at >= 0:
@@ -60,4 +60,4 @@ def check_reduced(text: bytes, path: str) -> None:
 
 
 def _with_line_feeds(text: bytes) -> bytes:
-    return text.replace(b"\r\n", b"\n") if b"\r\n" in text else text
+    return text.replace(b"\r\n", b"\n") if b"\r" in text else text
