@@ -157,8 +157,8 @@ class Content:
             yield data
 
 
-def read_pieces(path: str, size: int = 1 << 20) -> "Iterator[memoryview]":
-    """The content of a file, from its beginning to its end; a piece is valid until the next is asked for. Raises FileError."""
+def content_pieces(path: str, size: int) -> "Iterator[memoryview]":
+    """The content of a file, from its beginning to its end; of at most `size` bytes a piece, which is valid until the next is asked for. Raises FileError."""
     with Content(path) as content, memoryview(bytearray(size)) as room:
         while got := content.read_into(room):
             yield room[:got]

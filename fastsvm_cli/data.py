@@ -3,7 +3,7 @@
 from typing import Callable, Iterable, Iterator, Sequence
 
 from fastsvm_cli import _native
-from fastsvm_cli.content import Content
+from fastsvm_cli.content import Content, content_pieces
 from fastsvm_cli.errors import DataFormatError
 
 #: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller chunks.
@@ -14,6 +14,7 @@ MOST_VALUES = 1 << 19
 MAX_LINE = 256_000_000
 #: The longest line of a model. LIBSVM doubles an `int` until it holds the line: it reads none that is longer.
 _MAX_MODEL_LINE = 1 << 30
+_START = 1 << 12
 
 
 class Place:
@@ -106,33 +107,47 @@ def bounded(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.C
 
 
 def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> bytes:
-    """The whole content of a file, decompressed; "-" is standard input. check: called with its beginning, whole lines, before more is read: what it
-    raises ends the reading. Raises FileError, and DataFormatError for a line that no model has."""
-    blocks: "list[bytes]" = []
-    with Content(path) as content:
-        for block, _ in _whole_lines(content, 1 << 22, 0, _MAX_MODEL_LINE, complete=False):
-            if block is None:
-                raise DataFormatError(path, sum(each.count(b"\n") for each in blocks) + 1, f"a line of more than {_MAX_MODEL_LINE >> 20} MiB found, expected a model")
-            blocks.append(bytes(block))
-            if check is not None and len(blocks) == 1:
-                check(blocks[0])
-    return b"".join(blocks)
+    """The whole content of a file, decompressed; "-" is standard input. check, and what is raised: as read_pieces."""
+    return b"".join(map(bytes, read_pieces(path, check)))
 
 
 def read_start(path: str) -> bytes:
     """The first few thousand bytes of a file, decompressed. Raises FileError."""
-    with Content(path) as content:
-        for block, _ in _whole_lines(content, 4096, 0, _MAX_MODEL_LINE, complete=False):
-            return bytes(block) if block is not None else b""
-    return b""
+    start = b""
+    for piece in content_pieces(path, _START):
+        start += piece
+        if len(start) >= _START:
+            break
+    return start
+
+
+def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None) -> "Iterator[memoryview]":
+    """The content of a file that is not rows, a model say; a piece is valid until the next is asked for. check: called with its beginning, its first line if that is not very long, before
+    more is read: what it raises ends the reading. Raises FileError, and DataFormatError for a line that no model has."""
+    start, lines, length = b"", 0, 0  # length: of the line that has begun
+    for piece in content_pieces(path, 1 << 20):
+        text = bytes(piece)
+        if check is not None:
+            start += text
+            if b"\n" in start or len(start) >= _START:
+                check(start)
+                check = None
+        last = text.rfind(b"\n")
+        length = length + len(text) if last < 0 else len(text) - last - 1
+        if length > _MAX_MODEL_LINE:
+            raise DataFormatError(path, lines + 1, f"a line of more than {_MAX_MODEL_LINE >> 20} MiB found, expected a model")
+        lines += text.count(b"\n")
+        yield piece
+    if check is not None:
+        check(start)
 
 
 def _too_long(max_line: int) -> str:
     return f"a line of more than {max_line / 1e6:g} MB found, expected a row (predict --max-line allows longer ones)"
 
 
-def _whole_lines(content: Content, size: int, start: int, longest: int, complete: bool = True) -> "Iterator[tuple[memoryview | None, int]]":
-    """Yield the text in blocks that end in a line end (one is added to a last line without, unless not `complete`), each with the offset behind
+def _whole_lines(content: Content, size: int, start: int, longest: int) -> "Iterator[tuple[memoryview | None, int]]":
+    """Yield the text in blocks that end in a line end (one is added to a last line without), each with the offset behind
     it, `start` being that of the first; a block is valid until the next is asked for. Of a line of more than `longest` bytes nothing is kept: (None, _) is
     yielded in its place, as soon as it has become too long, and a block, if only an empty one, comes behind it."""
     size = min(size, longest)  # so that only a block's first line, begun in an earlier one, can be too long
@@ -167,7 +182,7 @@ def _whole_lines(content: Content, size: int, start: int, longest: int, complete
         if at_end:
             if filled:
                 start += filled
-                if complete and buffer[filled - 1] != 10:
+                if buffer[filled - 1] != 10:
                     buffer[filled : filled + 1] = b"\n"
                     filled += 1
                 yield memoryview(buffer)[:filled], start

@@ -38,7 +38,7 @@ class PartialOutput:
         self.partial = (os.path.realpath(path) if os.path.islink(path) else path) + ".partial"
         self._target, self._state_file = self.partial.removesuffix(".partial"), f"{self.partial}.state"
         self._size = 0
-        self._mark = self._saved = None  # (size, what goes with it)
+        self._mark = self._saved = self._nothing = None  # (size, what goes with it): the last one, that of the checkpoint, that of a run that begins
         self._due = 0.0
         self.whole = False
         try:
@@ -68,8 +68,8 @@ class PartialOutput:
 
     # ---- going on, writing
 
-    def begin(self) -> None:
-        """Go on from `state`, or from nothing: what was written since is cut off."""
+    def begin(self, state: dict) -> None:
+        """Go on from where the last checkpoint was, or from nothing; what was written since is cut off. state: what goes with that."""
         size = int(self.state["output_bytes"]) if self.state is not None else 0
         try:
             found = os.fstat(self._file).st_size
@@ -82,7 +82,9 @@ class PartialOutput:
         except OSError as error:
             raise FileError(self.partial, error) from None
         self._size = size
-        self._due = monotonic() + SECONDS
+        self._mark = (size, state)
+        self._nothing = self._mark if self.state is None else None
+        self.checkpoint()
 
     def write(self, data: bytes) -> None:
         left = memoryview(data)
@@ -127,10 +129,13 @@ class PartialOutput:
                 os.replace(self.partial, self._target)
                 _sync_folder(self._target)
                 os.unlink(self._state_file)
-            elif self._mark is not None and self._mark is not self._saved:
+            elif self._mark is not None:
                 try:
                     os.ftruncate(self._file, self._mark[0])  # a line may have been written in part; and a full disk has room for the state then
-                    self.checkpoint()
+                    if self._mark is self._nothing:
+                        os.unlink(self._state_file)
+                    elif self._mark is not self._saved:
+                        self.checkpoint()
                 except (OSError, FileError):
                     pass  # the checkpoint before stands
         except OSError as error:

@@ -87,9 +87,7 @@ class ResumableOutput(PartialOutput):
                 self._restore(self.state)
                 self.begun = int(self.state["output_bytes"]) > 0
             if not self.whole:
-                self.begin()
-                self.mark(self._lines())
-                self.checkpoint()
+                self.begin(self._lines())
         except BaseException:
             self._told.__exit__()
             self._abandon()

@@ -7,13 +7,13 @@ import stat
 _KEPT = 1 << 24
 
 
-def fallback(model, model_file, exact_file, tolerance, wait):
-    """The exact model behind a certified one, read when a row first needs it; None without `exact_file`. Whether it is the right file is found out beside the
-    first rows: before anything is written if `wait`, else as soon as it is known, and before the end. Raises UsageError, ModelFormatError and FileError."""
+def fallback(model, model_file, file, tolerance, wait):
+    """The exact model behind a certified one, read when a row first needs it; None without a `file`, an ExactFile. Whether it is the right one is found out beside
+    the first rows: before anything is written if `wait`, else as soon as it is known, and before the end. Raises UsageError and ModelFormatError."""
     import click
 
     regression = model.header.regression
-    if exact_file is None:
+    if file is None:
         if tolerance is not None:
             raise click.UsageError("--tolerance goes with --exact, or with an ordered regression model.")
         return None
@@ -28,19 +28,19 @@ def fallback(model, model_file, exact_file, tolerance, wait):
     if not model.certified:
         what = "its labels are exact already" if model.ordered else "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
         raise ModelFormatError(model_file, what)
-    file = ExactFile(exact_file, model_file, model.fingerprint, wait)
+    file.expect(model.fingerprint, model_file, wait)
     return Fallback(file.load, tolerance or 0.0, file.check)
 
 
 class ExactFile:
-    """The file that a compiled model came from, if its fingerprint says so, which a thread of its own takes."""
+    """The file that a compiled model came from, if its fingerprint says so, which a thread of its own takes. Raises FileError."""
 
-    def __init__(self, path: str, model_file: str, fingerprint: str, wait: bool):
+    def __init__(self, path: str):
         from threading import Thread
 
         from fastsvm_cli.errors import FileError
 
-        self.path, self._model_file, self._wanted, self._wait = path, model_file, fingerprint, wait
+        self.path = path
         self._text: "bytes | None" = None
         self._fault: "Exception | None" = None
         self._found, self._checked = "", False
@@ -54,6 +54,10 @@ class ExactFile:
         except RuntimeError:  # no thread to be had
             self._thread = None
             self._read()
+
+    def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
+        """What it must be, and for whom. wait: until that is known, in `check`."""
+        self._wanted, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
         """Raises ModelFormatError where it is another file, and FileError."""
@@ -94,13 +98,11 @@ class ExactFile:
             self._fault = error
 
     def _pieces(self):
-        from fastsvm_cli.content import read_pieces
+        from fastsvm_cli.data import read_pieces
         from fastsvm_cli.models import check_start
 
         kept, total = [], 0
-        for piece in read_pieces(self.path):
-            if not total and b"\n" in bytes(piece):
-                check_start(bytes(piece), self.path)
+        for piece in read_pieces(self.path, lambda start: check_start(start, self.path)):
             total += len(piece)
             if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):  # what comes through a pipe comes once
                 kept.append(bytes(piece))

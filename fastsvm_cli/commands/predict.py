@@ -35,7 +35,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
     """
     from fastsvm_cli import _native
     from fastsvm_cli.bad_rows import BadRows
-    from fastsvm_cli.commands.fallback import fallback
+    from fastsvm_cli.commands.fallback import ExactFile, fallback
     from fastsvm_cli.data import Place, read_bytes, read_chunks
     from fastsvm_cli.fingerprint import fingerprint
     from fastsvm_cli.models import check_start, parse_model
@@ -53,6 +53,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
     if as_json and not quiet and not is_standard_output(output_file):
         demand_standard_output()
     _native.set_threads(threads)
+    exact_model = ExactFile(exact_file) if exact_file is not None else None  # read beside the other one
     text = read_bytes(model_file, lambda start: check_start(start, model_file))
     model, digest = parse_model(text, model_file), fingerprint(text) if resume else None
     del text
@@ -72,7 +73,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
     if within is not None and (steps is not None or values or probability):
         raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
     to_file = output_file is not None and not is_standard_output(output_file) and (os.path.isfile(output_file) or not os.path.exists(output_file))
-    exact = fallback(model, model_file, exact_file, tolerance if within is None else None, wait=resume or not to_file)
+    exact = fallback(model, model_file, exact_model, tolerance if within is None else None, wait=resume or not to_file)
     if exact is not None and probability and model.reduced:
         header = exact.model.header
     if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Kill `fastsvm predict --resume` at random moments on a large file, go on each time, and hold the result against one run's.
+
+    scripts/check_resume.py [--size GB] [--kills N] [--seed S] [--folder DIR] data_file model_file
+
+The large file is the data file again and again, made in a folder of its own under DIR (the system's for temporary files, unless it is said; as much again as the size and the output should be
+free), and removed afterwards. Prints how long one run takes, when each of the others was killed and how far it had come, and at the end, as text and as a line of JSON: whether the bytes and the
+summary are the same, the largest memory of each process, and how much longer all runs together took. Exit code 1 where they are not the same.
+"""
+
+import argparse
+import filecmp
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=float, default=10.0, help="of the large file, in GB (default: 10)")
+    parser.add_argument("--kills", type=int, default=3, help="how many runs are killed, at random moments (default: 3)")
+    parser.add_argument("--seed", type=int, default=0, help="of these moments (default: 0)")
+    parser.add_argument("--every", type=float, help="seconds between checkpoints (default: the program's own)")
+    parser.add_argument("--folder", help="where there is room (default: that of temporary files)")
+    parser.add_argument("data_file")
+    parser.add_argument("model_file")
+    return parser.parse_args()
+
+
+def repeat(source, target, size):
+    """`target`: the bytes of `source`, whole, until there are `size`. Returns how often."""
+    with open(source, "rb") as file:
+        text = file.read()
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    times = max(1, -(-size // len(text)))
+    block = text * max(1, min(times, (1 << 26) // len(text)))
+    with open(target, "wb") as file:
+        left = times * len(text)
+        while left:
+            left -= file.write(block[:left])
+    return times
+
+
+class Run:
+    """A process, to its end. seconds, code, memory (the largest resident size, in bytes), out, err. after: seconds after which it is killed."""
+
+    def __init__(self, command, after=None):
+        start = time.monotonic()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            # A small process starts it and tells its memory: that of a process is at least that of the one which started it.
+            process = subprocess.Popen(command, stdout=out, stderr=err)
+            alarm = threading.Timer(after, process.send_signal, (signal.SIGKILL,)) if after is not None else None
+            if alarm is not None:
+                alarm.start()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if alarm is not None:
+                alarm.cancel()
+            self.seconds, self.code, self.memory = time.monotonic() - start, process.returncode, usage.ru_maxrss * 1024
+            self.out, self.err = ((file.seek(0), file.read().decode())[1] for file in (out, err))
+
+
+def main():
+    given = parsed()
+    fastsvm = [shutil.which("fastsvm") or sys.exit("fastsvm is not on the PATH")]
+    if given.every is not None:
+        code = f"import fastsvm_cli.partial as partial; partial.SECONDS, partial.SHARE = {given.every}, float('inf')\nfrom fastsvm_cli.cli import run\nrun()"
+        with open(fastsvm[0]) as script:
+            interpreter = script.readline().removeprefix("#!").strip()
+        fastsvm = [interpreter, "-I", "-c", code]
+    folder = tempfile.mkdtemp(prefix="fastsvm-resume-", dir=given.folder)
+    try:
+        return check(given, fastsvm, folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def check(given, fastsvm, folder):
+    rows, expected, out = (os.path.join(folder, name) for name in ("rows", "expected", "out"))
+    times = repeat(given.data_file, rows, int(given.size * 1e9))
+    size = os.path.getsize(rows)
+    print(f"{size / 1e9:.3g} GB: {given.data_file}, {times} times", flush=True)
+    small = Run([*fastsvm, "predict", given.data_file, given.model_file, expected])
+    one = Run([*fastsvm, "predict", rows, given.model_file, expected])
+    if one.code or small.code:
+        sys.exit(one.err or small.err)
+    print(f"One run: {one.seconds:.1f} s, {one.memory / 1e6:.0f} MB of memory ({small.memory / 1e6:.0f} MB on the data file once)", flush=True)
+
+    moments = sorted(random.Random(given.seed).random() for _ in range(given.kills))
+    command = [*fastsvm, "predict", "--resume", rows, given.model_file, out]
+    runs, before = [], 0.0
+    for moment in moments:
+        runs.append(Run(command, (moment - before) * one.seconds))
+        before = moment
+        if runs[-1].code != -signal.SIGKILL:
+            break
+        kept, total = (os.path.getsize(name) if os.path.exists(name) else 0 for name in (out + ".partial", expected))
+        state = open(out + ".partial.state").read() if os.path.exists(out + ".partial.state") else ""
+        reached = int((re.search(r"^input_bytes (\d+)$", state, re.M) or [0, 0])[1])
+        print(f"Killed after {runs[-1].seconds:.2f} s: {100 * kept / total:.1f} % of the output written, a checkpoint at {100 * reached / size:.1f} % of the input", flush=True)
+    kills = sum(run.code == -signal.SIGKILL for run in runs)
+    if kills == len(runs):
+        runs.append(Run(command))
+    last = runs[-1]
+    if last.code:
+        sys.exit(last.err)
+    same = filecmp.cmp(expected, out, shallow=False) and last.out == one.out and sorted(os.listdir(folder)) == ["expected", "out", "rows"]
+    together = sum(run.seconds for run in runs)
+    memory = max(run.memory for run in runs)
+    print(f"The last run: {last.seconds:.2f} s. All {len(runs)}: {together:.1f} s, {together - one.seconds:+.1f} s; at most {memory / 1e6:.0f} MB of memory")
+    print("the same bytes and the same summary" if same else "OTHER BYTES, ANOTHER SUMMARY OR OTHER FILES than of one run")
+    result = {
+        "bytes": size, "kills": kills, "same": same, "seconds_of_one_run": one.seconds, "seconds_of_all_runs": together, "memory_of_one_run": one.memory, "largest_memory": memory,
+        "memory_on_the_data_file": small.memory,
+    }  # fmt: skip
+    print(json.dumps(result))
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

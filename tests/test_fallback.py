@@ -1,0 +1,132 @@
+"""predict --exact: whether the file is the model that the compiled one came from is known before anything is written, and costs one reading beside the first rows."""
+
+import gzip
+import os
+import re
+import subprocess
+import threading
+
+import pytest
+from conftest import DATA, FASTSVM, PATIENCE
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+from fastsvm_cli.commands import fallback
+from fastsvm_cli.content import Content
+from fastsvm_cli.data import read_chunks
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.fingerprint import fingerprint
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder: exact, its certified compilation, another model with the same header, rows of which all are proven, and rows of which some are not."""
+    folder = tmp_path_factory.mktemp("exact")
+    y, x = svm_read_problem(str(DATA / "rings.train"))
+    svm_save_model(str(folder / "exact"), svm_train(y[:600], x[:600], "-q -g 0.2 -c 10 -b 1"))
+    subprocess.run([FASTSVM, "approx", "-q", "--certify", "exact", "compiled"], cwd=folder, check=True)
+    text = (folder / "exact").read_bytes()
+    (folder / "other").write_bytes(text[:-3] + bytes([text[-3] ^ 1]) + text[-2:])  # a digit of the last support vector
+    assert (folder / "other").read_bytes().split(b"SV\n")[0] == text.split(b"SV\n")[0]
+    lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:600]
+    (folder / "some").write_text("".join(lines))
+    values = [line.split() for line in subprocess.run([FASTSVM, "predict", "-q", "--values", "some", "compiled"], cwd=folder, check=True, capture_output=True, text=True).stdout.splitlines()]
+    proven = [line for line, (_, value, radius) in zip(lines, values) if abs(float(value)) > 1.01 * float(radius)]
+    assert 100 < len(proven) < 600
+    (folder / "proven").write_text("".join(proven)), (folder / "none").write_text("")
+    return folder
+
+
+@pytest.mark.parametrize("rows", ["proven", "some", "none"])
+@pytest.mark.parametrize("options", [[], ["-b", "1"], ["--values"], ["--json"], ["--resume"]], ids=" ".join)
+def test_another_model_is_refused_before_anything_is_written(fastsvm, place, tmp_path, rows, options):
+    """Even where every label is proven, and nothing would be asked of it."""
+    (tmp_path / "out").write_text("before\n")
+    why = f"Error: {place}/other: this is not the model that {place}/compiled was compiled from (their fingerprints differ)"
+    for output in (["out"], [] if "--resume" not in options else ["new"]):
+        done = fastsvm("predict", *options, "--exact", place / "other", place / rows, place / "compiled", *output, code=1)
+        assert done.err.splitlines()[-1] == why and not re.search(r"^(-?1|labels)\b", done.out, re.M), str(done)
+    assert (tmp_path / "out").read_text() == "before\n" and os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("name, words", [("data", ":1: this looks like a data file, expected a LIBSVM or fastsvm model"), ("compiled", ": this is not the model that"), ("missing", ": No such file or directory"), (".", ": Is a directory"), ("empty", ": the file is empty")])
+def test_what_is_no_model_at_all_is_said(fastsvm, place, tmp_path, name, words):
+    (tmp_path / "data").write_bytes((place / "some").read_bytes()), (tmp_path / "compiled").write_bytes((place / "compiled").read_bytes()), (tmp_path / "empty").write_bytes(b"")
+    done = fastsvm("predict", "--exact", name, place / "proven", place / "compiled", "out", code=1)
+    assert done.err.splitlines()[-1].startswith(f"Error: {name}{words}") and not (tmp_path / "out").exists()
+
+
+def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(place):
+    process = subprocess.Popen([FASTSVM, "predict", "--exact", "other", "-", "compiled"], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(b"1 1:0.5\n")
+    process.stdin.flush()
+    assert process.stdout.read() == b"" and b"their fingerprints differ" in process.stderr.read()  # it ends by itself
+    assert process.wait(PATIENCE) == 1
+
+
+def test_the_right_model_may_come_compressed_or_through_a_pipe(fastsvm, place, tmp_path):
+    (tmp_path / "exact.gz").write_bytes(gzip.compress((place / "exact").read_bytes()))
+    plain = fastsvm("predict", "--exact", place / "exact", place / "some", place / "compiled")
+    assert fastsvm("predict", "--exact", "exact.gz", place / "some", place / "compiled").out == plain.out
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes((place / "exact").read_bytes()), daemon=True)  # once
+    writer.start()
+    assert fastsvm("predict", "--exact", "pipe", place / "some", place / "compiled").out == plain.out
+    assert "evaluated exactly" in plain.err and ", 0 evaluated" not in plain.err
+
+
+class Expected:
+    def __init__(self, path, monkeypatch, wait=True):
+        self.reads = []
+        read_pieces = Content.__init__
+
+        def counted(content, path, *more):
+            self.reads.append(path)
+            read_pieces(content, path, *more)
+
+        monkeypatch.setattr(Content, "__init__", counted)
+        self.file = fallback.ExactFile(str(path))
+        self.file.expect(fingerprint(path.read_bytes()), "compiled", wait)
+
+
+def test_a_small_file_is_read_once(place, monkeypatch):
+    expected = Expected(place / "exact", monkeypatch)
+    expected.file.check()
+    expected.file.check()
+    assert expected.file.load().header.total_sv > 0 and expected.reads == [str(place / "exact")]
+
+
+def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(fallback, "_KEPT", 100)
+    (tmp_path / "exact").write_bytes((place / "exact").read_bytes())
+    expected = Expected(tmp_path / "exact", monkeypatch)
+    expected.file.check()
+    assert expected.file.load().header.total_sv > 0 and len(expected.reads) == 2
+    (tmp_path / "exact").write_bytes((place / "other").read_bytes())  # hours later
+    with pytest.raises(FastsvmError, match="their fingerprints differ"):
+        expected.file.load()
+
+
+def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(place, monkeypatch):
+    """The file is not in its place before that."""
+    go = threading.Event()
+    monkeypatch.setattr(fallback.ExactFile, "_pieces", lambda self: (go.wait(PATIENCE), iter([b"another"]))[1])
+    expected = Expected(place / "exact", monkeypatch, wait=False)
+    expected.file.check(False)
+    go.set()
+    with pytest.raises(FastsvmError, match="their fingerprints differ"):
+        expected.file.check(True)
+
+
+def no_thread(self):
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_machine_that_lets_no_thread_start_is_slower_and_no_more(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    expected = Expected(place / "exact", monkeypatch)
+    expected.file.check()
+    (tmp_path / "rows.gz").write_bytes(b"".join(gzip.compress(line + b"\n") for line in (place / "some").read_bytes().splitlines()))
+    assert sum(chunk.rows for chunk in read_chunks(str(tmp_path / "rows.gz"), size=1000)) == 600
+    (tmp_path / "rows.gz").write_bytes((tmp_path / "rows.gz").read_bytes()[:-5])
+    with pytest.raises(FastsvmError, match="the gzip data ends too early"):
+        list(read_chunks(str(tmp_path / "rows.gz")))
