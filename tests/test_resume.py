@@ -18,7 +18,7 @@ from conftest import DATA, FASTSVM, PATIENCE, ROOT, default_signals
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from test_bad_rows import COMPRESS, PRECOMPUTED, spoil
 
-from fastsvm_cli import cli, data, partial
+from fastsvm_cli import cli, data, partial, stopping
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.partial import PartialOutput, can_be_kept
 
@@ -69,7 +69,7 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
             ended = 99
             try:
                 default_signals()
-                signal.signal(signal.SIGINT, signal.default_int_handler)
+                stopping.install()
                 os.chdir(folder)
                 os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
                 sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
