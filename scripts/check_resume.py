@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Kill `fastsvm predict --resume` at random moments on a large file, go on each time, and hold the result against one run's.
 
-    scripts/check_resume.py [--size GB] [--kills N] [--seed S] [--folder DIR] data_file model_file
+    scripts/check_resume.py [--size GB] [--kills N] [--seed S] [--every S] [--folder DIR] data_file model_file
 
-The large file is the data file again and again, made in a folder of its own under DIR (the system's for temporary files, unless it is said; as much again as the size and the output should be
+The large file is the data file again and again (a compressed one: streams one after the other), made in a folder of its own under DIR (the system's for temporary files, unless it is said; as much again as the size and the output should be
 free), and removed afterwards. Prints how long one run takes, when each of the others was killed and how far it had come, and at the end, as text and as a line of JSON: whether the bytes and the
 summary are the same, the largest memory of each process, and how much longer all runs together took. Exit code 1 where they are not the same.
 """
@@ -39,7 +39,7 @@ def repeat(source, target, size):
     """`target`: the bytes of `source`, whole, until there are `size`. Returns how often."""
     with open(source, "rb") as file:
         text = file.read()
-    if not text.endswith(b"\n"):
+    if not text.endswith(b"\n") and text[:1] in b"+-0123456789. \t":  # a compressed file is repeated as it is: streams one after the other
         text += b"\n"
     times = max(1, -(-size // len(text)))
     block = text * max(1, min(times, (1 << 26) // len(text)))
@@ -95,7 +95,8 @@ def check(given, fastsvm, folder):
         sys.exit(one.err or small.err)
     print(f"One run: {one.seconds:.1f} s, {one.memory / 1e6:.0f} MB of memory ({small.memory / 1e6:.0f} MB on the data file once)", flush=True)
 
-    moments = sorted(random.Random(given.seed).random() for _ in range(given.kills))
+    draw = random.Random(given.seed)
+    moments = sorted(draw.random() for _ in range(given.kills))  # as shares of one run's time
     command = [*fastsvm, "predict", "--resume", rows, given.model_file, out]
     runs, before = [], 0.0
     for moment in moments:
@@ -105,8 +106,8 @@ def check(given, fastsvm, folder):
             break
         kept, total = (os.path.getsize(name) if os.path.exists(name) else 0 for name in (out + ".partial", expected))
         state = open(out + ".partial.state").read() if os.path.exists(out + ".partial.state") else ""
-        reached = int((re.search(r"^input_bytes (\d+)$", state, re.M) or [0, 0])[1])
-        print(f"Killed after {runs[-1].seconds:.2f} s: {100 * kept / total:.1f} % of the output written, a checkpoint at {100 * reached / size:.1f} % of the input", flush=True)
+        reached = int((re.search(r"^output_bytes (\d+)$", state, re.M) or [0, 0])[1])
+        print(f"Killed after {runs[-1].seconds:.2f} s: {100 * kept / total:.1f} % of the output written, the last checkpoint at {100 * reached / total:.1f} %", flush=True)
     kills = sum(run.code == -signal.SIGKILL for run in runs)
     if kills == len(runs):
         runs.append(Run(command))

@@ -585,12 +585,14 @@ def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
 # ---- a whole process, and real kills
 
 
-def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path):
-    (tmp_path / "rows.gz").write_bytes(gzip.compress((models / "rings.rows").read_bytes()))
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path, compressed):
+    text = (models / "rings.rows").read_bytes()
+    (tmp_path / "rows").write_bytes(gzip.compress(text * 20) if compressed else text)
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "check_resume.py", "--size", "0.02", "--kills", "2", "--every", "0", "--seed", "1", "--folder", tmp_path, models / "rings.rows", models / "rings.approx"],
+        [sys.executable, ROOT / "scripts" / "check_resume.py", "--size", "0.005" if compressed else "0.02", "--kills", "2", "--every", "0", "--seed", "1", "--folder", tmp_path, tmp_path / "rows", models / "rings.approx"],
         capture_output=True, text=True, timeout=PATIENCE, env={**os.environ, "PATH": f"{os.path.dirname(FASTSVM)}:{os.environ['PATH']}"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "the same bytes and the same summary" in done.stdout and os.listdir(tmp_path) == ["rows.gz"]
+    assert "the same bytes and the same summary" in done.stdout and os.listdir(tmp_path) == ["rows"]
     assert json.loads(done.stdout.splitlines()[-1])["kills"] <= 2

@@ -97,14 +97,15 @@ def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("walls")
     svm_save_model(str(folder / "exact"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02"))
     _modules_after("approx", "-q", folder / "exact", folder / "compiled")
+    _modules_after("approx", "-q", "--certify", folder / "exact", folder / "certified")
     for method in ("geometry", "triangle", "blocks"):
         _modules_after("order", "-q", "--method", method, folder / "exact", folder / method)
     return folder
 
 
-@pytest.mark.parametrize("model", ["exact", "compiled", "geometry", "triangle", "blocks", "geometry --steps 5"])
+@pytest.mark.parametrize("model", ["exact", "compiled", "geometry", "triangle", "blocks", "geometry --steps 5", "compiled --on-bad-row nan", "certified --exact exact"])
 def test_predict_loads_nothing_heavy(models, model):
-    model, *options = model.split()
+    model, *options = (models / word if word == "exact" and number else word for number, word in enumerate(model.split()))
     loaded = _modules_after("predict", "-q", *options, DATA / "colors.test", models / model, "/dev/null")
     assert "fastsvm_cli._native" in loaded
     assert not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich", "libsvm"}
