@@ -43,7 +43,7 @@ class FileError(FastsvmError):
 
 
 def display(path: str) -> str:
-    return "standard input" if path == "-" else path
+    return "standard input" if path == "-" else path or "''"
 
 
 def _reason(error: OSError) -> str:

@@ -43,7 +43,7 @@ class Output:
     def _open(self, path: str) -> int:
         descriptor = _standard_descriptor(path)
         if descriptor is not None:
-            _demand_writable(descriptor)
+            _demand_writable(path, descriptor)
             return os.dup(descriptor)
         previous = _status(path)
         if previous is not None and not stat.S_ISREG(previous.st_mode):
@@ -206,12 +206,12 @@ def check_output(path: str, inputs: "Iterable[str | None]") -> None:
     descriptor = _standard_descriptor(path)
     try:
         if descriptor is not None:
-            _demand_writable(descriptor)
+            _demand_writable(path, descriptor)
         found = _status(path) if descriptor is None else os.fstat(descriptor)
         if found is not None and stat.S_ISREG(found.st_mode):
             for each in inputs:
                 if each is not None and _is_input(found, each):
-                    what = "the output would replace the input" if each == path else f"the same file as the input {display(each)}, which the output would replace"
+                    what = "the output would replace the input" if each == path else f"the output would replace {display(each)}, which is the same file"
                     raise FileError(_name(path), f"{what}; name another output file")
         elif found is not None:
             # Not opened: to open a FIFO is to wait for its reader, and to close it ends what that reads.
@@ -347,14 +347,16 @@ def _is_input(found: os.stat_result, path: str) -> bool:
         return False
 
 
-def _demand_writable(descriptor: int) -> None:
+def _demand_writable(path: str, descriptor: int) -> None:
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    if flags & os.O_PATH or flags & os.O_ACCMODE == os.O_RDONLY:
+    if flags & os.O_PATH:  # what streams.py puts in the place of a closed one
         raise OSError(EBADF, os.strerror(EBADF))
+    if not flags & (os.O_WRONLY | os.O_RDWR):
+        raise FileError(_name(path), "it is open for reading only")
 
 
 def _name(path: str) -> str:
-    return "standard output" if path == "-" else path
+    return "standard output" if path == "-" else display(path)
 
 
 def _fault(path: str, error: OSError) -> FileError:

@@ -16,6 +16,7 @@ _undo: "list" = []
 _holds = 0
 _waiting: "int | None" = None
 _raises = 0
+_raised: "int | None" = None
 
 
 def install() -> None:
@@ -52,23 +53,28 @@ class held:
 
 
 class raising:
-    """In this block, being told to stop raises KeyboardInterrupt (SIGINT) or SystemExit, with the exit code, as Python programs are used to."""
+    """In this block, being told to stop raises KeyboardInterrupt (SIGINT) or SystemExit, with the exit code, as Python programs are used to. Where that got lost on its way
+    (some libraries catch everything around an import), the process ends with the block."""
 
     def __enter__(self) -> None:
         global _raises
         _raises += 1
 
-    def __exit__(self, *_) -> None:
-        global _raises
+    def __exit__(self, kind, *_) -> None:
+        global _raises, _raised
         _raises -= 1
+        number, _raised = _raised, None
+        if number is not None and kind is None:
+            _stop(number, None)
 
 
 def _stop(number: int, _) -> None:
-    global _waiting
+    global _waiting, _raised
     if _holds:
         _waiting = number
         return
     if _raises:
+        _raised = number
         raise KeyboardInterrupt if number == _signal.SIGINT else SystemExit(128 + number)
     for action in reversed(_undo):
         try:

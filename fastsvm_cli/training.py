@@ -18,6 +18,14 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
     return labels, rows
 
 
+def load_libsvm() -> None:
+    """Import libsvm-official now. It catches whatever is raised while it imports scipy: an interrupt, too, which therefore must not be raised then (stopping.raising)."""
+    from contextlib import suppress
+
+    with suppress(Exception):  # whoever needs it will say so
+        import libsvm.svmutil  # noqa: F401
+
+
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:
     """The model that svm-train makes with these options; its file is `path`."""
     from libsvm.svmutil import svm_save_model, svm_train

@@ -24,7 +24,7 @@ ROOMS = {
     "fingerprint": (set(), set()),
     "norms": ({"_native", "centers"}, {"numpy"}),
     "compilers": ({"_native", "agreement", "bounds", "centers", "data", "errors", "header", "models", "norms"}, {"numpy", "scipy"}),
-    "benchmarks": ({"_native", "__version__", "agreement", "compilers", "data", "errors", "fingerprint", "header", "models", "prediction", "scores", "sizes", "training"}, {"numpy", "rich", "libsvm", "importlib"}),
+    "benchmarks": ({"_native", "__version__", "agreement", "compilers", "data", "errors", "fingerprint", "header", "models", "prediction", "scores", "sizes", "stopping", "training"}, {"numpy", "rich", "libsvm", "importlib"}),
     "prediction": ({"_native", "bad_rows", "data", "errors", "header", "models"}, set()),
     "partial": ({"errors"}, set()),
     "resume": ({"__version__", "_native", "bad_rows", "data", "errors", "partial", "prediction", "stopping"}, set()),

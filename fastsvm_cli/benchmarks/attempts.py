@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from fastsvm_cli import _native
+from fastsvm_cli.benchmarks import process
 from fastsvm_cli.benchmarks.cases import Bench, Case
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
@@ -79,8 +80,8 @@ def compile_attempts(bench: Bench, tried: "list[Attempt]", fastsvm: "list[str]",
         if why is None:
             words = [*fastsvm, *each.arguments, *(["--threads", str(threads)] if threads else []), "-q", bench.exact_file, path]
             try:
-                done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=patience)
-                why = None if done.returncode == 0 else done.stderr.decode("utf-8", "replace").strip().removeprefix("Error: ")
+                code, said = process.run(words, timeout=patience)
+                why = None if code == 0 else said.strip().removeprefix("Error: ")
             except subprocess.TimeoutExpired:
                 why = f"given up after {patience:g} s (--patience)"
                 given_up = each.name if reduces else given_up

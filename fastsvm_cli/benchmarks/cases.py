@@ -1,9 +1,9 @@
 """What is measured: an exact model and what was compiled from it, on one test file."""
 
 import os
-import subprocess
 from typing import Callable
 
+from fastsvm_cli.benchmarks import process
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
@@ -142,10 +142,10 @@ class Bench:
         environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
 
         def run() -> float:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
-            if done.returncode:
-                said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-                raise RuntimeError(said[-1].removeprefix("Error: ") if said else f"exit code {done.returncode}")
+            code, said = process.run(command, environment=environment)
+            if code:
+                lines = said.strip().splitlines()
+                raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
             return 1.0
 
         case.end_to_end = Timed(case.name, END_TO_END, run)

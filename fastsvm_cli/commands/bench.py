@@ -84,12 +84,14 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     from fastsvm_cli.output import Output
     from fastsvm_cli.progress import Progress
     from fastsvm_cli.stopping import raising
+    from fastsvm_cli.training import load_libsvm
 
     def note(words):
         if not quiet:
             print(words, file=sys.stderr)
 
     machine = machines.describe(threads)
+    load_libsvm()
     # Told to stop, it has child processes to end and measurements to print.
     with raising(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         bench = Bench(test_file, model_files[0], folder=folder, threads=threads, fastsvm=machines.fastsvm_command(), svm_predict=machine["svm_predict"])
@@ -263,11 +265,13 @@ def _cross_validate(data_file, folds, cost, gamma, degree, seed, as_json, quiet)
     import tempfile
 
     from fastsvm_cli.benchmarks.cross_validation import cross_validate
-    from fastsvm_cli.stopping import raising
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.progress import Progress
+    from fastsvm_cli.stopping import raising
+    from fastsvm_cli.training import load_libsvm
 
+    load_libsvm()
     chunks = list(read_chunks(data_file))
     if not chunks:
         raise FileError(data_file, "no rows found, expected some to train on")

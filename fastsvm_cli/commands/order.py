@@ -122,10 +122,11 @@ def _linear_model(train_file):
     from fastsvm_cli.data import read_chunks
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.stopping import raising
-    from fastsvm_cli.training import libsvm_problem, train
+    from fastsvm_cli.training import libsvm_problem, load_libsvm, train
 
     labels, rows = libsvm_problem(read_chunks(train_file))
     if len(set(labels)) != 2:
         raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
+    load_libsvm()
     with raising(), tempfile.TemporaryDirectory() as folder:
         return train(labels, rows, "-t 0 -c 1", str(Path(folder) / "linear.model"))

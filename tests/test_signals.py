@@ -1,0 +1,272 @@
+"""Being told to stop, at any moment: the exit code, nothing on standard error, nothing left behind."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+from conftest import DATA, FASTSVM
+
+from fastsvm_cli import stopping
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("signals")
+    svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
+    subprocess.run([FASTSVM, "approx", "-q", "--certify", folder / "m", folder / "fast"], check=True)
+    lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:50]
+    (folder / "rows").write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture
+def place(trained, tmp_path):
+    for name in ("m", "fast", "rows"):
+        (tmp_path / name).write_bytes((trained / name).read_bytes())
+    (tmp_path / "out").write_text("before\n")
+    return tmp_path
+
+
+#: The command, told to stop at one of the moments that Python announces to those who audit it: an import, a file opened, ... The first one comes when the command's own first line has run.
+AT_A_MOMENT = """
+import os, sys
+moment, number = int(sys.argv[1]), int(sys.argv[2])
+sys.argv = ["fastsvm", *sys.argv[3:]]
+from fastsvm_cli import start, stopping
+seen = 0
+
+def watch(event, _):
+    global seen
+    seen += 1
+    if seen == moment:
+        os.kill(os.getpid(), number)
+
+install = stopping.install
+
+def install_and_watch():
+    install()
+    sys.addaudithook(watch)
+
+stopping.install = install_and_watch
+if moment == 0:  # how many there are
+    leave = os._exit
+    def tell(code):
+        os.write(1, b"%d" % seen)
+        leave(code)
+    os._exit = tell
+start.run()
+"""
+
+
+def run_to(moment, number, place, *words):
+    done = subprocess.run([sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words], cwd=place, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("words, number, moments", [
+    ("predict -q --exact m rows fast out", signal.SIGINT, 60), ("predict -q rows m out", signal.SIGHUP, 20), ("predict -q rows m out", signal.SIGTERM, 20), ("approx -q m out", signal.SIGINT, 10),
+    ("bound rows m", signal.SIGINT, 10), ("order -q --fold rows m out", signal.SIGTERM, 10), ("border -q --samples 3 m out", signal.SIGHUP, 10), ("bench -q --runs 1 --max-seconds 0.1 --csv out rows m fast", signal.SIGINT, 10),
+])  # fmt: skip
+def test_at_any_moment(place, words, number, moments):
+    code, told, _ = run_to(0, number, place, *words.split())
+    assert code == 0
+    count = int(told.splitlines()[-1])
+    (place / "out").write_text("before\n")
+    files = sorted(os.listdir(place))
+    for at in range(moments):
+        moment = 1 + at * (count - 2) // max(1, moments - 1)
+        code, _, errors = run_to(moment, number, place, *words.split())
+        assert (code, errors) == (128 + number, ""), f"moment {moment} of {count}: exit code {code}\n{errors}"
+        assert sorted(os.listdir(place)) == files, f"moment {moment} of {count}"
+        # Until the last few moments, when the result is whole.
+        if moment < 0.9 * count and not words.startswith("bench"):
+            assert (place / "out").read_text() == "before\n", f"moment {moment} of {count}"
+        (place / "out").write_text("before\n")
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("words", ["predict - fast out", "predict --exact m - fast out", "predict - fast"])
+def test_while_it_waits_for_rows(place, words, number):
+    process = waiting(place, words)
+    process.send_signal(number)
+    assert process.wait(20) == 128 + number and process.stderr.read() == b""
+    assert sorted(os.listdir(place)) == ["fast", "m", "out", "rows"] and (place / "out").read_text() == "before\n"
+
+
+def waiting(place, words, **options):
+    """The command, when it has read all there is and waits for more; what it says then tells that it has got there."""
+    process = subprocess.Popen([FASTSVM, *words.split()], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    process.stdin.write(b"1 1:0.5\n")
+    process.stdin.flush()
+    if "out" in words.split():
+        temporary = place / ".out.fastsvm-0.tmp"
+        while not (temporary.exists() and temporary.stat().st_size):
+            assert process.poll() is None, process.stderr.read()
+    else:
+        assert select.select([process.stdout], [], [], 60)[0]
+    return process
+
+
+def test_what_the_parent_ignores_stays_ignored(place):
+    """nohup, and a shell's background jobs."""
+    def ignore():
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+    process = waiting(place, "predict -q - fast out", preexec_fn=ignore)
+    for number in SIGNALS:
+        process.send_signal(number)
+    process.communicate(b"1 1:0.5\n")
+    assert process.returncode == 0 and len((place / "out").read_text().split()) == 2
+
+
+def test_a_killed_run_leaves_what_the_next_one_removes(place):
+    process = waiting(place, "predict - fast out")
+    process.kill()
+    process.wait()
+    assert (place / "out").read_text() == "before\n" and len(os.listdir(place)) == 5
+    assert subprocess.run([FASTSVM, "predict", "-q", "rows", "fast", "out"], cwd=place).returncode == 0
+    assert sorted(os.listdir(place)) == ["fast", "m", "out", "rows"]
+
+
+def test_before_anything_heavy_is_imported(place):
+    """Ctrl-C is no traceback from the command's first line on; what comes before it is Python's own start."""
+    code = "import sys, fastsvm_cli.start\nprint(*sorted(name for name in sys.modules if name.startswith(('fastsvm_cli', 'click', 'signal'))))"
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["fastsvm_cli", "fastsvm_cli.start"]
+    code = "import sys, fastsvm_cli.stopping\nprint(*sorted(name for name in sys.modules if name.startswith(('fastsvm_cli', 'click', 'signal', 'enum'))))"
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["fastsvm_cli", "fastsvm_cli.stopping"]
+
+
+def test_the_library_handles_no_signals():
+    code = "import signal, fastsvm_cli, fastsvm_cli.cli\nfastsvm_cli.load_model, fastsvm_cli.read_chunks\nprint(signal.getsignal(signal.SIGINT) is signal.default_int_handler, signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)"
+    assert subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout == "True True\n"
+
+
+class Ended(BaseException):
+    pass
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Tell this process to stop, without the end: told(number) calls the handler."""
+
+    def leave(code):
+        raise Ended(code)
+
+    monkeypatch.setattr(stopping.os, "_exit", leave)
+    return lambda number: stopping._stop(number, None)
+
+
+def test_what_must_not_stay_is_undone_the_last_first(told):
+    done = []
+
+    def fail():
+        done.append("fails")
+        raise OSError
+
+    actions = [lambda: done.append("first"), fail, lambda: done.append("last")]
+    for action in actions:
+        stopping.add_undo(action)
+    try:
+        with pytest.raises(Ended) as end:
+            told(signal.SIGTERM)
+    finally:
+        for action in actions:
+            stopping.remove_undo(action)
+    assert end.value.args == (143,) and done == ["last", "fails", "first"]
+    done.clear()
+    with pytest.raises(Ended):
+        told(signal.SIGINT)
+    assert done == []
+
+
+def test_it_waits_for_the_end_of_what_must_not_be_parted(told):
+    done = []
+    with pytest.raises(Ended) as end:
+        with stopping.held():
+            with stopping.held():
+                told(signal.SIGHUP)
+                done.append("inner")
+            done.append("outer")
+    assert end.value.args == (129,) and done == ["inner", "outer"]
+    with stopping.held():
+        pass
+
+
+def test_a_command_may_ask_for_exceptions(told):
+    with pytest.raises(KeyboardInterrupt), stopping.raising():
+        told(signal.SIGINT)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with pytest.raises(SystemExit) as end, stopping.raising():
+            told(number)
+        assert end.value.code == 128 + number
+    with pytest.raises(Ended):
+        told(signal.SIGINT)
+
+
+def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(told):
+    done = []
+    with pytest.raises(Ended) as end:
+        with stopping.raising():
+            try:
+                told(signal.SIGINT)
+            except:  # noqa: E722  # as libsvm-official does around its imports
+                done.append("swallowed")
+    assert end.value.args == (130,) and done == ["swallowed"]
+    with stopping.raising():
+        pass
+
+
+def test_the_cursor_comes_back(place):
+    """A progress bar hides it: on a terminal, the last thing written shows it again."""
+    import pty
+
+    main, terminal = pty.openpty()
+    code = (
+        "import os, sys, signal\n"
+        "from fastsvm_cli import progress, stopping\n"
+        "stopping.install()\n"
+        "now = iter(range(0, 1000, 2))\n"
+        "progress.monotonic = lambda: next(now)\n"
+        "with progress.Progress('work') as bar:\n"
+        "    bar(0.5)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-I", "-c", code], stderr=terminal, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})
+    os.close(terminal)
+    said = b""
+    try:
+        while piece := os.read(main, 4096):
+            said += piece
+    except OSError:  # the terminal's end
+        pass
+    os.close(main)
+    assert process.wait(20) == 130 and b"\x1b[?25l" in said and said.endswith(b"\x1b[?25h") and b"Traceback" not in said
+
+
+def test_bench_ends_its_children(place):
+    """Told to stop, it leaves no compilation running behind it, and no folder."""
+    scratch = place / "scratch"
+    scratch.mkdir()
+    (place / "rows").write_text((DATA / "rings.test").read_text())
+    process = subprocess.Popen([FASTSVM, "bench", "-q", "--try", "--runs", "1", "rows", "m"], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(scratch)}, start_new_session=True)
+
+    def children():
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+            return file.read().split()
+
+    while not children():
+        assert process.poll() is None, process.stderr.read()
+    process.terminate()
+    errors = process.stderr.read()  # ends when nobody holds it any more: the children do not outlive it
+    assert process.wait(20) == 143 and b"Traceback" not in errors and os.listdir(scratch) == []
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)

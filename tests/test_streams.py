@@ -1,0 +1,262 @@
+"""Standard input, output and error that are closed, full, gone, or unable to print a file's name; outputs that are inputs."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import DATA, FASTSVM
+
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+ROWS = 40
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a model, compiled ones, and a few rows."""
+    folder = tmp_path_factory.mktemp("streams")
+    svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
+    subprocess.run([FASTSVM, "approx", "-q", "--certify", folder / "m", folder / "fast"], check=True)
+    lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:ROWS]
+    (folder / "rows").write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture
+def place(trained, tmp_path):
+    """A folder of one's own: m, fast, rows, and an output of before."""
+    for name in ("m", "fast", "rows"):
+        (tmp_path / name).write_bytes((trained / name).read_bytes())
+    (tmp_path / "out").write_text("before\n")
+    return tmp_path
+
+
+class Ran:
+    def __init__(self, words, code, out, err, place):
+        self.words, self.code, self.out, self.err, self.output = words, code, out, err, (place / "out").read_text()
+
+    def __repr__(self):
+        return f"$ {self.words}\nexit code {self.code}\n--- standard output\n{self.out[:600]}\n--- standard error\n{self.err[:600]}\n--- out\n{self.output[:60]}"
+
+
+def shell(place, words, **options):
+    """words: of fastsvm, with the shell's redirections; nothing on standard input."""
+    done = subprocess.run(f"exec {FASTSVM} {words}", shell=True, executable="/bin/bash", cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, **options)
+    ran = Ran(words, done.returncode, done.stdout, done.stderr, place)
+    assert "Traceback" not in ran.err, ran
+    assert not [name for name in os.listdir(place) if name.endswith(".tmp")], ran
+    return ran
+
+
+CLOSED = [" ".join(each) for count in (1, 2, 3) for each in itertools.combinations(("<&-", ">&-", "2>&-"), count)]
+INPUT_IS_CLOSED, OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = "standard input: it is closed", "standard output: it is closed", "/dev/stderr: it is closed"
+
+
+@pytest.mark.parametrize("words, begins, closed", [
+    *(("predict rows m out", ("-1\n", "1\n"), closed) for closed in CLOSED),
+    *((words, begins, closed) for closed in (">&-", "2>&-", "<&- >&- 2>&-") for words, begins in [
+        ("predict -q rows fast out", ("-1\n", "1\n")), ("predict --exact m rows fast out", ("-1\n", "1\n")), ("approx m out", "fastsvm_model maclaurin"), ("order m out", "fastsvm_model geometry"),
+        ("reduce --vectors 5 --no-finish m out", "svm_type c_svc"), ("border --samples 5 m out", "fastsvm_model border"),
+    ]),
+])  # fmt: skip
+def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, words, begins, closed):
+    before = shell(place, words)
+    assert before.code == 0 and before.output.startswith(begins), before
+    (place / "out").write_text("before\n")
+    ran = shell(place, f"{words} {closed}")
+    assert ran.code == 0 and ran.output == before.output, ran
+    # What can still be said is; a trial's times are others every time.
+    for stream, said, expected in ((">&-", ran.out, before.out), ("2>&-", ran.err, before.err)):
+        if stream in closed.split():
+            assert said == "", ran
+        elif "times as fast" not in before.out:
+            assert said == expected, ran
+
+
+@pytest.mark.parametrize("words, stream, why, closed", [
+    (words, stream, why, closed)
+    for stream, why, all_words in [
+        ("<&-", INPUT_IS_CLOSED, ["predict - m out", "predict rows - out", "approx - out", "order - out", "reduce --ratio 0.1 - out", "reduce --ratio 0.1 --data - m out", "border - out", "bound -", "bound m -"]),
+        ("<&-", "/dev/stdin: it is closed", ["predict /dev/stdin m out"]),
+        (">&-", OUTPUT_IS_CLOSED, [
+            "predict rows m", "predict rows m -", "predict /dev/null m", "predict --json rows m out", "approx m -", "order m -", "reduce --ratio 0.1 m -", "bound rows", "bound --json m", "bench rows m",
+            "--version", "--help", "predict --help"]),
+        (">&-", "/dev/stdout: it is closed", ["predict rows m /dev/stdout"]), (">&-", "/dev/fd/1: it is closed", ["border m /dev/fd/1"]),
+        ("2>&-", ERROR_IS_CLOSED, ["predict rows m /dev/stderr"]),
+    ]
+    for words in all_words
+    for closed in (CLOSED if words.startswith("predict") else [stream, "<&- >&- 2>&-"]) if stream in closed.split()
+])  # fmt: skip
+def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(place, words, stream, why, closed):
+    ran = shell(place, f"{words} {closed}")
+    assert ran.code == 1 and ran.output == "before\n" and ran.out == "" and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"], ran
+    assert ran.err == ("" if "2>&-" in closed.split() else f"Error: {why}\n"), ran
+
+
+def test_no_file_becomes_a_standard_stream(place):
+    """Whatever is opened after the start."""
+    code = (
+        "import os, sys\n"
+        "from fastsvm_cli import start, cli\n"
+        "def main():\n"
+        "    with open('rows') as rows, open('seen', 'w') as seen:\n"
+        "        print(rows.fileno(), file=seen)\n"
+        "        for descriptor in range(3):\n"
+        "            print(os.readlink(f'/proc/self/fd/{descriptor}'), file=seen)\n"
+        "    sys.exit(0)\n"
+        "cli.main = main\n"
+        "start.run()\n"
+    )
+    (place / "code.py").write_text(code)
+    for closed in CLOSED:
+        subprocess.run(f"exec {sys.executable} -P code.py {closed}" if sys.version_info >= (3, 11) else f"exec {sys.executable} code.py {closed}", shell=True, executable="/bin/bash", cwd=place, check=True)
+        opened, *names = (place / "seen").read_text().splitlines()
+        assert int(opened) > 2 and not any("rows" in name or "seen" in name for name in names), closed
+
+
+def test_a_child_of_the_command_finds_no_file_in_a_closed_stream_s_place(place):
+    """bench starts processes."""
+    ran = shell(place, "bench -q --runs 1 --max-seconds 0.1 --json rows m fast <&- 2>&-")
+    assert ran.code == 0 and [case["failed"] for case in json.loads(ran.out)["cases"]].count(None) >= 4, ran
+
+
+def test_what_standard_error_cannot_take_is_lost_and_nothing_else(place):
+    expected = shell(place, "predict rows m out").output
+    (place / "out").write_text("before\n")
+    for words in ("predict rows m out 2>/dev/full", "predict --exact m rows fast out 2>/dev/full"):
+        ran = shell(place, words)
+        assert ran.code == 0 and ran.output == expected, ran
+    ran = shell(place, "predict rows m 2>/dev/full")
+    assert ran.code == 0 and ran.out == expected, ran
+    assert shell(place, "predict nowhere m out 2>/dev/full").code == 1
+
+
+def test_a_reader_of_standard_error_that_has_gone_stops_nothing(place):
+    """A note comes before the work here: it must not be the end of it."""
+    for name in ("rows", "m", "fast"):
+        (place / name).unlink()
+    svm_save_model(str(place / "m"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02 -b 1"))
+    assert shell(place, "approx -q --certify m fast").code == 0
+    words = [FASTSVM, "predict", "-b", "1", "--exact", "m", str(DATA / "colors.test"), "fast", "out"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(words, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True)
+    os.close(writer)
+    assert done.returncode == 0 and (place / "out").read_text().startswith("labels "), done
+
+
+def test_standard_input_is_read_once(place):
+    for words in ("bound - -", "reduce --ratio 0.1 --data - -", "border --data - -", "order --fold - -", "predict - -"):
+        assert shell(place, words).code == 2
+
+
+# ---- outputs that are inputs
+
+
+@pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
+@pytest.mark.parametrize("words, given", [
+    ("approx m OUT", "m"), ("order m OUT", "m"), ("order --fold rows m OUT", "rows"), ("order --kernel exponential --gamma 1 --vectors rows m OUT", "rows"), ("reduce --ratio 0.1 m OUT", "m"),
+    ("reduce --ratio 0.1 --data rows m OUT", "rows"), ("border m OUT", "m"), ("border --data rows m OUT", "rows"), ("border --bandwidth 1 rows OUT", "rows"),
+    ("predict rows m OUT", "rows"), ("predict rows m OUT", "m"), ("predict --exact m rows fast OUT", "m"), ("predict --exact m rows fast OUT", "fast"), ("predict - m OUT < rows", "rows"), ("approx - OUT < m", "m"),
+    ("bench --csv OUT rows m", "rows"), ("bench --csv OUT rows m fast", "fast"), ("bench --try --budget 1 --keep OUT rows m", "m"), ("bench --control out --csv OUT rows m", "out"),
+])  # fmt: skip
+def test_no_input_is_written_over(place, words, given, link):
+    name = {"same": given, "symbolic": "link", "hard": "link"}[link]
+    if link == "symbolic":
+        (place / "link").symlink_to(given)
+    elif link == "hard":
+        os.link(place / given, place / "link")
+    before = {each: (place / each).read_bytes() for each in os.listdir(place)}
+    ran = shell(place, words.replace("OUT", name))
+    assert ran.code == 1 and ran.err.startswith(f"Error: {name}: the output would replace ") and ran.err.endswith("; name another output file\n") and ran.err.count("\n") == 1, ran
+    assert {each: (place / each).read_bytes() for each in os.listdir(place)} == before
+
+
+def test_an_output_named_for_us_is_not_an_input_either(place):
+    (place / "m.approx").symlink_to("m")
+    ran = shell(place, "approx m")
+    assert ran.code == 1 and ran.err == "Error: m.approx: the output would replace m, which is the same file; name another output file\n", ran
+
+
+def test_rows_are_not_appended_to_what_they_are_read_from(place):
+    before = (place / "rows").read_bytes()
+    ran = shell(place, "predict rows m >> rows")
+    assert ran.code == 1 and (place / "rows").read_bytes() == before, ran
+
+
+def test_devices_are_inputs_and_outputs(place):
+    assert shell(place, "predict /dev/null m /dev/null").code == 0
+
+
+def test_an_empty_output_name_is_not_standard_output(place):
+    ran = shell(place, "predict rows m ''")
+    assert ran.code == 1 and ran.out == "" and ran.err == "Error: '': No such file or directory\n", ran
+
+
+def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
+    """The model is not even read: it is no model."""
+    (place / "m").write_text("nonsense\n")
+    for words in ("approx m nowhere/out", "order m nowhere/out", "reduce --ratio 0.1 m nowhere/out", "border m nowhere/out", "predict rows m nowhere/out", "bench --csv nowhere/out rows m", "bench --try --budget 1 --keep nowhere/out rows m"):
+        assert shell(place, words).err == "Error: nowhere/out: No such file or directory\n"
+
+
+def test_bench_keeps_the_previous_timings_until_there_are_new_ones(place):
+    ran = shell(place, "bench --csv out nowhere m")
+    assert ran.code == 1 and ran.output == "before\n", ran
+
+
+def test_bench_writes_no_two_results_to_one_file(place):
+    ran = shell(place, "bench --try --budget 1 --csv new --keep ./new rows m")
+    assert ran.code == 2 and "two of them have the same name" in ran.err, ran
+
+
+# ---- file names that are not text
+
+
+LOCALES = [
+    {"PYTHONIOENCODING": "utf-8:strict"}, {"PYTHONIOENCODING": "ascii:strict"}, {"PYTHONIOENCODING": "latin-1:strict"},
+    {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("locale, name", [
+    *((locale, name) for locale in LOCALES for name in (b"caf\xe9 \xff", "é".encode())), *((LOCALES[0], name) for name in (b"[/x]", b"[bold]", b"two\nlines")),
+], ids=repr)  # fmt: skip
+def test_any_file_name_can_be_told(place, locale, name):
+    os.mkdir(place / "[")  # [/x] is what rich would take for the end of a style
+    folder = os.fsencode(place)
+    os.link(place / "m", os.path.join(folder, name))
+    os.link(place / "rows", os.path.join(folder, name + b".rows"))
+
+    def run(*words, code=0):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
+        done = subprocess.run([FASTSVM, *words], cwd=place, stdin=subprocess.DEVNULL, capture_output=True, env={**environment, **locale}, timeout=120)
+        assert done.returncode == code and b"Traceback" not in done.stderr, (words, done)
+        return done
+
+    rows = name + b".rows"
+    run("approx", name, name + b".fast")
+    run("predict", rows, name, name + b".out")
+    run("bound", rows, name, name + b".fast")
+    run("predict", name, rows, code=1)
+    run("approx", name, name, code=1)
+    run(name, code=2)
+    run("predict", b"--" + name, rows, name, code=2)
+
+
+def test_a_name_that_is_not_utf_8_is_printed_as_it_is(place):
+    os.rename(place / "m", os.fsencode(place) + b"/caf\xe9")
+    done = subprocess.run([FASTSVM, "approx", b"caf\xe9"], cwd=place, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"})
+    assert done.returncode == 0 and done.stdout.endswith(b": caf\xe9.approx\n"), done
+
+
+def test_bench_tells_such_names_too(place):
+    name = os.fsencode(place) + b"/caf\xe9[/x]".replace(b"/", b"_")
+    os.rename(place / "m", name)
+    for options in ([], ["--json"], ["--markdown"]):
+        done = subprocess.run([FASTSVM, "bench", "-q", "--runs", "1", "--max-seconds", "0.1", "--csv", "t.csv", "--plot", "p.svg", *options, "rows", name, "fast"], cwd=place, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"})
+        assert done.returncode == 0 and b"Traceback" not in done.stderr and b"codec" not in done.stdout, done
+        assert (place / "t.csv").stat().st_size and (place / "p.svg").stat().st_size
