@@ -60,7 +60,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     delimiter = _delimiter(lines[0])
     if delimiter is None and len(lines) > 1:
         delimiter = _delimiter(lines[1])
-        heading = delimiter is not None and delimiter in lines[0]
+        heading = delimiter is not None and delimiter in lines[0] and not any(map(_is_number, lines[0].split(delimiter)))
         if not heading:
             return None
     if delimiter is None or (dense and not heading and delimiter == given["delimiter"]):
