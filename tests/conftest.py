@@ -63,6 +63,19 @@ def fastsvm(tmp_path):
     return run
 
 
+def peak_memory(*command, cwd):
+    """Largest resident size of a command, in bytes. A small process starts it: one started from here would count this one's memory."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
+        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", code, *map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE)
+    code, kilobytes = map(int, done.stdout.split())
+    assert code == 0, done.stderr
+    return kilobytes * 1024
+
+
 @pytest.fixture(scope="session")
 def svm_predict():
     """The path of LIBSVM's svm-predict. Missing: a skip on a developer's machine, a failure in CI."""

@@ -450,8 +450,9 @@ def test_a_model_that_is_data_is_known_by_its_first_line(fastsvm, models, tmp_pa
     with open(tmp_path / "rows", "wb") as file:
         file.write((models / "rings.rows").read_bytes())
         file.truncate(1 << 41)
-    for command in (["predict", models / "rings.rows", "rows"], ["approx", "rows"], ["predict", "--exact", "rows", models / "rings.rows", models / "rings.cert", "out"]):
-        assert fastsvm(*command, code=1).err == "Error: rows:1: this looks like a data file, expected a LIBSVM or fastsvm model\n"
+    hint = "; svm-train rows makes a model of it"
+    for command, more in ((["predict", models / "rings.rows", "rows"], ""), (["approx", "rows"], hint), (["predict", "--exact", "rows", models / "rings.rows", models / "rings.cert", "out"], "")):
+        assert fastsvm(*command, code=1).err == f"Error: rows:1: this looks like a data file, expected a LIBSVM or fastsvm model{more}\n"
 
 
 # ---- what cannot be read

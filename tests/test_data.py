@@ -9,7 +9,6 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -19,7 +18,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from conftest import FASTSVM, PATIENCE, wait_until
+from conftest import FASTSVM, PATIENCE, peak_memory, wait_until
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
@@ -683,19 +682,6 @@ def test_a_path_that_does_not_print_is_shown_in_one_line(tmp_path):
 
 
 # ---- memory
-
-
-def peak_memory(*command, cwd):
-    """Largest resident size of a command, in bytes. A small process starts it: one started from here would count this one's memory."""
-    code = (
-        "import resource, subprocess, sys\n"
-        "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
-        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
-    )
-    done = subprocess.run([sys.executable, "-S", "-c", code, *map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE)
-    code, kilobytes = map(int, done.stdout.split())
-    assert code == 0, done.stderr
-    return kilobytes * 1024
 
 
 RBF = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1 3:0.5\n-1 2:1 {}:0.25\n"

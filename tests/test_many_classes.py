@@ -1,17 +1,17 @@
 """Models of many classes: svm-predict's labels from few of the pairs, in bounded memory; -b 1 by LIBSVM's own sums, to the last digit."""
 
-import os
 import subprocess
 
 import numpy as np
 import oracles
 import pytest
-from conftest import FASTSVM
+from conftest import FASTSVM, peak_memory
 from evaluation import parse, reference
 from in_process import both, written_lines
 from oracles import Machine, random_machine, random_rows
 
 from fastsvm_cli import _native
+from fastsvm_cli.compilers.maclaurin import compile_maclaurin
 from fastsvm_cli.data import bounded
 from fastsvm_cli.models import parse_model
 
@@ -27,37 +27,35 @@ def small_classes(rng, classes, per_class, d=3, *, kernel="rbf", probability=Fal
     return machine
 
 
-def peak_megabytes(*words, cwd):
-    """Of `fastsvm predict`, its output thrown away."""
-    process = subprocess.Popen([FASTSVM, "predict", "-q", "--threads", "2", *map(str, words), "/dev/null"], cwd=cwd)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
-    return used.ru_maxrss / 1000
+def predicts_in(*words, cwd):
+    """The largest resident size of `fastsvm predict`, its output thrown away, in megabytes. Many threads: what each of them holds must not add up."""
+    return peak_memory(FASTSVM, "predict", "-q", "--threads", 32, *words, "/dev/null", cwd=cwd) / 1e6
 
 
 # ---- memory
 
 
 @pytest.mark.parametrize(
-    "classes, rows, options",
+    "classes, per_class, rows, options",
     [
-        (300, ["1 1:0.5 2:-0.25\n"] * 20_000, []),
-        (26, ["1\n"] * 600_000, []),
-        (26, ["1\n"] * 300_000, ["--unlabelled"]),
-        (100, ["1 1:0.5\n"] * 3_000, ["--values"]),
-        (100, ["1 1:0.5\n"] * 600, ["-b", "1"]),
-        (150, ["1 1:0.5 3:1\n"] * 20_000, []),
+        (300, 2, ["1 1:0.5 2:-0.25\n"] * 20_000, []),
+        (26, 2, ["1\n"] * 600_000, []),
+        (26, 2, ["1\n"] * 300_000, ["--unlabelled"]),
+        (26, 400, ["1 1:0.5 2:-0.25\n"] * 2_000, []),
+        (400, 1, ["1 1:1e9\n"] * 300, []),  # so long that nothing is known of rounding: the reference sum
+        (100, 2, ["1 1:0.5\n"] * 3_000, ["--values"]),
+        (100, 2, ["1 1:0.5\n"] * 600, ["-b", "1"]),
+        (150, 2, ["1 1:0.5 3:1\n"] * 20_000, []),
     ],
 )
-def test_memory_does_not_grow_with_rows_times_pairs(tmp_path, classes, rows, options):
-    machine = small_classes(np.random.default_rng(1), classes, 2, probability="-b" in options)
+def test_memory_does_not_grow_with_rows_times_pairs_nor_with_threads(tmp_path, classes, per_class, rows, options):
+    machine = small_classes(np.random.default_rng(1), classes, per_class, probability="-b" in options)
     (tmp_path / "model").write_bytes(machine.text())
     lines = [line.partition(" ")[2] or "\n" for line in rows] if "--unlabelled" in options else rows
     (tmp_path / "rows").write_text("".join(lines))
     (tmp_path / "row").write_text(lines[0])
-    alone = peak_megabytes(*options, "row", "model", cwd=tmp_path)  # the program and the model
-    assert peak_megabytes(*options, "rows", "model", cwd=tmp_path) < alone + 100
+    alone = predicts_in(*options, "row", "model", cwd=tmp_path)  # the program and the model
+    assert predicts_in(*options, "rows", "model", cwd=tmp_path) < alone + 100
 
 
 def test_compiled_models_of_many_classes_are_bounded_too(tmp_path):
@@ -66,8 +64,8 @@ def test_compiled_models_of_many_classes_are_bounded_too(tmp_path):
         subprocess.run([FASTSVM, *command, "-q", "model", "compiled"], cwd=tmp_path, check=True)
         (tmp_path / "row").write_text("1 1:0.5\n")
         (tmp_path / "rows").write_text("1 1:0.5\n" * 3_000)
-        alone = peak_megabytes("row", "compiled", cwd=tmp_path)
-        assert peak_megabytes("rows", "compiled", cwd=tmp_path) < alone + 100, command
+        alone = predicts_in("row", "compiled", cwd=tmp_path)
+        assert predicts_in("rows", "compiled", cwd=tmp_path) < alone + 100, command
 
 
 def test_chunks_are_parted_by_rows_times_pairs():
@@ -127,6 +125,25 @@ def test_labels_alone_are_those_of_all_values(best_kernels):
             for threads in (1, 2):
                 _native.set_threads(threads)
                 assert written_lines(model, [chunk])[0] == b"".join(line.split(b" ")[0] + b"\n" for line in written_lines(model, [chunk], values=True)[0].splitlines())
+
+
+def test_labels_alone_are_for_those_who_can_do_with_them():
+    rng = np.random.default_rng(7)
+    machine = small_classes(rng, 4, 5, probability=True)
+    model, chunk = parse_model(machine.text(), "m"), parse(random_rows(rng, 100, [1, 2, 3]))
+    task, compiled = model.header.task(), compile_maclaurin(model, fingerprint="f")
+    alone, predictions = _native.Decisions(model.pairs, False, True), _native.Predictions()
+    model.decision_values(chunk, alone)
+    for refused in (
+        lambda: _native.Decisions(model.pairs, True, True),
+        lambda: model.evaluator.fast_values(chunk, alone),
+        lambda: model.reference_values(chunk, alone),
+        lambda: compiled.decision_values(chunk, alone),
+        lambda: _native.predict(task, alone, True, predictions),
+        lambda: _native.format_lines(task, predictions, alone),
+    ):
+        with pytest.raises(ValueError, match="labels alone have no (values|radii|probabilities)"):
+            refused()
 
 
 # ---- LIBSVM's own sums, many rows side by side

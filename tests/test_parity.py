@@ -378,6 +378,16 @@ def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
     assert (text, tally.reference_rows) == (b"-1\n", 1)
 
 
+def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
+    """60,000 products and a degree of two billion: n u is 0.014, and (1 + u)^n - 1 no longer covered by 1.05 n u."""
+    x = {i: 1e-3 for i in range(1, 60_001)}
+    machine = Machine("c_svc", "polynomial", [x, {}], np.array([[1.0], [-1.0]]), [0.0], 1.0, 0.9, 2**31 - 1, [1, -1], [1, 1])
+    for rows, bounded in (([x], False), ([{1: 1e-3}], True)):
+        out = _native.Decisions(1, True)
+        parse_model(machine.text(), "m").evaluator.fast_values(parse(rows), out)
+        assert (out.radius[0, 0] < float("inf")) == bounded
+
+
 def test_even_odds_give_libsvms_label(tmp_path):
     """-b 1 with two classes: rows where A f + B is 0, or almost."""
     rng = np.random.default_rng(6)

@@ -234,9 +234,10 @@ Certificate read_certificate(const Maclaurin& model, nb::handle certificate) {
     return c;
 }
 
-// Decisions are made for a number of pairs, which a model fills.
-void check_pairs(const Decisions& out, std::int64_t pairs) {
+// Decisions are made for a number of pairs, which a model fills; or for labels alone, which some can do without all values.
+void check_pairs(const Decisions& out, std::int64_t pairs, bool labels_alone = false) {
     if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
+    if (out.labels_only && !labels_alone) throw nb::value_error("labels alone have no values");
 }
 
 void check_rows(const Chunk& chunk, const std::vector<std::int64_t>& rows) {
@@ -489,8 +490,7 @@ NB_MODULE(_native, m) {
             new (self) Exact(machine);
         }, "machine"_a)
         .def("decision_values", [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds, Decisions& out) {
-            check_pairs(out, self.machine().pairs());
-            if (out.labels_only && (self.machine().classes() < 2 || out.with_radius)) throw nb::value_error("labels alone are for classes, and have no radii");
+            check_pairs(out, self.machine().pairs(), self.machine().classes() > 1);
             const nb::gil_scoped_release release;
             const std::int64_t row = self.without_serials(*chunk.rows);
             if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, out);
@@ -504,13 +504,13 @@ NB_MODULE(_native, m) {
         }, "chunk"_a, "out"_a, "Values, and radii of their rounding; no reference sum.")
         .def("reference_sums", [](const Exact& self, const Chunk& chunk, Decisions& out) {
             check_pairs(out, self.machine().pairs());
-            if (out.labels_only) throw nb::value_error("labels alone have no values");
             const nb::gil_scoped_release release;
             const std::int64_t row = self.without_serials(*chunk.rows);
             if (row >= 0) return row;
             out.resize(chunk.rows->rows);
             std::fill(out.radius.begin(), out.radius.end(), 0.0);
-            parallel_for(out.rows, wide_group, [&](std::int64_t first, std::int64_t last) {
+            const std::int64_t grain = std::clamp<std::int64_t>((out.rows + get_threads() - 1) / get_threads(), 1, wide_group);
+            parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
                 std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
                 std::iota(which.begin(), which.end(), first);
                 reference_sums(self.machine(), *chunk.rows, which.data(), last - first, out.value.data() + first * out.pairs);
@@ -574,13 +574,16 @@ NB_MODULE(_native, m) {
     m.def("format_numbers", &format_numbers<Numbers>, "values"_a, "One line of shortest texts.");
     m.def("format_numbers", &format_numbers<Singles>, "values"_a);
     m.def("format_rows", &format_rows, "chunk"_a, "LIBSVM text of a chunk.");
-    m.def("predict", [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) { predict(task, decisions, probability, out); },
-          "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>());
+    m.def("predict", [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
+        if (decisions.labels_only && probability) throw nb::value_error("labels alone have no probabilities");
+        predict(task, decisions, probability, out);
+    }, "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>());
     m.def("unsettled", [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
         if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");
         return unsettled(task, decisions, probability, tolerance);
     }, "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0, "Rows whose answer the radii leave open.");
     m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds) {
+        if (values && values->labels_only) throw nb::value_error("labels alone have no values");
         std::string text;
         {
             const nb::gil_scoped_release release;

@@ -1,13 +1,16 @@
 // What a model answers for a chunk of rows.
 #pragma once
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 namespace fastsvm {
 
 // Reused from chunk to chunk. A pair is a decision function: (i, j) with i < j over the classes, in LIBSVM's order, or the only one.
 struct Decisions {
-    explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_only = false) : pairs(pairs), with_radius(with_radius), labels_only(labels_only) {}
+    explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_only = false) : pairs(pairs), with_radius(with_radius), labels_only(labels_only) {
+        if (with_radius && labels_only) throw std::invalid_argument("labels alone have no radii");
+    }
     void resize(std::int64_t n) {
         rows = n;
         if (labels_only) winner.resize(static_cast<std::size_t>(n));

@@ -15,7 +15,10 @@ namespace fastsvm {
 namespace {
 
 constexpr std::int64_t block_rows = 64;
-constexpr std::int64_t kernel_values_max = 1 << 19;  // of a block of rows: a few MB for each thread
+
+// Memory must not grow with the number of threads: of each kind of number they hold for the rows they are at, all of them together hold 25 MB at
+// most (one row's apart), each of them 4 MB.
+std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
 
 // Rows done together: as many as `block_rows`, fewer where each thread would not get that many.
 std::int64_t rows_per_block(std::int64_t rows) { return std::clamp<std::int64_t>((rows + get_threads() - 1) / get_threads(), 1, block_rows); }
@@ -263,9 +266,11 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
             else winner[r] = found;
         }
     }
+    // As many rows at a time as the reference sum does side by side, one where the values of more are too many.
+    const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
+    const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
     for (std::size_t at = 0; at < block.open.size();) {
-        // Few rows at a time: their values are many.
-        const std::int64_t count = std::min<std::int64_t>(static_cast<std::int64_t>(block.open.size() - at), std::clamp<std::int64_t>(kernel_values_max / std::max<std::int64_t>(pairs, 1), 1, block_rows));
+        const std::int64_t count = std::min(static_cast<std::int64_t>(block.open.size() - at), most);
         block.value.resize(static_cast<std::size_t>(count * pairs));
         reference_sums(machine_, rows, block.open.data() + at, count, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
@@ -316,9 +321,14 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
     out.resize(rows.rows);
     const std::int64_t pairs = machine_.pairs();
     std::atomic<std::int64_t> reference_rows{0};
-    std::int64_t grain = rows_per_block(rows.rows);
-    if (out.labels_only) grain = std::clamp<std::int64_t>(kernel_values_max / std::max<std::int64_t>(padded_, 1), 1, grain);
-    parallel_for(rows.rows, grain, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t grain = rows_per_block(rows.rows), share = grain;
+    if (out.labels_only) {
+        grain = std::clamp<std::int64_t>(numbers_per_thread() / std::max<std::int64_t>(padded_, 1), 1, grain);
+        // One row's numbers, one for every pair, may be too many for all threads: few large shares keep few threads busy.
+        const std::int64_t threads = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(pairs, 1));
+        share = std::max(grain, (rows.rows + threads - 1) / threads);
+    }
+    parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
         Block block;
         std::int64_t settled_by_reference = 0;
         for (; first < last; first += grain) {

@@ -10,7 +10,7 @@ namespace {
 
 // Eight doubles; the compiler lowers it to one, two or four registers.
 typedef double v8 __attribute__((vector_size(64)));
-typedef long long i8 __attribute__((vector_size(64)));
+typedef unsigned long long u8 __attribute__((vector_size(64)));  // unsigned: sums of bit patterns may wrap
 
 inline v8 load(const double* p) {
     v8 x;
@@ -42,7 +42,7 @@ inline v8 exp_nonpositive(v8 x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    const i8 bits = (i8)p + ((i8)biased << 52);  // the low bits of `biased` hold k
+    const u8 bits = (u8)p + ((u8)biased << 52);  // the low bits of `biased` hold k
     const v8 scaled = (v8)bits;
     return x < -708.0 ? splat(0.0) : scaled;
 }

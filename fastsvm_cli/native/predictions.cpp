@@ -223,7 +223,7 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
     std::vector<std::string> texts(static_cast<std::size_t>(parts));
     const std::int64_t pairs = values ? values->pairs : 0;
     const bool radii = values && values->with_radius;
-    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + 3 * pairs) + 1;
+    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + (radii ? 3 : 1) * pairs) + 1;
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t part = first; part < last; ++part) {
             std::string& text = texts[static_cast<std::size_t>(part)];

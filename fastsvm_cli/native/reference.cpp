@@ -96,9 +96,26 @@ double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, 
 
 namespace {
 
+// Below, classes pass in their order: a pair's sum has the terms of its first class, one after the other, then those of its second, as LIBSVM's has.
+
 // Support vectors whose kernel values are added together, so that a pair's sums are loaded and stored once for all of them.
 constexpr std::int64_t tile = 16;
-constexpr double sums_max = 1 << 19;  // numbers in a group's sums: what a core keeps at hand
+// Pairs whose sums still stay in a core's own cache, of a wide group of rows, and of a narrow one.
+constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
+
+// A row by itself: its sums stand where they are wanted.
+void sum_row(const Machine& m, const Rows& rows, std::int64_t row, double* out) {
+    const Rows& sv = *m.vectors;
+    std::fill_n(out, m.pairs(), 0.0);
+    std::int64_t i = 0;
+    for (std::int64_t c = 0; c < m.classes(); ++c)
+        for (const std::int64_t stop = i + m.nr_sv[static_cast<std::size_t>(c)]; i < stop; ++i) {
+            const double value = kernel(m, row_of(rows, row), row_of(sv, i));
+            const double* const coef = sv.labels.data() + i * sv.leading;
+            for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) { out[pair] += coef[column] * value; });
+        }
+    for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
+}
 
 // Rows side by side: their entries over the union of their indices, their kernel values with a few support vectors, their sums.
 class Group {
@@ -123,7 +140,6 @@ public:
                     else
                         for (std::int64_t r = 0; r < count; ++r) values[r] = kernel(m_, row_of(rows, which[r]), row_of(sv, first + t));
                 }
-                // A pair's sum has the terms of its first class, in order, then those of its second: classes come in that order here.
                 for_each_pair(m_, c, [&](std::int64_t pair, std::int64_t column) {
                     loops_.add_terms(n, sv.labels.data() + first * sv.leading + column, sv.leading, values_.data(), sums_.data() + pair * width_);
                 });
@@ -180,17 +196,23 @@ private:
 
 void reference_sums(const Machine& m, const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
     std::optional<Group> narrow, wide;
+    const std::int64_t pairs = m.pairs();
     for (std::int64_t first = 0; first < count;) {
         std::int64_t n = std::min<std::int64_t>(wide_group, count - first);
-        // Rows that share few indices have a long union: fewer of them side by side then. So too where the sums would not stay at hand.
+        if (n == 1 || pairs > narrow_pairs_max) {
+            sum_row(m, rows, which[first], out + first * pairs);
+            ++first;
+            continue;
+        }
+        // Rows that share few indices have a long union: fewer of them side by side then.
         std::int64_t entries = 0;
         for (std::int64_t r = first; r < first + n; ++r) entries += rows.end(which[r]) - rows.begin(which[r]);
         const bool alike = static_cast<double>(entries) >= 0.3 * static_cast<double>(n * std::max<std::int64_t>(m.vectors->max_index, 1));
-        const bool wide_enough = n > narrow_group && alike && static_cast<double>(m.pairs()) * wide_group <= sums_max;
+        const bool wide_enough = n > narrow_group && alike && pairs <= wide_pairs_max;
         if (!wide_enough) n = std::min<std::int64_t>(n, narrow_group);
         std::optional<Group>& group = wide_enough ? wide : narrow;
         if (!group) group.emplace(m, wide_enough ? wide_group : narrow_group);
-        group->sum(rows, which + first, n, out + first * m.pairs());
+        group->sum(rows, which + first, n, out + first * pairs);
         first += n;
     }
 }

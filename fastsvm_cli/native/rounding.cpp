@@ -76,8 +76,9 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
             return {1.02 * delta + (0.4 * (q + s + 5) + 14) * unit + std::sqrt(gamma_) * lost, 1};
         }
         case KernelType::polynomial: {
-            const double degree = std::max(degree_, 0);
-            return {2.1 * unit * (degree * (std::min(q, s) + 8) + 8), std::pow(base, degree) * (1 + 1e-10) + 1e-290};
+            const double degree = std::max(degree_, 0), operations = degree * (std::min(q, s) + 8) + 8;
+            if (!(unit * operations < 1e-2)) return {infinite, 1};  // no longer of first order
+            return {2.1 * unit * operations, std::pow(base, degree) * (1 + 1e-10) + 1e-290};
         }
         case KernelType::sigmoid: return {2.1 * unit * ((std::min(q, s) + 6) * base + 8), 1};
         case KernelType::linear:
