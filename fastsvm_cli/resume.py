@@ -88,8 +88,8 @@ class ResumableOutput(PartialOutput):
                 self.begun = int(self.state["output_bytes"]) > 0
             if not self.whole:
                 self.begin(self._lines())
-        except BaseException:
-            self._told.__exit__()
+        except BaseException as fault:
+            self._told.__exit__(type(fault), fault, None)
             self._abandon()
             raise
         return self
@@ -97,7 +97,7 @@ class ResumableOutput(PartialOutput):
     def __exit__(self, kind, *rest) -> None:
         if kind is None and not self.whole:
             self._mark = (self._size, self._lines())
-        self._told.__exit__()
+        self._told.__exit__(kind, *rest)
         super().__exit__(kind, *rest)
         if kind is not None and self._saved is not None and self._saved[1]["rows"]:
             self._say_line(f"{self._saved[1]['rows']} rows are kept in {self.partial}: the same command goes on behind them.")

@@ -73,7 +73,7 @@ def main():
     given = parsed()
     fastsvm = [shutil.which("fastsvm") or sys.exit("fastsvm is not on the PATH")]
     if given.every is not None:
-        code = f"import fastsvm_cli.partial as partial; partial.SECONDS, partial.SHARE = {given.every}, float('inf')\nfrom fastsvm_cli.cli import run\nrun()"
+        code = f"import fastsvm_cli.partial as partial; partial.SECONDS, partial.SHARE = {given.every}, float('inf')\nfrom fastsvm_cli.start import run\nrun()"
         with open(fastsvm[0]) as script:
             interpreter = script.readline().removeprefix("#!").strip()
         fastsvm = [interpreter, "-I", "-c", code]

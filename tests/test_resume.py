@@ -245,7 +245,7 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
     """With no checkpoint on the way: the one that the signal leaves behind is enough."""
     command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
     forked(tmp_path, *command[:1], *command[2:-1], "expected")
-    first = forked(tmp_path, *command, prepare=lambda: Disk(14, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9)
+    first = forked(tmp_path, *command, prepare=lambda: Disk(32, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9)
     kept = int(re.fullmatch(r".*^(\d+) rows are kept in out\.partial: the same command goes on behind them\.\n", first.err, re.M | re.S)[1])
     assert 0 < kept < ROWS and not (tmp_path / "out").exists()
     assert (tmp_path / "out.partial").read_bytes() == b"".join((tmp_path / "expected").read_bytes().splitlines(keepends=True)[:kept])
