@@ -95,7 +95,7 @@ class Theatre:
         runs.append(random.Random(f"{key} {len(runs)}").uniform(0.02, 0.07))
         self.clock.now += runs[-1]
 
-    def subprocess_run(self, words, **_):
+    def process_run(self, words, **_):
         words = list(map(str, words))
         if "predict" not in words and not words[0].endswith("svm-predict"):
             what = " ".join(words[1 : words.index("-q")])
@@ -106,14 +106,14 @@ class Theatre:
                 file.write(self.compiled[what])
             self.compile_seconds[what] = 1.2345 * len(what)
             self.clock.now += self.compile_seconds[what]
-            return SimpleNamespace(returncode=0, stderr=b"", stdout=b"")
+            return 0, ""
         rows, model, out = words[-3:]
         key = (os.path.basename(words[0]), os.path.basename(rows), os.path.basename(model), "--exact" in words)
         self.spend(key)
         flips = self.flips.setdefault(key, len(self.flips))  # svm-predict, the first, tells the truth
         with open(out, "w") as file:
             file.write("".join(f"{7 if at < flips else label:g}\n" for at, label in enumerate(self.labels if key[1] != "empty" else [])))
-        return SimpleNamespace(returncode=0, stderr=b"", stdout=b"")
+        return 0, ""
 
     def predict(self, model, chunks, write, *, path, exact):
         if not any(each is model for each in self.models):
@@ -145,7 +145,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     """The clock, the processes and the predictions replaced: JSON, CSV, Markdown and the table must print what was put in."""
     from click.testing import CliRunner
 
-    from fastsvm_cli.benchmarks import machine
+    from fastsvm_cli.benchmarks import machine, process
     from fastsvm_cli.commands.bench import command
 
     rows, model = first_rows(tmp_path, "rows", "rings.test", ROWS), train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200)
@@ -157,7 +157,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     for options in (["--json", "--csv", str(tmp_path / "raw.csv")], ["--markdown"], []):
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
-            patch.setattr(subprocess, "run", theatre.subprocess_run)
+            patch.setattr(process, "run", theatre.process_run)
             patch.setattr(time, "perf_counter", theatre.clock)
             patch.setattr(bench_cases, "predict", theatre.predict)
             patch.setattr(bench_cases, "LibsvmScoring", theatre.libsvm)

@@ -237,7 +237,7 @@ def test_labels_that_the_model_does_not_know_are_no_fault(fastsvm, tmp_path, wav
 
 def test_commands_that_are_recommended_exist(fastsvm):
     text = (ROOT / "fastsvm_cli" / "commands" / "border.py").read_text()
-    for name in set(re.findall(r"fastsvm (\w+)", text.split('@click.command("border")')[1])) - {"fastsvm"}:
+    for name in set(re.findall(r"fastsvm (\w+)", text.split('@click.command("border"')[1])) - {"fastsvm"}:
         assert name in ("import",) or fastsvm(name, "--help", code=None).code == 0, name
 
 
