@@ -310,7 +310,7 @@ def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
 class Fussy:
     """A model for which some rows are bad, and which counts the rows it is given."""
 
-    proves = certified = bounded = ordered = reduced = False
+    proves = certified = bounded = ordered = reduced = labels_alone = False
     pairs = 1
 
     def __init__(self, model, bad):
