@@ -612,15 +612,21 @@ def test_another_exact_model_is_refused(fastsvm, tmp_path):
     fastsvm("predict", "--exact", "missing.model", "rows", "certified", "out", code=1)
 
 
-def test_the_exact_model_is_not_read_when_no_row_needs_it(fastsvm, tmp_path):
+def test_the_exact_model_is_made_only_when_a_row_needs_it_and_its_file_is_the_right_one_all_the_same(fastsvm, tmp_path):
     machine = Machine("c_svc", "rbf", [{1: 1.0}, {1: -1.0}], np.array([[1.0], [-1.0]]), [0.0], gamma=0.1, label=[3, -4], nr_sv=[1, 1])
     (tmp_path / "a.model").write_bytes(machine.text())
     (tmp_path / "clear").write_bytes(data_text([{1: 1.0}, {1: -0.7}]))
     (tmp_path / "open").write_bytes(data_text([{1: 1.0}, {2: 1.0}]))
     fastsvm("approx", "--certify", "a.model", "certified")
+    certified = load_model(str(tmp_path / "certified"))
+    lines, asked = [], []
+    for rows in ("clear", "open"):
+        exact = Fallback(lambda: asked.append(rows) or load_model(str(tmp_path / "a.model")))
+        predict(certified, read_chunks(str(tmp_path / rows)), lines.append, path=rows, exact=exact)
+    assert b"".join(lines).startswith(b"3\n-4\n3\n") and asked == ["open"]
     (tmp_path / "a.model").write_bytes(b"\0 not a model")
-    assert fastsvm("predict", "-q", "--exact", "a.model", "clear", "certified").out == "3\n-4\n"
-    fastsvm("predict", "-q", "--exact", "a.model", "open", "certified", code=1)
+    for rows in ("clear", "open"):
+        assert fastsvm("predict", "-q", "--exact", "a.model", rows, "certified", code=1).out == ""
 
 
 # ---- benchmark data
