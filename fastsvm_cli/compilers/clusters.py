@@ -43,7 +43,8 @@ def k_means(x, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an empty cluster is no fault here
             means, cluster = kmeans2(x.toarray() if scipy.sparse.issparse(x) else x, k, iter=ROUNDS, minit="++", seed=seed)
-    return means * unit, cluster
+    means *= unit
+    return means, cluster
 
 
 def _sparse_means(x, count: int, rng: np.random.Generator) -> "tuple[np.ndarray, np.ndarray]":

@@ -131,7 +131,8 @@ def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]
 def kernel_times(x, norms, z, z_norms, a: np.ndarray, gamma: float) -> np.ndarray:
     """k(x, z) a for the rows of x: (n, m), in blocks."""
     out = np.empty((x.shape[0], a.shape[1]))
-    size = max(1, (1 << 24) // max(z.shape[0], 1))
+    wide = x.shape[1] if hasattr(x, "toarray") else 1  # which is written out block by block
+    size = max(1, (1 << 24) // max(z.shape[0], wide, 1))
     for at in range(0, x.shape[0], size):
         block = x[at : at + size]
         block = block.toarray() if hasattr(block, "toarray") else block

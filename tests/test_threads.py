@@ -1,0 +1,131 @@
+"""Threads: one file for a seed, whatever their number; one for the matrix library, which starts them when it is loaded; and machines that let none start."""
+
+import bz2
+import gzip
+import io
+import itertools
+import lzma
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from conftest import DATA
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+from oracles import random_machine
+from reducing import as_rows
+from test_parity import serial_libsvm  # noqa: F401 (a fixture of every test here)
+
+from fastsvm_cli import _native, progress
+from fastsvm_cli.compilers.maclaurin import compile_maclaurin
+from fastsvm_cli.models import load_model
+
+TASKS = {"rings": ("rings.train", "-g 2 -c 10"), "colors": ("colors.train", "-g 0.05"), "waves": ("waves.train", "-s 3 -g 1 -p 0.02")}
+#: What loads numpy, of every command.
+LOADING = (
+    ["approx", "--certify", "{rings}", "out"], ["approx", "--centers", "3", "{rings}", "out"], ["approx", "--rank", "2", "{rings}", "out"], ["reduce", "--vectors", "5", "{rings}", "out"],
+    ["order", "{rings}", "out"], ["order", "--method", "triangle", "{rings}", "out"], ["order", "--method", "blocks", "{rings}", "out"], ["border", "--samples", "5", "{rings}", "out"],
+    ["border", "--samples", "5", "--bandwidth", "0.3", "{data}", "out"], ["bound", "{data}", "{rings}"],
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("threads")
+    for name, (train, options) in TASKS.items():
+        y, x = svm_read_problem(str(DATA / train))
+        svm_save_model(str(folder / name), svm_train(y[:250], x[:250], f"-q {options}"))
+    (folder / "data").write_text("".join((DATA / "rings.train").read_text().splitlines(keepends=True)[:200]))
+    return folder
+
+
+def words_of(template, models):
+    return [word.format(**{name: models / name for name in (*TASKS, "data")}) for word in template]
+
+
+@pytest.mark.parametrize("optimizer", ["none", "irprop", "fixed-point"])
+@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("nu_svr", 2)])
+def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path, svm_type, classes, optimizer):
+    """Matrices large enough for a library to share them out. What the environment says is for other programs."""
+    rng = np.random.default_rng(0)
+    machine = random_machine(rng, svm_type, "rbf", as_rows(rng.standard_normal((1000, 100)).round(4)), nr_class=classes, gamma=0.01)
+    (tmp_path / "m").write_bytes(machine.text())
+    options = ["--vectors", 40, "--seed", 5] if optimizer == "none" else ["--vectors", 10, "--no-finish", "--init", "random", "--optimizer", optimizer]
+    made = {fastsvm("reduce", "-q", *options, "--threads", threads, "m", "-", env={"OPENBLAS_NUM_THREADS": str(threads)}).out for threads in (1, 2, 4)}
+    assert len(made) == 1 and len(made.pop()) > 500
+
+
+def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_kernels):
+    """Sums of thousands of terms, whose last digits tell in which order they were added up."""
+    for name in ("rings", "colors"):
+        model, made = load_model(str(models / name)), set()
+        for threads in (1, 2, 3, 4, 2, 4, 2, 4):
+            _native.set_threads(threads)
+            made.add(compile_maclaurin(model, fingerprint="f", certify=True).to_text())
+        assert len(made) == 1, name
+
+
+@pytest.mark.parametrize("words", LOADING, ids=" ".join)
+def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, words):
+    code = (
+        "import sys\nfrom fastsvm_cli.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "from threadpoolctl import threadpool_info\nprint('threads', *{pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'})\n"
+    )
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "3"}
+    done = subprocess.run([sys.executable, "-I", "-c", code, *words_of(words, models)], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "threads 1", (done.stdout[-300:], done.stderr[-500:])
+
+
+# ---- where no thread can start (a limit of processes)
+
+
+@pytest.fixture(scope="module")
+def threadless(tmp_path_factory):
+    """The environment of a machine that lets no thread start: a process limit does not hold for root."""
+    folder = tmp_path_factory.mktemp("threadless")
+    (folder / "none.cpp").write_text('#include <cerrno>\nextern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return EAGAIN; }\n')
+    subprocess.run([os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "none.so"), str(folder / "none.cpp")], check=True)
+    return {"LD_PRELOAD": str(folder / "none.so")}
+
+
+def test_no_thread_starts_there(threadless):
+    code = "import threading\ntry:\n    threading.Thread(target=print).start()\nexcept RuntimeError:\n    print('none')"
+    assert subprocess.run([sys.executable, "-c", code], env={**os.environ, **threadless}, capture_output=True, text=True).stdout == "none\n"
+
+
+@pytest.mark.parametrize("words", [*LOADING, ["order", "--fold", "{data}", "{rings}", "out"], ["predict", "{data}", "{rings}", "out"]], ids=" ".join)
+def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, threadless, words):
+    words = words_of(words, models)
+    done = fastsvm(*words, env=threadless)
+    theirs = (tmp_path / "out").read_bytes() if "out" in words else done.out
+    fastsvm(*words)
+    assert theirs == ((tmp_path / "out").read_bytes() if "out" in words else done.out)
+    assert "hread" not in done.err, str(done)
+
+
+@pytest.mark.parametrize("kind, compress", [("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress)])
+def test_compressed_files_are_refused_in_one_line_where_no_thread_starts(fastsvm, models, tmp_path, threadless, kind, compress):
+    (tmp_path / "packed").write_bytes(compress((models / "rings").read_bytes()))
+    for words in (["predict", models / "data", "packed", "out"], ["approx", "packed", "out"]):
+        done = fastsvm(*words, env=threadless, code=1)
+        assert done.err == f"Error: packed: this machine lets no thread start, which {kind} data is decompressed by: give it decompressed ({kind} -dc)\n" and not (tmp_path / "out").exists()
+
+
+def test_a_progress_bar_needs_no_thread(monkeypatch):
+    """rich would refresh it from one."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "monotonic", itertools.count(0.0, 10.0).__next__)
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: pytest.fail("a thread"))
+    with progress.Progress("reduce") as shown:
+        shown(0.25, "first")
+        shown(0.5, "second")
+    assert "second" in screen.getvalue() and "50%" in screen.getvalue()
