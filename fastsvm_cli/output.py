@@ -17,12 +17,13 @@ _COPY_BYTES = 1 << 20
 
 
 class Output:
-    """A file to write. A regular file is written under a temporary name beside it and takes its place at the end of the `with` block, so that
-    a failed run leaves the previous file as it was; symbolic links are followed; mode, owner and group are kept. Devices, FIFOs and standard
-    output (`-`, /dev/stdout) are written directly.
+    """A file to write. A regular file is written under a temporary name beside it and takes its place at the end of
+    the `with` block, so that a failed run leaves the previous file as it was; symbolic links are followed; mode,
+    owner and group are kept. Devices, FIFOs and standard output (`-`, /dev/stdout) are written directly.
 
-    Where a rename would make another file of it, the finished content is copied into the previous file: another user's, one with further names (hard links) or with
-    access control lists, a mount point. Where the folder cannot be written, the file is written directly, as svm-predict does: a failed run then leaves what it has written.
+    Where a rename would make another file of it, the finished content is copied into the previous file: another
+    user's, one with further names (hard links) or with access control lists, a mount point. Where the folder cannot
+    be written, the file is written directly, as svm-predict does: a failed run then leaves what it has written.
 
     path: where to write, or "-". Raises FileError; BrokenPipeError when a reader has gone.
     """
@@ -131,13 +132,19 @@ class Output:
         return True
 
     def _copy_over(self) -> None:
-        """The content of the temporary file into the previous one. What can fail for want of room fails before anything of the latter is lost."""
+        """The content of the temporary file into the previous one. What can fail for want of room fails before
+        anything of the latter is lost."""
         size, before = os.fstat(self._file).st_size, os.fstat(self._previous).st_size
         try:
             if size:
                 os.posix_fallocate(self._previous, 0, size)
         except OSError as error:
-            if error.errno not in (EBADF, EINVAL, ENOSYS, ENOTSUP):  # EBADF: the C library's own way wants to read the file
+            if error.errno not in (
+                EBADF,
+                EINVAL,
+                ENOSYS,
+                ENOTSUP,
+            ):  # EBADF: the C library's own way wants to read the file
                 os.ftruncate(self._previous, before)
                 raise
         at = 0
@@ -156,7 +163,8 @@ class Output:
             raise FileError(self.path, f"{error.strerror}; the result is in {kept}") from None
 
     def _create_temporary(self, mode: int) -> int:
-        """A new file in the target's folder, locked. What a process left there that was killed goes; whatever else stands there is left alone."""
+        """A new file in the target's folder, locked. What a process left there that was killed goes; whatever else
+        stands there is left alone."""
         folder, name = os.path.split(self._target)
         file, attempt = None, 0
         while file is None or attempt < _NAMES:
@@ -202,7 +210,8 @@ class Output:
 
 
 def check_output(path: str, inputs: "Iterable[str | None]") -> None:
-    """Before any work: raises FileError if `path` cannot be written, or is one of the files that are read, by whatever name (None: no file). Devices may be both."""
+    """Before any work: raises FileError if `path` cannot be written, or is one of the files that are read, by
+    whatever name (None: no file). Devices may be both."""
     descriptor = _standard_descriptor(path)
     try:
         if descriptor is not None:
@@ -211,7 +220,11 @@ def check_output(path: str, inputs: "Iterable[str | None]") -> None:
         if found is not None and stat.S_ISREG(found.st_mode):
             for each in inputs:
                 if each is not None and _is_input(found, each):
-                    what = "the output would replace the input" if each == path else f"the output would replace {display(each)}, which is the same file"
+                    what = (
+                        "the output would replace the input"
+                        if each == path
+                        else f"the output would replace {display(each)}, which is the same file"
+                    )
                     raise FileError(_name(path), f"{what}; name another output file")
         elif found is not None:
             # Not opened: to open a FIFO is to wait for its reader, and to close it ends what that reads.
@@ -360,7 +373,9 @@ def _name(path: str) -> str:
 
 
 def _fault(path: str, error: OSError) -> FileError:
-    return FileError(_name(path), f"cannot write: {error.strerror}" if error.errno in (EACCES, EPERM, EROFS, ETXTBSY) else error)
+    return FileError(
+        _name(path), f"cannot write: {error.strerror}" if error.errno in (EACCES, EPERM, EROFS, ETXTBSY) else error
+    )
 
 
 def _standard_descriptor(path: str) -> "int | None":

@@ -2,8 +2,8 @@
 
 
 def run() -> None:
-    """main(), able to be stopped from the first moment on, with little garbage collection, and out without taking the interpreter apart, which
-    together would be a fifth of a short command."""
+    """main(), able to be stopped from the first moment on, with little garbage collection, and out without taking the
+    interpreter apart, which together would be a fifth of a short command."""
     from fastsvm_cli import stopping
 
     stopping.install()

@@ -1,9 +1,9 @@
 """Being told to stop: what SIGINT (Ctrl-C), SIGTERM and SIGHUP do to the process, at any moment of its life.
 
-The handler ends the process itself. An exception would have to find its way out of whatever runs just then (an import, a destructor, a
-library that catches too much), and it does not always. What must not stay behind is registered here while it exists. A command that has more to do when it is
-told to stop (child processes, a summary of what was measured) asks for exceptions with `raising`.
-"""
+The handler ends the process itself. An exception would have to find its way out of whatever runs just then (an
+import, a destructor, a library that catches too much), and it does not always. What must not stay behind is
+registered here while it exists. A command that has more to do when it is told to stop (child processes, a summary of
+what was measured) asks for exceptions with `raising`."""
 
 import os
 
@@ -20,15 +20,16 @@ _raised: "int | None" = None
 
 
 def install() -> None:
-    """From here on, being told to stop ends the process with 128 + the signal's number. What the parent ignores (nohup, a shell's
-    background job) stays ignored."""
+    """From here on, being told to stop ends the process with 128 + the signal's number. What the parent ignores
+    (nohup, a shell's background job) stays ignored."""
     for number in SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, _stop)
 
 
 def add_undo(action) -> None:
-    """Call `action` if the process is told to stop before remove_undo(action). Its errors are not told: there is nobody left."""
+    """Call `action` if the process is told to stop before remove_undo(action). Its errors are not told: there is
+    nobody left."""
     _undo.append(action)
 
 
@@ -53,8 +54,9 @@ class held:
 
 
 class raising:
-    """In this block, being told to stop raises KeyboardInterrupt (SIGINT) or SystemExit, with the exit code, as Python programs are used to. Where that got lost on its way
-    (some libraries catch everything around an import), the process ends with the block."""
+    """In this block, being told to stop raises KeyboardInterrupt (SIGINT) or SystemExit, with the exit code, as
+    Python programs are used to. Where that got lost on its way (some libraries catch everything around an import),
+    the process ends with the block."""
 
     def __enter__(self) -> None:
         global _raises

@@ -12,10 +12,10 @@ _closed: "set[int]" = set()
 def prepare() -> None:
     """Called once, before any file is opened.
 
-    A closed descriptor 0, 1 or 2 is taken by a placeholder that can be neither read nor written, so that no file the program opens becomes standard input, output or error by
-    accident; using it is the error EBADF. File names that are not text in the locale's encoding are printed as the bytes they are. What cannot be said on
-    standard error (closed, a full disk, a reader that has gone) is lost, and nothing else is.
-    """
+    A closed descriptor 0, 1 or 2 is taken by a placeholder that can be neither read nor written, so that no file the
+    program opens becomes standard input, output or error by accident; using it is the error EBADF. File names that
+    are not text in the locale's encoding are printed as the bytes they are. What cannot be said on standard error
+    (closed, a full disk, a reader that has gone) is lost, and nothing else is."""
     for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:
             _hold_place(descriptor)
@@ -24,7 +24,9 @@ def prepare() -> None:
     codecs.register_error("fastsvm-file-name", _bytes_of_name)
     sys.stdout.reconfigure(errors="fastsvm-file-name")
     encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
-    sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Forgiving(2, "w", closefd=False)), encoding, "backslashreplace", line_buffering=True)
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(_Forgiving(2, "w", closefd=False)), encoding, "backslashreplace", line_buffering=True
+    )
 
 
 def is_closed(descriptor: int) -> bool:

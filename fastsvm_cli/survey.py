@@ -55,7 +55,8 @@ def _seekable(paths):
         places = []
         for path in paths:
             if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
-                spool = stack.enter_context(tempfile.TemporaryFile())  # without a name: nothing stays, however the process ends
+                # Without a name: nothing stays, however the process ends.
+                spool = stack.enter_context(tempfile.TemporaryFile())
                 try:
                     with open(0 if path == "-" else path, "rb", closefd=path != "-") as pipe:
                         shutil.copyfileobj(pipe, spool)

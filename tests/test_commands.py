@@ -32,8 +32,13 @@ def rings(trained, fastsvm):
 
 def test_train_compile_predict(fastsvm, trained, tmp_path):
     done = fastsvm("approx", trained / "rings.model")
-    assert done.err == ""
-    assert re.fullmatch(r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n[\d.]+ KB -> [\d.]+ (bytes|KB): rings.model.approx\n", done.out), str(done)
+    assert re.fullmatch(
+        r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n[\d.]+ KB -> [\d.]+ (bytes|KB): rings.model.approx\n"
+        r"labels that differ on support vectors, nearer to the border than most rows: (\d+) of 1000 \([\d.]+ %\)\n", done.out,
+    ), str(done)  # fmt: skip
+    differ = int(re.search(r"(\d+) of 1000", done.out)[1])
+    warning = f"Warning: {differ / 10:.3g} % of these labels are not the exact model's; try a higher --degree, more --centers, fastsvm reduce, or the exact model as it is (fastsvm bench --try measures them all).\n"
+    assert done.err == (warning if differ > 10 else ""), str(done)
     exact = fastsvm("predict", DATA / "rings.test", trained / "rings.model", "exact")
     fast = fastsvm("predict", DATA / "rings.test", "rings.model.approx", "fast")
     assert re.fullmatch(r"Model supports probability estimates, but disabled in prediction.\nAccuracy = [\d.]+% \(\d+/6000\) \(classification\)\n", fast.out), str(fast)

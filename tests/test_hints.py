@@ -14,7 +14,8 @@ ADD_DENSE = "if these are delimited numbers, add --dense"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """rows (LIBSVM's), bare (without labels), numbers in .csv, .tsv, .scsv, .blank, head.csv with a heading, wide.csv of a line longer than is looked at; models m, fast, "my model"."""
+    """rows (LIBSVM's), bare (without labels), numbers in .csv, .tsv, .scsv, .blank, head.csv with a heading, wide.csv
+    of a line longer than is looked at; models m, fast, "my model"."""
     folder = tmp_path_factory.mktemp("hints")
     svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
     (folder / "my model").write_bytes((folder / "m").read_bytes())
@@ -23,7 +24,9 @@ def place(tmp_path_factory):
     (folder / "rows").write_text("".join(" ".join(line) + "\n" for line in lines))
     (folder / "bare").write_text("".join(" ".join(line[1:]) + "\n" for line in lines))
     for name, delimiter in (("csv", ","), ("tsv", "\t"), ("scsv", ";"), ("blank", " ")):
-        (folder / f"n.{name}").write_text("".join(delimiter.join(["1", "0.25", "-0.5", "1e-3", "0"]) + "\n" for _ in range(3)))
+        (folder / f"n.{name}").write_text(
+            "".join(delimiter.join(["1", "0.25", "-0.5", "1e-3", "0"]) + "\n" for _ in range(3))
+        )
     (folder / "head.csv").write_text("label,width,height\n1,0.5,0.25\n")
     (folder / "wide.csv").write_text((",".join(["1"] + ["0.12345"] * 2000) + "\n") * 2)
     (folder / "one.csv").write_text("1,0.5")
@@ -31,50 +34,111 @@ def place(tmp_path_factory):
 
 
 def errors(place, *words, code=1, input=None):
-    done = subprocess.run([FASTSVM, *words], cwd=place, input=input, stdin=None if input else subprocess.DEVNULL, capture_output=True, timeout=120)
+    done = subprocess.run(
+        [FASTSVM, *words],
+        cwd=place,
+        input=input,
+        stdin=None if input else subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+    )
     assert done.returncode == code and done.stdout == b"", done
     return done.stderr.decode()
 
 
-@pytest.mark.parametrize("words, message", [
-    # svm-train's order
-    ("predict m rows", f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows m"),
-    ("predict fast rows out", f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows fast out"),
-    ("predict -b 1 --exact m fast rows out", f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict -b 1 --exact m rows fast out"),
-    ("predict my=model rows out", f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows 'my model' out"),
-    ("predict m n.csv out", f"n.csv:1: 'CSV' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...'); the test file comes before the model: fastsvm predict n.csv m out"),
-    ("predict m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
-    ("predict --exact fast rows m", "m: a LIBSVM model found, whose labels are exact already; --exact names the exact model, MODEL_FILE the compiled one: fastsvm predict --exact m rows fast"),
-    ("predict rows rows", f"rows:1: {DATA_FOUND}"),
-    ("bench m rows", f"m:1: {MODEL_FOUND}; the test file comes first: fastsvm bench rows m"),
-    ("bench m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
-    # data where a model is compiled
-    ("approx rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-    ("order rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-    ("reduce --ratio 0.1 rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-    ("border rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it, --bandwidth a border without one"),
-    ("approx rows m", f"rows:1: {DATA_FOUND}; the model comes first, and there is no data: fastsvm approx m"),
-    ("reduce --ratio 0.1 --data m m", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
-    # delimited numbers
-    ("predict n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
-    ("predict one.csv m", f"one.csv:1: '1,0.5' found, expected a label; {ADD_DENSE}"),
-    ("predict wide.csv m", f"wide.csv:1: '1,0.12345,0.12345,0.12345,0.12345,0.1234...' found, expected a label; {ADD_DENSE}"),
-    ("predict n.tsv m", rf"n.tsv:1: '0.25' found, expected index:value; {ADD_DENSE} --delim '\t'"),
-    ("predict n.scsv m", f"n.scsv:1: '1;0.25;-0.5;1e-3;0' found, expected a label; {ADD_DENSE} --delim ';'"),
-    ("predict n.blank m", f"n.blank:1: '0.25' found, expected index:value; {ADD_DENSE} --delim ' '"),
-    ("predict --dense n.scsv m", f"n.scsv:1: '1;0.25;-0.5;1e-3;0' found, expected a label; {ADD_DENSE} --delim ';'"),
-    ("predict --unlabelled n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected index:value; {ADD_DENSE}"),
-    ("predict head.csv m", "head.csv:1: 'label,width,height' found, expected a label; if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ..."),
-    ("predict --dense head.csv m", "head.csv:1: 'label' found, expected a label; if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ..."),
-    ("bound n.csv", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
-    ("reduce --ratio 0.1 --data n.csv m", "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; these are delimited numbers, and fastsvm reduce reads rows of index:value"),
-    ("bench n.csv m", "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; these are delimited numbers, and fastsvm bench reads rows of index:value"),
-    # and the other way round
-    ("predict --dense rows m", "rows:1: 'LABEL' found, expected a label; these are index:value pairs: leave --dense out"),
-    ("predict --dense --unlabelled bare m", "bare:1: 'PAIR' found, expected a number; these are index:value pairs: leave --dense out"),
-    ("predict --unlabelled rows m", "rows:1: 'LABEL' found, expected index:value; the rows have labels: leave --unlabelled out"),
-    ("predict bare m", "bare:1: 'PAIR' found, expected a label (is the data unlabelled?); if they have none, add --unlabelled"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        # svm-train's order
+        ("predict m rows", f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows m"),
+        (
+            "predict fast rows out",
+            f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows fast out",
+        ),
+        (
+            "predict -b 1 --exact m fast rows out",
+            f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict -b 1 --exact m rows fast out",
+        ),
+        (
+            "predict my=model rows out",
+            f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows 'my model' out",
+        ),
+        (
+            "predict m n.csv out",
+            f"n.csv:1: 'CSV' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...'); "
+            f"the test file comes before the model: fastsvm predict n.csv m out",
+        ),
+        ("predict m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
+        (
+            "predict --exact fast rows m",
+            "m: a LIBSVM model found, whose labels are exact already; "
+            "--exact names the exact model, MODEL_FILE the compiled one: fastsvm predict --exact m rows fast",
+        ),
+        ("predict rows rows", f"rows:1: {DATA_FOUND}"),
+        ("bench m rows", f"m:1: {MODEL_FOUND}; the test file comes first: fastsvm bench rows m"),
+        ("bench m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
+        # data where a model is compiled
+        ("approx rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
+        ("order rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
+        ("reduce --ratio 0.1 rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
+        ("border rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it, --bandwidth a border without one"),
+        ("approx rows m", f"rows:1: {DATA_FOUND}; the model comes first, and there is no data: fastsvm approx m"),
+        ("reduce --ratio 0.1 --data m m", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
+        # delimited numbers
+        ("predict n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
+        ("predict one.csv m", f"one.csv:1: '1,0.5' found, expected a label; {ADD_DENSE}"),
+        (
+            "predict wide.csv m",
+            f"wide.csv:1: '1,0.12345,0.12345,0.12345,0.12345,0.1234...' found, expected a label; {ADD_DENSE}",
+        ),
+        ("predict n.tsv m", rf"n.tsv:1: '0.25' found, expected index:value; {ADD_DENSE} --delim '\t'"),
+        ("predict n.scsv m", f"n.scsv:1: '1;0.25;-0.5;1e-3;0' found, expected a label; {ADD_DENSE} --delim ';'"),
+        ("predict n.blank m", f"n.blank:1: '0.25' found, expected index:value; {ADD_DENSE} --delim ' '"),
+        (
+            "predict --dense n.scsv m",
+            f"n.scsv:1: '1;0.25;-0.5;1e-3;0' found, expected a label; {ADD_DENSE} --delim ';'",
+        ),
+        ("predict --unlabelled n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected index:value; {ADD_DENSE}"),
+        (
+            "predict head.csv m",
+            "head.csv:1: 'label,width,height' found, expected a label; "
+            "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ...",
+        ),
+        (
+            "predict --dense head.csv m",
+            "head.csv:1: 'label' found, expected a label; "
+            "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ...",
+        ),
+        ("bound n.csv", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
+        (
+            "reduce --ratio 0.1 --data n.csv m",
+            "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; "
+            "these are delimited numbers, and fastsvm reduce reads rows of index:value",
+        ),
+        (
+            "bench n.csv m",
+            "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; "
+            "these are delimited numbers, and fastsvm bench reads rows of index:value",
+        ),
+        # and the other way round
+        (
+            "predict --dense rows m",
+            "rows:1: 'LABEL' found, expected a label; these are index:value pairs: leave --dense out",
+        ),
+        (
+            "predict --dense --unlabelled bare m",
+            "bare:1: 'PAIR' found, expected a number; these are index:value pairs: leave --dense out",
+        ),
+        (
+            "predict --unlabelled rows m",
+            "rows:1: 'LABEL' found, expected index:value; the rows have labels: leave --unlabelled out",
+        ),
+        (
+            "predict bare m",
+            "bare:1: 'PAIR' found, expected a label (is the data unlabelled?); if they have none, add --unlabelled",
+        ),
+    ],
+)
 def test_the_mistake_is_told_in_one_line(place, words, message):
     first = (place / "rows").read_text().split()
     message = message.replace("LABEL", first[0]).replace("PAIR", first[1]).replace("'CSV'", "'1,0.25,-0.5,1e-3,0'")
@@ -83,16 +147,32 @@ def test_the_mistake_is_told_in_one_line(place, words, message):
 
 def test_a_pipe_is_not_read_again(place):
     text = (place / "n.csv").read_bytes()
-    assert errors(place, "predict", "-", "m", input=text) == f"Error: standard input:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}\n"
+    assert (
+        errors(place, "predict", "-", "m", input=text)
+        == f"Error: standard input:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}\n"
+    )
     assert errors(place, "predict", "-", "m", input=(place / "wide.csv").read_bytes()).endswith(f"; {ADD_DENSE}\n")
     rows = (place / "rows").read_bytes()
-    assert errors(place, "predict", "m", "-", "out", input=rows) == f"Error: standard input:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict - m out\n"
+    assert (
+        errors(place, "predict", "m", "-", "out", input=rows)
+        == f"Error: standard input:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict - m out\n"
+    )
     assert "the test file" not in errors(place, "predict", "-", "rows", input=rows)
 
 
-@pytest.mark.parametrize("text, words", [
-    ("1 1:0.5\n2,3\n", "predict"), ("1 1:0.5 2\n", "predict"), ("x 1:2\n", "predict"), ("\n1,2\n", "predict"), ("1 0x1:5\n", "predict"), ("a b\nc d\n", "predict --dense"), ("1,2\n1,2,3\n", "predict --dense"), ("1,x\n1,2\n", "predict --dense"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("1 1:0.5\n2,3\n", "predict"),
+        ("1 1:0.5 2\n", "predict"),
+        ("x 1:2\n", "predict"),
+        ("\n1,2\n", "predict"),
+        ("1 0x1:5\n", "predict"),
+        ("a b\nc d\n", "predict --dense"),
+        ("1,2\n1,2,3\n", "predict --dense"),
+        ("1,x\n1,2\n", "predict --dense"),
+    ],
+)
 def test_what_is_not_plain_gets_no_advice(place, text, words):
     (place / "odd").write_text(text)
     said = errors(place, *words.split(), "odd", "m", "/dev/null")

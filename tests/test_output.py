@@ -353,7 +353,8 @@ def test_what_counts_as_standard_output():
 
 
 def as_owner_only():
-    """In a new process before it is another program: no capability but an owner's own rights, as of a user who is not root. CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID."""
+    """In a new process before it is another program: no capability but an owner's own rights, as of a user who is not
+    root. CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID."""
     if os.geteuid() == 0:
         drop = ctypes.CDLL(None, use_errno=True).prctl
         for capability in range(5):
@@ -391,11 +392,18 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_written_in_place(tmp_path)
     folder.chmod(0o555)
     try:
         done = in_new_process(WRITE_ONE, path, preexec_fn=as_owner_only)
-        assert done.returncode == 0 and path.read_bytes() == b"after\n" and path.stat().st_ino == number and os.listdir(folder) == ["out"], done.stderr
+        assert (
+            done.returncode == 0
+            and path.read_bytes() == b"after\n"
+            and path.stat().st_ino == number
+            and os.listdir(folder) == ["out"]
+        ), done.stderr
         done = in_new_process(WRITE_ONE, folder / "new", preexec_fn=as_owner_only)
         assert done.stderr == f"{folder / 'new'}: cannot write: Permission denied\n"
         # What fails before it has written anything leaves the file as it was.
-        done = in_new_process("with Output(sys.argv[1]) as output:\n    raise ValueError\n", path, preexec_fn=as_owner_only)
+        done = in_new_process(
+            "with Output(sys.argv[1]) as output:\n    raise ValueError\n", path, preexec_fn=as_owner_only
+        )
         assert done.returncode == 1 and path.read_bytes() == b"after\n"
         done = in_new_process("with Output(sys.argv[1]) as output:\n    pass\n", path, preexec_fn=as_owner_only)
         assert done.returncode == 0 and path.read_bytes() == b""
@@ -413,7 +421,9 @@ def test_another_owner_s_file_stays_theirs(tmp_path, owner, group, mode, rights)
     path.chmod(mode)
     before = path.stat()
     done = in_new_process(WRITE_ONE, path, "fail", preexec_fn=rights)
-    assert "ValueError" in done.stderr and path.read_bytes() == b"before, and longer\n" and os.listdir(tmp_path) == ["out"]
+    assert (
+        "ValueError" in done.stderr and path.read_bytes() == b"before, and longer\n" and os.listdir(tmp_path) == ["out"]
+    )
     done = in_new_process(WRITE_ONE, path, preexec_fn=rights)
     assert done.returncode == 0 and path.read_bytes() == b"after\n" and os.listdir(tmp_path) == ["out"], done.stderr
     after = path.stat()
@@ -451,7 +461,11 @@ def test_extended_attributes_stay(tmp_path):
     except OSError as error:
         pytest.skip(f"no extended attributes here: {error}")
     write(path, b"after")
-    assert path.read_bytes() == b"after" and os.getxattr(path, "user.origin") == b"here" and os.listdir(tmp_path) == ["out"]
+    assert (
+        path.read_bytes() == b"after"
+        and os.getxattr(path, "user.origin") == b"here"
+        and os.listdir(tmp_path) == ["out"]
+    )
 
 
 def a_mount_point(monkeypatch):
@@ -485,7 +499,11 @@ def test_a_full_disk_leaves_the_file_that_would_be_copied_into(tmp_path, monkeyp
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(FileError) as caught:
         write(path, b"x" * 1000)
-    assert str(caught.value) == f"{path}: No space left on device" and path.read_bytes() == before and os.listdir(tmp_path) == ["out"]
+    assert (
+        str(caught.value) == f"{path}: No space left on device"
+        and path.read_bytes() == before
+        and os.listdir(tmp_path) == ["out"]
+    )
 
 
 def test_a_copy_that_fails_half_way_leaves_the_result_and_says_where(tmp_path, monkeypatch):
@@ -521,8 +539,17 @@ def test_a_file_system_that_reserves_nothing_is_copied_into_all_the_same(tmp_pat
 
 def a_writer(path, **options):
     """A process that has begun to write and waits."""
-    code = "import sys\nfrom fastsvm_cli.output import Output\nwith Output(sys.argv[1]) as output:\n    output.write(b'half')\n    print('ready', flush=True)\n    sys.stdin.read()\n"
-    process = subprocess.Popen([sys.executable, "-I", "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+    code = (
+        "import sys\n"
+        "from fastsvm_cli.output import Output\n"
+        "with Output(sys.argv[1]) as output:\n"
+        "    output.write(b'half')\n"
+        "    print('ready', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
+    )
     assert process.stdout.readline() == b"ready\n"
     return process
 
@@ -600,7 +627,8 @@ def test_a_file_system_without_locks_keeps_what_it_has(tmp_path, monkeypatch):
 
 
 def test_the_lock_stays_until_the_file_has_its_name(tmp_path, monkeypatch):
-    """Another process that begins to write the same output in the last moment must not take the finished file for a dead one's."""
+    """Another process that begins to write the same output in the last moment must not take the finished file for a
+    dead one's."""
     path, replace = tmp_path / "out", os.replace
 
     def meanwhile(source, target):
@@ -637,14 +665,21 @@ class Disk:
         self.now, self.events = 100.0, []
         sync, replace = os.fsync, os.replace
         monkeypatch.setattr(output_module, "monotonic", lambda: self.now)
-        monkeypatch.setattr(os, "fsync", lambda file: (self.events.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "file"), sync(file)))
+        monkeypatch.setattr(
+            os,
+            "fsync",
+            lambda file: (self.events.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "file"), sync(file)),
+        )
         monkeypatch.setattr(os, "replace", lambda *names: (self.events.append("rename"), replace(*names)))
 
 
 @pytest.mark.parametrize("previous, seconds, events", [
-    (None, 0.5, ["rename"]), (b"", 0.5, ["rename"]), (b"before", 0.5, ["file", "rename"]), (None, 1.5, ["file", "rename", "folder"]), (b"before", 1.5, ["file", "rename", "folder"]),
+    (None, 0.5, ["rename"]), (b"", 0.5, ["rename"]), (b"before", 0.5, ["file", "rename"]),
+    (None, 1.5, ["file", "rename", "folder"]), (b"before", 1.5, ["file", "rename", "folder"]),
 ])  # fmt: skip
-def test_a_result_that_took_long_is_on_the_disk_and_a_previous_one_goes_only_for_one_that_is(tmp_path, monkeypatch, previous, seconds, events):
+def test_a_result_that_took_long_is_on_the_disk_and_a_previous_one_goes_only_for_one_that_is(
+    tmp_path, monkeypatch, previous, seconds, events
+):
     path, disk = tmp_path / "out", Disk(monkeypatch)
     if previous is not None:
         path.write_bytes(previous)
@@ -685,7 +720,10 @@ def test_an_output_that_is_an_input_is_refused(tmp_path, kind):
     with pytest.raises(FileError) as caught:
         check_output(path, [None, "nowhere", str(given)])
     whose = "the input" if kind == "same" else f"{given}, which is the same file"
-    assert str(caught.value) == f"{path}: the output would replace {whose}; name another output file" and given.read_bytes() == b"precious"
+    assert (
+        str(caught.value) == f"{path}: the output would replace {whose}; name another output file"
+        and given.read_bytes() == b"precious"
+    )
 
 
 def test_devices_and_other_files_may_be_read_and_written(tmp_path):
@@ -710,14 +748,27 @@ def test_looking_first_changes_nothing(tmp_path):
 def test_standard_output_that_is_an_input_is_refused(tmp_path, way):
     given = tmp_path / "given"
     given.write_bytes(b"precious")
-    code = "import os\nfrom fastsvm_cli.output import check_output\ntry:\n    check_output('-', [sys.argv[1]])\nexcept Exception as error:\n    sys.exit(str(error))\n"
+    code = (
+        "from fastsvm_cli.output import check_output\n"
+        "try:\n"
+        "    check_output('-', [sys.argv[1]])\n"
+        "except Exception as error:\n"
+        "    sys.exit(str(error))\n"
+    )
     with open(given, "ab" if way == "append" else "r+b") as out:
         done = in_new_process(code, given, stdout=out)
-    assert done.stderr == f"standard output: the output would replace {given}, which is the same file; name another output file\n"
+    assert (
+        done.stderr
+        == f"standard output: the output would replace {given}, which is the same file; name another output file\n"
+    )
     code = code.replace("[sys.argv[1]]", "['-']").replace("'-', ", "sys.argv[1], ")
     with open(given, "rb") as stdin:
         done = in_new_process(code, given, stdin=stdin, stdout=subprocess.DEVNULL)
-    assert done.stderr == f"{given}: the output would replace standard input, which is the same file; name another output file\n" and given.read_bytes() == b"precious"
+    assert (
+        done.stderr
+        == f"{given}: the output would replace standard input, which is the same file; name another output file\n"
+        and given.read_bytes() == b"precious"
+    )
 
 
 def test_a_descriptor_that_is_open_for_reading_only_is_an_error(tmp_path):

@@ -33,7 +33,8 @@ def place(trained, tmp_path):
     return tmp_path
 
 
-#: The command, told to stop at one of the moments that Python announces to those who audit it: an import, a file opened, ... The first one comes when the command's own first line has run.
+#: The command, told to stop at one of the moments that Python announces to those who audit it: an import, a file
+#: opened, ... The first one comes when the command's own first line has run.
 AT_A_MOMENT = """
 import os, sys
 moment, number = int(sys.argv[1]), int(sys.argv[2])
@@ -65,14 +66,29 @@ start.run()
 
 
 def run_to(moment, number, place, *words):
-    done = subprocess.run([sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words], cwd=place, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words],
+        cwd=place,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+    )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-@pytest.mark.parametrize("words, number, moments", [
-    ("predict -q --exact m rows fast out", signal.SIGINT, 60), ("predict -q rows m out", signal.SIGHUP, 20), ("predict -q rows m out", signal.SIGTERM, 20), ("approx -q m out", signal.SIGINT, 10),
-    ("bound rows m", signal.SIGINT, 10), ("order -q --fold rows m out", signal.SIGTERM, 10), ("border -q --samples 3 m out", signal.SIGHUP, 10), ("bench -q --runs 1 --max-seconds 0.1 --csv out rows m fast", signal.SIGINT, 10),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, number, moments",
+    [
+        ("predict -q --exact m rows fast out", signal.SIGINT, 60),
+        ("predict -q rows m out", signal.SIGHUP, 20),
+        ("predict -q rows m out", signal.SIGTERM, 20),
+        ("approx -q m out", signal.SIGINT, 10),
+        ("bound rows m", signal.SIGINT, 10),
+        ("order -q --fold rows m out", signal.SIGTERM, 10),
+        ("border -q --samples 3 m out", signal.SIGHUP, 10),
+        ("bench -q --runs 1 --max-seconds 0.1 --csv out rows m fast", signal.SIGINT, 10),
+    ],
+)
 def test_at_any_moment(place, words, number, moments):
     code, told, _ = run_to(0, number, place, *words.split())
     assert code == 0
@@ -102,7 +118,14 @@ def test_while_it_waits_for_rows(place, words, number):
 
 def waiting(place, words, **options):
     """The command, when it has read all there is and waits for more; what it says then tells that it has got there."""
-    process = subprocess.Popen([FASTSVM, *words.split()], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    process = subprocess.Popen(
+        [FASTSVM, *words.split()],
+        cwd=place,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
     if "out" in words.split():
@@ -123,6 +146,7 @@ def size_of(path):
 
 def test_what_the_parent_ignores_stays_ignored(place):
     """nohup, and a shell's background jobs."""
+
     def ignore():
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
@@ -146,14 +170,24 @@ def test_a_killed_run_leaves_what_the_next_one_removes(place):
 @pytest.mark.parametrize("module", ["start", "stopping"])
 def test_before_anything_is_imported(module):
     """Ctrl-C is no traceback from the command's first line on; what comes before it is Python's own start."""
-    code = f"import sys\nbefore = set(sys.modules)\nimport fastsvm_cli.{module}\nprint(*sorted(set(sys.modules) - before))"
+    code = (
+        f"import sys\nbefore = set(sys.modules)\nimport fastsvm_cli.{module}\nprint(*sorted(set(sys.modules) - before))"
+    )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["fastsvm_cli", f"fastsvm_cli.{module}"]
 
 
 def test_the_library_handles_no_signals():
-    code = "import signal, fastsvm_cli, fastsvm_cli.cli\nfastsvm_cli.load_model, fastsvm_cli.read_chunks\nprint(signal.getsignal(signal.SIGINT) is signal.default_int_handler, signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)"
-    assert subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout == "True True\n"
+    code = (
+        "import signal, fastsvm_cli, fastsvm_cli.cli\n"
+        "fastsvm_cli.load_model, fastsvm_cli.read_chunks\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler, end=' ')\n"
+        "print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)\n"
+    )
+    assert (
+        subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+        == "True True\n"
+    )
 
 
 class Ended(BaseException):
@@ -246,7 +280,12 @@ def test_the_cursor_comes_back(place):
         "    bar(0.5)\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
     )
-    process = subprocess.Popen([sys.executable, "-I", "-c", code], stderr=terminal, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", code],
+        stderr=terminal,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm"},
+    )
     os.close(terminal)
     said = b""
     try:
@@ -263,7 +302,14 @@ def test_bench_ends_its_children(place):
     scratch = place / "scratch"
     scratch.mkdir()
     (place / "rows").write_text((DATA / "rings.test").read_text())
-    process = subprocess.Popen([FASTSVM, "bench", "-q", "--try", "--runs", "1", "rows", "m"], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(scratch)}, start_new_session=True)
+    process = subprocess.Popen(
+        [FASTSVM, "bench", "-q", "--try", "--runs", "1", "rows", "m"],
+        cwd=place,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        start_new_session=True,
+    )
 
     def children():
         with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:

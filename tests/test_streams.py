@@ -1,4 +1,5 @@
-"""Standard input, output and error that are closed, full, gone, or unable to print a file's name; outputs that are inputs."""
+"""Standard input, output and error that are closed, full, gone, or unable to print a file's name; outputs that are
+inputs."""
 
 import itertools
 import json
@@ -39,12 +40,24 @@ class Ran:
         self.words, self.code, self.out, self.err, self.output = words, code, out, err, (place / "out").read_text()
 
     def __repr__(self):
-        return f"$ {self.words}\nexit code {self.code}\n--- standard output\n{self.out[:600]}\n--- standard error\n{self.err[:600]}\n--- out\n{self.output[:60]}"
+        said = f"--- standard output\n{self.out[:600]}\n--- standard error\n{self.err[:600]}\n--- out\n{self.output[:60]}"
+        return f"$ {self.words}\nexit code {self.code}\n{said}"
 
 
 def shell(place, words, **options):
     """words: of fastsvm, with the shell's redirections; nothing on standard input."""
-    done = subprocess.run(f"exec {FASTSVM} {words}", shell=True, executable="/bin/bash", cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, **options)
+    done = subprocess.run(
+        f"exec {FASTSVM} {words}",
+        shell=True,
+        executable="/bin/bash",
+        cwd=place,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        **options,
+    )
     ran = Ran(words, done.returncode, done.stdout, done.stderr, place)
     assert "Traceback" not in ran.err, ran
     assert not [name for name in os.listdir(place) if name.endswith(".tmp")], ran
@@ -52,16 +65,31 @@ def shell(place, words, **options):
 
 
 CLOSED = [" ".join(each) for count in (1, 2, 3) for each in itertools.combinations(("<&-", ">&-", "2>&-"), count)]
-INPUT_IS_CLOSED, OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = "standard input: it is closed", "standard output: it is closed", "/dev/stderr: it is closed"
+INPUT_IS_CLOSED, OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = (
+    "standard input: it is closed",
+    "standard output: it is closed",
+    "/dev/stderr: it is closed",
+)
 
 
-@pytest.mark.parametrize("words, begins, closed", [
-    *(("predict rows m out", ("-1\n", "1\n"), closed) for closed in CLOSED),
-    *((words, begins, closed) for closed in (">&-", "2>&-", "<&- >&- 2>&-") for words, begins in [
-        ("predict -q rows fast out", ("-1\n", "1\n")), ("predict --exact m rows fast out", ("-1\n", "1\n")), ("approx m out", "fastsvm_model maclaurin"), ("order m out", "fastsvm_model geometry"),
-        ("reduce --vectors 5 --no-finish m out", "svm_type c_svc"), ("border --samples 5 m out", "fastsvm_model border"),
-    ]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, begins, closed",
+    [
+        *(("predict rows m out", ("-1\n", "1\n"), closed) for closed in CLOSED),
+        *(
+            (words, begins, closed)
+            for closed in (">&-", "2>&-", "<&- >&- 2>&-")
+            for words, begins in [
+                ("predict -q rows fast out", ("-1\n", "1\n")),
+                ("predict --exact m rows fast out", ("-1\n", "1\n")),
+                ("approx m out", "fastsvm_model maclaurin"),
+                ("order m out", "fastsvm_model geometry"),
+                ("reduce --vectors 5 --no-finish m out", "svm_type c_svc"),
+                ("border --samples 5 m out", "fastsvm_model border"),
+            ]
+        ),
+    ],
+)
 def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, words, begins, closed):
     before = shell(place, words)
     assert before.code == 0 and before.output.startswith(begins), before
@@ -76,23 +104,63 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, wo
             assert said == expected, ran
 
 
-@pytest.mark.parametrize("words, stream, why, closed", [
-    (words, stream, why, closed)
-    for stream, why, all_words in [
-        ("<&-", INPUT_IS_CLOSED, ["predict - m out", "predict rows - out", "approx - out", "order - out", "reduce --ratio 0.1 - out", "reduce --ratio 0.1 --data - m out", "border - out", "bound -", "bound m -"]),
-        ("<&-", "/dev/stdin: it is closed", ["predict /dev/stdin m out"]),
-        (">&-", OUTPUT_IS_CLOSED, [
-            "predict rows m", "predict rows m -", "predict /dev/null m", "predict --json rows m out", "approx m -", "order m -", "reduce --ratio 0.1 m -", "bound rows", "bound --json m", "bench rows m",
-            "--version", "--help", "predict --help"]),
-        (">&-", "/dev/stdout: it is closed", ["predict rows m /dev/stdout"]), (">&-", "/dev/fd/1: it is closed", ["border m /dev/fd/1"]),
-        ("2>&-", ERROR_IS_CLOSED, ["predict rows m /dev/stderr"]),
-    ]
-    for words in all_words
-    for closed in (CLOSED if words.startswith("predict") else [stream, "<&- >&- 2>&-"]) if stream in closed.split()
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, stream, why, closed",
+    [
+        (words, stream, why, closed)
+        for stream, why, all_words in [
+            (
+                "<&-",
+                INPUT_IS_CLOSED,
+                [
+                    "predict - m out",
+                    "predict rows - out",
+                    "approx - out",
+                    "order - out",
+                    "reduce --ratio 0.1 - out",
+                    "reduce --ratio 0.1 --data - m out",
+                    "border - out",
+                    "bound -",
+                    "bound m -",
+                ],
+            ),
+            ("<&-", "/dev/stdin: it is closed", ["predict /dev/stdin m out"]),
+            (
+                ">&-",
+                OUTPUT_IS_CLOSED,
+                [
+                    "predict rows m",
+                    "predict rows m -",
+                    "predict /dev/null m",
+                    "predict --json rows m out",
+                    "approx m -",
+                    "order m -",
+                    "reduce --ratio 0.1 m -",
+                    "bound rows",
+                    "bound --json m",
+                    "bench rows m",
+                    "--version",
+                    "--help",
+                    "predict --help",
+                ],
+            ),
+            (">&-", "/dev/stdout: it is closed", ["predict rows m /dev/stdout"]),
+            (">&-", "/dev/fd/1: it is closed", ["border m /dev/fd/1"]),
+            ("2>&-", ERROR_IS_CLOSED, ["predict rows m /dev/stderr"]),
+        ]
+        for words in all_words
+        for closed in (CLOSED if words.startswith("predict") else [stream, "<&- >&- 2>&-"])
+        if stream in closed.split()
+    ],
+)
 def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(place, words, stream, why, closed):
     ran = shell(place, f"{words} {closed}")
-    assert ran.code == 1 and ran.output == "before\n" and ran.out == "" and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"], ran
+    assert (
+        ran.code == 1
+        and ran.output == "before\n"
+        and ran.out == ""
+        and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"]
+    ), ran
     assert ran.err == ("" if "2>&-" in closed.split() else f"Error: {why}\n"), ran
 
 
@@ -112,7 +180,15 @@ def test_no_file_becomes_a_standard_stream(place):
     )
     (place / "code.py").write_text(code)
     for closed in CLOSED:
-        subprocess.run(f"exec {sys.executable} -P code.py {closed}" if sys.version_info >= (3, 11) else f"exec {sys.executable} code.py {closed}", shell=True, executable="/bin/bash", cwd=place, check=True)
+        subprocess.run(
+            f"exec {sys.executable} -P code.py {closed}"
+            if sys.version_info >= (3, 11)
+            else f"exec {sys.executable} code.py {closed}",
+            shell=True,
+            executable="/bin/bash",
+            cwd=place,
+            check=True,
+        )
         opened, *names = (place / "seen").read_text().splitlines()
         assert int(opened) > 2 and not any("rows" in name or "seen" in name for name in names), closed
 
@@ -157,12 +233,30 @@ def test_standard_input_is_read_once(place):
 
 
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
-@pytest.mark.parametrize("words, given", [
-    ("approx m OUT", "m"), ("order m OUT", "m"), ("order --fold rows m OUT", "rows"), ("order --kernel exponential --gamma 1 --vectors rows m OUT", "rows"), ("reduce --ratio 0.1 m OUT", "m"),
-    ("reduce --ratio 0.1 --data rows m OUT", "rows"), ("border m OUT", "m"), ("border --data rows m OUT", "rows"), ("border --bandwidth 1 rows OUT", "rows"),
-    ("predict rows m OUT", "rows"), ("predict rows m OUT", "m"), ("predict --exact m rows fast OUT", "m"), ("predict --exact m rows fast OUT", "fast"), ("predict - m OUT < rows", "rows"), ("approx - OUT < m", "m"),
-    ("bench --csv OUT rows m", "rows"), ("bench --csv OUT rows m fast", "fast"), ("bench --try --budget 1 --keep OUT rows m", "m"), ("bench --control out --csv OUT rows m", "out"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, given",
+    [
+        ("approx m OUT", "m"),
+        ("order m OUT", "m"),
+        ("order --fold rows m OUT", "rows"),
+        ("order --kernel exponential --gamma 1 --vectors rows m OUT", "rows"),
+        ("reduce --ratio 0.1 m OUT", "m"),
+        ("reduce --ratio 0.1 --data rows m OUT", "rows"),
+        ("border m OUT", "m"),
+        ("border --data rows m OUT", "rows"),
+        ("border --bandwidth 1 rows OUT", "rows"),
+        ("predict rows m OUT", "rows"),
+        ("predict rows m OUT", "m"),
+        ("predict --exact m rows fast OUT", "m"),
+        ("predict --exact m rows fast OUT", "fast"),
+        ("predict - m OUT < rows", "rows"),
+        ("approx - OUT < m", "m"),
+        ("bench --csv OUT rows m", "rows"),
+        ("bench --csv OUT rows m fast", "fast"),
+        ("bench --try --budget 1 --keep OUT rows m", "m"),
+        ("bench --control out --csv OUT rows m", "out"),
+    ],
+)
 def test_no_input_is_written_over(place, words, given, link):
     name = {"same": given, "symbolic": "link", "hard": "link"}[link]
     if link == "symbolic":
@@ -171,14 +265,22 @@ def test_no_input_is_written_over(place, words, given, link):
         os.link(place / given, place / "link")
     before = {each: (place / each).read_bytes() for each in os.listdir(place)}
     ran = shell(place, words.replace("OUT", name))
-    assert ran.code == 1 and ran.err.startswith(f"Error: {name}: the output would replace ") and ran.err.endswith("; name another output file\n") and ran.err.count("\n") == 1, ran
+    assert (
+        ran.code == 1
+        and ran.err.startswith(f"Error: {name}: the output would replace ")
+        and ran.err.endswith("; name another output file\n")
+        and ran.err.count("\n") == 1
+    ), ran
     assert {each: (place / each).read_bytes() for each in os.listdir(place)} == before
 
 
 def test_an_output_named_for_us_is_not_an_input_either(place):
     (place / "m.approx").symlink_to("m")
     ran = shell(place, "approx m")
-    assert ran.code == 1 and ran.err == "Error: m.approx: the output would replace m, which is the same file; name another output file\n", ran
+    assert (
+        ran.code == 1
+        and ran.err == "Error: m.approx: the output would replace m, which is the same file; name another output file\n"
+    ), ran
 
 
 def test_rows_are_not_appended_to_what_they_are_read_from(place):
@@ -199,7 +301,15 @@ def test_an_empty_output_name_is_not_standard_output(place):
 def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
     """The model is not even read: it is no model."""
     (place / "m").write_text("nonsense\n")
-    for words in ("approx m nowhere/out", "order m nowhere/out", "reduce --ratio 0.1 m nowhere/out", "border m nowhere/out", "predict rows m nowhere/out", "bench --csv nowhere/out rows m", "bench --try --budget 1 --keep nowhere/out rows m"):
+    for words in (
+        "approx m nowhere/out",
+        "order m nowhere/out",
+        "reduce --ratio 0.1 m nowhere/out",
+        "border m nowhere/out",
+        "predict rows m nowhere/out",
+        "bench --csv nowhere/out rows m",
+        "bench --try --budget 1 --keep nowhere/out rows m",
+    ):
         assert shell(place, words).err == "Error: nowhere/out: No such file or directory\n"
 
 
@@ -217,14 +327,23 @@ def test_bench_writes_no_two_results_to_one_file(place):
 
 
 LOCALES = [
-    {"PYTHONIOENCODING": "utf-8:strict"}, {"PYTHONIOENCODING": "ascii:strict"}, {"PYTHONIOENCODING": "latin-1:strict"},
-    {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-]  # fmt: skip
+    {"PYTHONIOENCODING": "utf-8:strict"},
+    {"PYTHONIOENCODING": "ascii:strict"},
+    {"PYTHONIOENCODING": "latin-1:strict"},
+    {"LC_ALL": "C.UTF-8"},
+    {"LC_ALL": "C"},
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+]
 
 
-@pytest.mark.parametrize("locale, name", [
-    *((locale, name) for locale in LOCALES for name in (b"caf\xe9 \xff", "é".encode())), *((LOCALES[0], name) for name in (b"[/x]", b"[bold]", b"two\nlines")),
-], ids=repr)  # fmt: skip
+@pytest.mark.parametrize(
+    "locale, name",
+    [
+        *((locale, name) for locale in LOCALES for name in (b"caf\xe9 \xff", "é".encode())),
+        *((LOCALES[0], name) for name in (b"[/x]", b"[bold]", b"two\nlines")),
+    ],
+    ids=repr,
+)
 def test_any_file_name_can_be_told(place, locale, name):
     os.mkdir(place / "[")  # [/x] is what rich would take for the end of a style
     folder = os.fsencode(place)
@@ -233,7 +352,14 @@ def test_any_file_name_can_be_told(place, locale, name):
 
     def run(*words, code=0):
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
-        done = subprocess.run([FASTSVM, *words], cwd=place, stdin=subprocess.DEVNULL, capture_output=True, env={**environment, **locale}, timeout=120)
+        done = subprocess.run(
+            [FASTSVM, *words],
+            cwd=place,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**environment, **locale},
+            timeout=120,
+        )
         assert done.returncode == code and b"Traceback" not in done.stderr, (words, done)
         return done
 
@@ -249,7 +375,12 @@ def test_any_file_name_can_be_told(place, locale, name):
 
 def test_a_name_that_is_not_utf_8_is_printed_as_it_is(place):
     os.rename(place / "m", os.fsencode(place) + b"/caf\xe9")
-    done = subprocess.run([FASTSVM, "approx", b"caf\xe9"], cwd=place, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"})
+    done = subprocess.run(
+        [FASTSVM, "approx", b"caf\xe9"],
+        cwd=place,
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+    )
     assert done.returncode == 0 and done.stdout.endswith(b": caf\xe9.approx\n"), done
 
 
@@ -257,6 +388,27 @@ def test_bench_tells_such_names_too(place):
     name = os.fsencode(place) + b"/caf\xe9[/x]".replace(b"/", b"_")
     os.rename(place / "m", name)
     for options in ([], ["--json"], ["--markdown"]):
-        done = subprocess.run([FASTSVM, "bench", "-q", "--runs", "1", "--max-seconds", "0.1", "--csv", "t.csv", "--plot", "p.svg", *options, "rows", name, "fast"], cwd=place, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"})
+        done = subprocess.run(
+            [
+                FASTSVM,
+                "bench",
+                "-q",
+                "--runs",
+                "1",
+                "--max-seconds",
+                "0.1",
+                "--csv",
+                "t.csv",
+                "--plot",
+                "p.svg",
+                *options,
+                "rows",
+                name,
+                "fast",
+            ],
+            cwd=place,
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+        )
         assert done.returncode == 0 and b"Traceback" not in done.stderr and b"codec" not in done.stdout, done
         assert (place / "t.csv").stat().st_size and (place / "p.svg").stat().st_size

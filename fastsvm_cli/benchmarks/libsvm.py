@@ -14,7 +14,8 @@ class LibsvmScoring:
         with open(path, "rb") as file:
             if not file.read(8).isascii():  # LIBSVM would say so on standard output
                 raise ValueError("libsvm reads no compressed models")
-            self._model = svm_load_model(f"/proc/self/fd/{file.fileno()}")  # libsvm-official takes no name that is not UTF-8
+            # libsvm-official takes no name that is not UTF-8.
+            self._model = svm_load_model(f"/proc/self/fd/{file.fileno()}")
         self._library, self._node, self._chunks = svm.libsvm, svm.svm_node, chunks
         if self._model is None:
             raise ValueError("libsvm-official cannot read this model")

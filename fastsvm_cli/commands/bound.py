@@ -54,11 +54,12 @@ def _show(report: dict) -> None:
 
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
     for title, lines in _tables(report):
-        table = Table(title=Text(title, "bold"), title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
+        heading = Text(title, "bold")  # not a str, in which [ begins a style
+        table = Table(title=heading, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
         table.add_column(overflow="fold")
         table.add_column(overflow="fold")
         for name, value in lines:
-            table.add_row(name, value)
+            table.add_row(name, Text(value))
         with console.capture() as shown:  # rich ends the process itself when a reader has gone
             console.print(table)
         print(shown.get(), end="")

@@ -6,8 +6,9 @@ import click
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """inputs: the files that are read (None: an option that was not given). Raises FileError where standard input is read and closed, where the output cannot be written or is one of the inputs;
-    UsageError where standard input would be read twice."""
+    """inputs: the files that are read (None: an option that was not given). Raises FileError where standard input is
+    read and closed, where the output cannot be written or is one of the inputs; UsageError where standard input would
+    be read twice."""
     from fastsvm_cli.output import check_output
 
     check_inputs(*inputs)

@@ -1,4 +1,5 @@
-"""Plain mistakes, told by what the files look like: what to type instead. Only asked once a file could not be read; a pipe is not read again."""
+"""Plain mistakes, told by what the files look like: what to type instead. Only asked once a file could not be read; a
+pipe is not read again."""
 
 import re
 import shlex
@@ -39,7 +40,11 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     if _is_model(error.path):
         others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
         rows = next((path for path in others if _is_data(path)), None)
-        return "this is a model file, expected rows of data" if rows is None else f"the test file comes first: {_typed_with(error.path, rows)}"
+        return (
+            "this is a model file, expected rows of data"
+            if rows is None
+            else f"the test file comes first: {_typed_with(error.path, rows)}"
+        )
     lines = _lines(error.path)
     if lines is None:
         lines = _quoted(error.why)
@@ -60,16 +65,21 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     delimiter = _delimiter(lines[0])
     if delimiter is None and len(lines) > 1:
         delimiter = _delimiter(lines[1])
-        heading = delimiter is not None and delimiter in lines[0] and not any(map(_is_number, lines[0].split(delimiter)))
+        heading = (
+            delimiter is not None and delimiter in lines[0] and not any(map(_is_number, lines[0].split(delimiter)))
+        )
         if not heading:
             return None
     if delimiter is None or (dense and not heading and delimiter == given["delimiter"]):
         return None
     if "dense" not in given:
         return f"these are delimited numbers, and fastsvm {command} reads rows of index:value"
-    options = "--dense" + ("" if delimiter == "," else r" --delim '\t'" if delimiter == "\t" else f" --delim '{delimiter}'")
+    options = "--dense" + (
+        "" if delimiter == "," else r" --delim '\t'" if delimiter == "\t" else f" --delim '{delimiter}'"
+    )
     if heading:
-        return f"if this is the heading of delimited numbers: tail -n +2 {shlex.quote(error.path)} | fastsvm {command} {options} - ..."
+        typed = f"tail -n +2 {shlex.quote(error.path)} | fastsvm {command} {options} - ..."
+        return f"if this is the heading of delimited numbers: {typed}"
     return f"if these are delimited numbers, add {options}"
 
 

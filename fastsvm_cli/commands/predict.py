@@ -163,7 +163,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
         share = 100 * tally.outside / tally.rows
         print(
             f"Note: {tally.outside} of {tally.rows} rows ({share:.3g} %) are outside the bound of the expansion (Claesen et al., eq. 3.11): "
-            "their labels are usually right, and not guaranteed. See fastsvm bound.",
+            "nothing is known of how near their values are to the exact model's. fastsvm bench tells how many labels differ.",
             file=sys.stderr,
         )
 
