@@ -409,6 +409,7 @@ NB_MODULE(_native, m) {
         }, "gamma"_a, "coef0"_a, "kernel_degree"_a, "longest_vector"_a)
         .def("decision_values", [](const Maclaurin& self, const Chunk& chunk, Decisions& out) {
             check_pairs(out, self.pairs());
+            if (out.with_radius && !self.certified()) throw nb::value_error("radii asked of a model without certificates");
             const nb::gil_scoped_release release;
             self.decision_values(*chunk.rows, out);
         }, "chunk"_a, "out"_a);

@@ -42,7 +42,7 @@ inline v8 exp_nonpositive(v8 x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    const u8 bits = (u8)p + ((u8)biased << 52);  // the low bits of `biased` hold k
+    const u8 bits = (u8)p + ((u8)biased << 52);  // the low bits of `biased` hold k; an x above 0, of a negative gamma, may wrap
     const v8 scaled = (v8)bits;
     return x < -708.0 ? splat(0.0) : scaled;
 }

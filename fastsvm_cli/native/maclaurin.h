@@ -47,6 +47,8 @@ public:
     int degree() const { return degree_; }
     std::int64_t dimension() const { return features_.size(); }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho_.size()); }
+    // Whether every pair has what its radius is made of.
+    bool certified() const { return pair_weight_.size() == rho_.size(); }
     std::int64_t coefficients() const {
         std::int64_t n = 0;
         for (int k = 0; k <= degree_; ++k) n += packed_size(k, dimension());

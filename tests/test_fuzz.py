@@ -1,0 +1,37 @@
+"""scripts/fuzz.py, a little of it, and without the sanitizers: what it gives to every reader is refused in one line, or read and predicted with."""
+
+import subprocess
+import sys
+from collections import Counter
+
+from conftest import ROOT
+
+SCRIPT = ROOT / "scripts" / "fuzz.py"
+
+
+def worker(*arguments):
+    done = subprocess.run([sys.executable, "-P", str(SCRIPT), "--worker", *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [line.split("\t") for line in done.stdout.splitlines() if line.startswith("end")]
+
+
+def test_damaged_input_is_refused_or_read():
+    seen = worker("--seed", 5, "--inputs", 900)
+    assert [line for line in seen if line[3] == "found"] == []
+    outcomes = Counter((line[2], line[3]) for line in seen)
+    readers = {name for name, _ in outcomes}
+    assert len(seen) == 900 and len(readers) == 18 and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
+
+
+def test_an_input_is_known_by_its_number():
+    first = worker("--seed", 5, "--first", 100, "--inputs", 40)
+    assert worker("--seed", 5, "--first", 120, "--inputs", 20) == first[20:]
+    assert {line[2] for line in worker("--seed", 5, "--inputs", 10, "--only", "border")} == {"border 1", "border 2"}
+
+
+def test_what_it_finds_is_said(tmp_path):
+    """A reader that fails: a kind of model that predicts nothing."""
+    (tmp_path / "sitecustomize.py").write_text("import fastsvm_cli.models.border as b\ndef fails(*_): raise KeyError('x')\nb.BorderModel.decision_values = fails\n")
+    words = [sys.executable, "-P", str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
+    done = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=300)
+    assert "\tfound\tKeyError: 'x' (" in done.stdout, done.stderr[-2000:]
