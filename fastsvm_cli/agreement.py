@@ -1,6 +1,6 @@
 """How far two models agree on the same rows."""
 
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Iterable
 
 from fastsvm_cli import _native
@@ -29,7 +29,10 @@ class Agreement:
     @property
     def spread(self) -> float:
         """The standard deviation of the reference's values."""
-        return sqrt(max(0.0, self._sum_squares / self.rows - (self._sum / self.rows) ** 2)) if self.rows else 0.0
+        if not self.rows:
+            return 0.0
+        mean = self._sum / self.rows
+        return sqrt(max(0.0, self._sum_squares / self.rows - mean * mean))
 
     @property
     def share(self) -> float:
@@ -37,6 +40,8 @@ class Agreement:
         have one, to a millionth of their size)."""
         if not self.regression:
             return self.disagreement
+        if not isfinite(self.difference):
+            return inf
         scale = max(self.spread, 1e-6 * abs(self._first))
         return self.difference / scale if scale else inf if self.difference else 0.0
 
