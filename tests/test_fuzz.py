@@ -4,13 +4,13 @@ import subprocess
 import sys
 from collections import Counter
 
-from conftest import ROOT
+from conftest import PATIENCE, ROOT
 
 SCRIPT = ROOT / "scripts" / "fuzz.py"
 
 
 def worker(*arguments):
-    done = subprocess.run([sys.executable, "-P", str(SCRIPT), "--worker", *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-P", str(SCRIPT), "--worker", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr[-2000:]
     return [line.split("\t") for line in done.stdout.splitlines() if line.startswith("end")]
 
@@ -33,5 +33,5 @@ def test_what_it_finds_is_said(tmp_path):
     """A reader that fails: a kind of model that predicts nothing."""
     (tmp_path / "sitecustomize.py").write_text("import fastsvm_cli.models.border as b\ndef fails(*_): raise KeyError('x')\nb.BorderModel.decision_values = fails\n")
     words = [sys.executable, "-P", str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
-    done = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=300)
+    done = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=PATIENCE)
     assert "\tfound\tKeyError: 'x' (" in done.stdout, done.stderr[-2000:]
