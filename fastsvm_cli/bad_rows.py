@@ -1,4 +1,5 @@
-"""Lines of a data file that are no rows, where a run goes on behind them: counted, the first ones named, and a line of nan for each if that is wanted."""
+"""Lines of a data file that are no rows, where a run goes on behind them: counted, the first ones named, and a line of
+nan for each if that is wanted."""
 
 from typing import Callable, Iterator
 
@@ -12,8 +13,8 @@ _PIECE_BYTES = 1 << 20
 class BadRows:
     """What `read_chunks` and `predict` do with rows that cannot be read or evaluated.
 
-    path: the file's name in messages. filler: the line that stands for one, or b"" where it is left out. say: called with the message of each of the
-    first ones, in the order of the file.
+    path: the file's name in messages. filler: the line that stands for one, or b"" where it is left out. say: called
+    with the message of each of the first ones, in the order of the file.
     count: how many there were. named: (line, what is wrong with it) of the first ones.
     """
 
@@ -39,8 +40,8 @@ class BadRows:
         self._say(str(DataFormatError(self.path, line, why)))
 
     def begin(self, first_line: int, gaps: "list[tuple[int, int]]", faults: "list[tuple[int, str]]") -> None:
-        """A chunk follows. first_line: of its text. gaps: (row before which lines were left out, how many), in order; faults: (line, what is wrong
-        with it), of the first ones."""
+        """A chunk follows. first_line: of its text. gaps: (row before which lines were left out, how many), in order;
+        faults: (line, what is wrong with it), of the first ones."""
         self._first_line, self._gaps, self._faults = first_line, gaps, faults
         self._filled = 0  # rows whose lines have been filled up
         self._passed = 0  # lines left out among them
@@ -68,7 +69,8 @@ class BadRows:
         self._gaps = merged
 
     def fill(self, text: bytes, rows: int) -> "Iterator[bytes]":
-        """The lines of the chunk's next `rows` rows, with those of the bad ones among them: a few pieces, none of them much longer than `text`."""
+        """The lines of the chunk's next `rows` rows, with those of the bad ones among them: a few pieces, none of them
+        much longer than `text`."""
         for line, why in sorted(self._faults)[: self.unnamed]:
             self._name(line, why)
         self._faults = []

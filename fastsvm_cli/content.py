@@ -6,7 +6,13 @@ from typing import Iterator
 
 from fastsvm_cli.errors import FileError
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"\x50\x2a\x4d\x18": "zstd"}
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x50\x2a\x4d\x18": "zstd",
+}
 #: What is known by its first bytes and not read here: its name, and the command that prints what it holds.
 _FOREIGN = {
     b"\x04\x22\x4d\x18": ("lz4", "lz4 -dc"),
@@ -21,11 +27,11 @@ _PIECE_BYTES = 1 << 18  # decompressed at a time
 
 
 class Content:
-    """The bytes of a file, decompressed; gzip, bzip2, xz and (where Python can) zstd are known by their first bytes. Decompression runs on a
-    thread of its own, beside whatever is done with them.
+    """The bytes of a file, decompressed; gzip, bzip2, xz and (where Python can) zstd are known by their first bytes.
+    Decompression runs on a thread of its own, beside whatever is done with them.
 
-    path: a file, or "-" for standard input. start: bytes of the content to pass over; a plain file seeks. on_read: called with the bytes taken from the
-    file so far. Raises FileError, when it is made and from `read_into`.
+    path: a file, or "-" for standard input. start: bytes of the content to pass over; a plain file seeks. on_read:
+    called with the bytes taken from the file so far. Raises FileError, when it is made and from `read_into`.
     """
 
     def __init__(self, path: str, start: int = 0, on_read=None):
@@ -43,7 +49,7 @@ class Content:
             self._poll.register(self._file, select.POLLIN)
             self._pending = self._read(_MAGIC_BYTES)
             # Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.
-            while 0 < len(self._pending) < _MAGIC_BYTES and any(magic.startswith(self._pending[:3]) for magic in (*_MAGIC, *_FOREIGN)):
+            while len(self._pending) < _MAGIC_BYTES and _may_begin(self._pending[:3]):
                 more = self._read(_MAGIC_BYTES - len(self._pending))
                 if not more:
                     break
@@ -72,7 +78,8 @@ class Content:
     def close(self) -> None:
         self._closed = True
         if self._queue is not None:
-            while not self._queue.empty():  # a thread that waits for room goes on, sees that we are closed, and closes the file
+            # A thread that waits for room goes on, sees that we are closed, and closes the file.
+            while not self._queue.empty():
                 self._queue.get_nowait()
         elif self._file > 0:
             os.close(self._file)
@@ -115,7 +122,8 @@ class Content:
     def _refuse_foreign(self) -> None:
         for magic, (name, tool) in _FOREIGN.items():
             if self._pending.startswith(magic):
-                raise FileError(self.path, f"{name} data found, expected text, or gzip, bzip2, xz or zstd{_on_the_way(tool, self.path)}")
+                words = f"{name} data found, expected text, or gzip, bzip2, xz or zstd"
+                raise FileError(self.path, words + _on_the_way(tool, self.path))
 
     def _decompress(self, kind: str, start: int) -> None:
         pieces = _behind(_decompressed(self._compressed(self._pending), kind, self.path), start, self.path)
@@ -158,7 +166,8 @@ class Content:
 
 
 def content_pieces(path: str, size: int) -> "Iterator[memoryview]":
-    """The content of a file, from its beginning to its end; of at most `size` bytes a piece, which is valid until the next is asked for. Raises FileError."""
+    """The content of a file, from its beginning to its end; of at most `size` bytes a piece, which is valid until the
+    next is asked for. Raises FileError."""
     with Content(path) as content, memoryview(bytearray(size)) as room:
         while got := content.read_into(room):
             yield room[:got]
@@ -185,6 +194,11 @@ def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes
         raise FileError(path, f"the content ends {start} bytes before the place to go on from")
 
 
+def _may_begin(start: bytes) -> bool:
+    """Whether a file that begins so may be compressed."""
+    return bool(start) and any(magic.startswith(start) for magic in (*_MAGIC, *_FOREIGN))
+
+
 def _on_the_way(tool: str, path: str) -> str:
     """What to type instead, behind a message."""
     from shlex import quote
@@ -193,7 +207,8 @@ def _on_the_way(tool: str, path: str) -> str:
 
 
 def _widen_pipe(file: int) -> None:
-    """Let a pipe hold a megabyte instead of 64 KB: fewer switches between the writer and us. Linux only; a wish, not a need."""
+    """Let a pipe hold a megabyte instead of 64 KB: fewer switches between the writer and us. Linux only; a wish, not a
+    need."""
     try:
         import fcntl
 
@@ -228,8 +243,8 @@ def _decompressor(kind: str, path: str):
 
 
 def _decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
-    """The content of one or more compressed streams, one after the other, as gzip, bzip2, xz and zstd themselves read them; never more than
-    _PIECE_BYTES at a time, however well it was compressed."""
+    """The content of one or more compressed streams, one after the other, as gzip, bzip2, xz and zstd themselves read
+    them; never more than _PIECE_BYTES at a time, however well it was compressed."""
     new, faults = _decompressor(kind, path)
     stream = None
     for block in blocks:

@@ -18,7 +18,8 @@ _START = 1 << 12
 
 
 class Place:
-    """How far a data file has been read. offset: bytes of its content, decompressed; lines; fields: values of a dense row, or -1 before the first."""
+    """How far a data file has been read. offset: bytes of its content, decompressed; lines; fields: values of a dense
+    row, or -1 before the first."""
 
     def __init__(self, offset: int = 0, lines: int = 0, fields: int = -1):
         self.offset, self.lines, self.fields = offset, lines, fields
@@ -37,18 +38,21 @@ def read_chunks(
     place: "Place | None" = None,
     bad_rows=None,
 ) -> Iterator[_native.Chunk]:
-    """Yield the rows of a data file in order, as native chunks (labels, indptr, indices, values, squared_norms: buffers).
+    """Yield the rows of a data file in order, as native chunks (labels, indptr, indices, values, squared_norms:
+    buffers).
 
     The rules are svm-predict's, stricter where it would lose data silently; the README lists every difference.
 
     path: a file, or "-" for standard input; gzip, bzip2, xz and zstd are known by their first bytes.
     labelled: every row begins with its label.
-    dense: delimited values instead of index:value; the first one is feature 1. A blank as `delimiter` stands for any run of blanks.
+    dense: delimited values instead of index:value; the first one is feature 1. A blank as `delimiter` stands for any
+    run of blanks.
     size: bytes of text per chunk; the rows do not depend on it.
     max_line: the most bytes a line may have.
     on_read: called with the bytes taken from the file so far. name: the file's name in messages, if not `path`.
     place: where to begin; moved behind the rows of every chunk that is yielded, before it is.
-    bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be empty.
+    bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be
+    empty.
     Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
     """
     place = place or Place()
@@ -63,12 +67,16 @@ def read_chunks(
                 continue
             first_line = place.lines + len(too_long) + 1
             if bad_rows is None:
-                chunk, fault, place.fields, read = _native.parse(block, first_line=first_line, fields=place.fields, **options)
+                chunk, fault, place.fields, read = _native.parse(
+                    block, first_line=first_line, fields=place.fields, **options
+                )
                 place.offset = end if fault is None else place.offset + read
                 place.lines += chunk.rows
             else:
                 fault = None
-                chunk, gaps, faults, place.fields = _native.parse_around(block, first_line=first_line, fields=place.fields, keep=bad_rows.unnamed, **options)
+                chunk, gaps, faults, place.fields = _native.parse_around(
+                    block, first_line=first_line, fields=place.fields, keep=bad_rows.unnamed, **options
+                )
                 if too_long:
                     gaps = [(0, len(too_long)), *gaps]
                     faults = [*((line, _too_long(max_line)) for line in too_long), *faults]
@@ -122,8 +130,9 @@ def read_start(path: str) -> bytes:
 
 
 def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None) -> "Iterator[memoryview]":
-    """The content of a file that is not rows, a model say; a piece is valid until the next is asked for. check: called with its beginning, its first line if that is not very long, before
-    more is read: what it raises ends the reading. Raises FileError, and DataFormatError for a line that no model has."""
+    """The content of a file that is not rows, a model say; a piece is valid until the next is asked for. check: called
+    with its beginning, its first line if that is not very long, before more is read: what it raises ends the reading.
+    Raises FileError, and DataFormatError for a line that no model has."""
     start, lines, length = b"", 0, 0  # length: of the line that has begun
     for piece in content_pieces(path, 1 << 20):
         text = bytes(piece)
@@ -135,7 +144,9 @@ def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None) -> 
         last = text.rfind(b"\n")
         length = length + len(text) if last < 0 else len(text) - last - 1
         if length > _MAX_MODEL_LINE:
-            raise DataFormatError(path, lines + 1, f"a line of more than {_MAX_MODEL_LINE >> 20} MiB found, expected a model")
+            raise DataFormatError(
+                path, lines + 1, f"a line of more than {_MAX_MODEL_LINE >> 20} MiB found, expected a model"
+            )
         lines += text.count(b"\n")
         yield piece
     if check is not None:
@@ -147,9 +158,10 @@ def _too_long(max_line: int) -> str:
 
 
 def _whole_lines(content: Content, size: int, start: int, longest: int) -> "Iterator[tuple[memoryview | None, int]]":
-    """Yield the text in blocks that end in a line end (one is added to a last line without), each with the offset behind
-    it, `start` being that of the first; a block is valid until the next is asked for. Of a line of more than `longest` bytes nothing is kept: (None, _) is
-    yielded in its place, as soon as it has become too long, and a block, if only an empty one, comes behind it."""
+    """Yield the text in blocks that end in a line end (one is added to a last line without), each with the offset
+    behind it, `start` being that of the first; a block is valid until the next is asked for. Of a line of more than
+    `longest` bytes nothing is kept: (None, _) is yielded in its place, as soon as it has become too long, and a block,
+    if only an empty one, comes behind it."""
     size = min(size, longest)  # so that only a block's first line, begun in an earlier one, can be too long
     buffer = bytearray(max(size, 4096))
     filled = 0  # bytes of the line begun in an earlier block

@@ -6,7 +6,8 @@ from time import monotonic
 
 from fastsvm_cli.errors import FileError
 
-#: A checkpoint is due so many seconds after the last one; or later, so that at most that share of the time goes into them.
+#: A checkpoint is due so many seconds after the last one; or later, so that at most that share of the time goes into
+#: them.
 SECONDS = 5.0
 SHARE = 0.05
 _FIRST_LINE = "fastsvm_resume 1"
@@ -24,12 +25,14 @@ def can_be_kept(path: "str | None") -> bool:
 
 
 class PartialOutput:
-    """A regular output file that comes into being in `<path>.partial`, and, at the end of the `with` block, is renamed. However the block is left, by the process's death too, that file and
-    `<path>.partial.state` hold what a later one needs to go on from the last checkpoint: the state is replaced as a whole, and only when what it speaks of has reached the disk. Symbolic
-    links are followed, a previous file's mode is kept.
+    """A regular output file that comes into being in `<path>.partial`, and, at the end of the `with` block, is renamed.
+    However the block is left, by the process's death too, that file and `<path>.partial.state` hold what a later one
+    needs to go on from the last checkpoint: the state is replaced as a whole, and only when what it speaks of has
+    reached the disk. Symbolic links are followed, a previous file's mode is kept.
 
     path: where to write; see can_be_kept. inputs: files that must not be one of the two.
-    partial: that file's name. state: {key: words} of the last checkpoint, or None. whole: the file was finished, and only the state had not been removed.
+    partial: that file's name. state: {key: words} of the last checkpoint, or None. whole: the file was finished, and
+    only the state had not been removed.
     Raises FileError; also where another process is writing it.
     """
 
@@ -38,7 +41,8 @@ class PartialOutput:
         self.partial = (os.path.realpath(path) if os.path.islink(path) else path) + ".partial"
         self._target, self._state_file = self.partial.removesuffix(".partial"), f"{self.partial}.state"
         self._size = 0
-        self._mark = self._saved = self._nothing = None  # (size, what goes with it): the last one, that of the checkpoint, that of a run that begins
+        # (size, what goes with it): the last one, that of the last checkpoint, that of a run that begins.
+        self._mark = self._saved = self._nothing = None
         self._due = 0.0
         self.whole = False
         try:
@@ -52,7 +56,8 @@ class PartialOutput:
             found = os.fstat(self._file).st_size
             if self.state is None:
                 if found:
-                    raise FileError(self.partial, f"found without {self._state_file}, which says how far it came; remove it to start from the beginning")
+                    why = f"found without {self._state_file}, which says how far it came"
+                    raise FileError(self.partial, f"{why}; remove it to start from the beginning")
                 if mode is not None:
                     os.fchmod(self._file, mode)
             elif not found:
@@ -69,14 +74,17 @@ class PartialOutput:
     # ---- going on, writing
 
     def begin(self, state: dict) -> None:
-        """Go on from where the last checkpoint was, or from nothing; what was written since is cut off. state: what goes with that."""
+        """Go on from where the last checkpoint was, or from nothing; what was written since is cut off. state: what
+        goes with that."""
         size = int(self.state["output_bytes"]) if self.state is not None else 0
         try:
             found = os.fstat(self._file).st_size
             if found < size:
-                raise FileError(self.partial, f"{found} bytes found, expected the {size} that {self._state_file} speaks of; remove both to start from the beginning")
+                why = f"{found} bytes found, expected the {size} that {self._state_file} speaks of"
+                raise FileError(self.partial, f"{why}; remove both to start from the beginning")
             if size and not self._is_ours(self.partial):
-                raise FileError(self.partial, f"other lines found than those that {self._state_file} speaks of; remove both to start from the beginning")
+                why = f"other lines found than those that {self._state_file} speaks of"
+                raise FileError(self.partial, f"{why}; remove both to start from the beginning")
             os.ftruncate(self._file, size)
             os.lseek(self._file, size, os.SEEK_SET)
         except OSError as error:
@@ -108,7 +116,12 @@ class PartialOutput:
         size, state = self._mark
         try:
             os.fsync(self._file)
-            lines = {**state, "output_bytes": size, "output_tail": _sum(self._file, size), "finished": "yes" if finished else "no"}
+            lines = {
+                **state,
+                "output_bytes": size,
+                "output_tail": _sum(self._file, size),
+                "finished": "yes" if finished else "no",
+            }
             self._write_state(lines)
         except OSError as error:
             raise FileError(self.partial, error) from None
@@ -131,7 +144,8 @@ class PartialOutput:
                 os.unlink(self._state_file)
             elif self._mark is not None:
                 try:
-                    os.ftruncate(self._file, self._mark[0])  # a line may have been written in part; and a full disk has room for the state then
+                    # A line may have been written in part; and a full disk has room for the state then.
+                    os.ftruncate(self._file, self._mark[0])
                     if self._mark is self._nothing:
                         os.unlink(self._state_file)
                     elif self._mark is not self._saved:
@@ -146,7 +160,8 @@ class PartialOutput:
     def _abandon(self) -> None:
         """Let go of the files; of an empty one that nothing speaks of, without a trace."""
         try:
-            if not os.path.exists(self._state_file) and not os.fstat(self._file).st_size and _is_at(self._file, self.partial):
+            empty = not os.fstat(self._file).st_size
+            if empty and not os.path.exists(self._state_file) and _is_at(self._file, self.partial):
                 os.unlink(self.partial)
         except OSError:
             pass
@@ -158,7 +173,8 @@ class PartialOutput:
         own = [os.fstat(self._file)] + ([os.stat(self._state_file)] if os.path.exists(self._state_file) else [])
         for path in inputs:
             if path != "-" and os.path.exists(path) and any(os.path.samestat(os.stat(path), each) for each in own):
-                raise FileError(path, f"it is where the lines of {self.path} are kept, and an input; nothing was written")
+                why = f"it is where the lines of {self.path} are kept, and an input"
+                raise FileError(path, f"{why}; nothing was written")
 
     def _read_state(self) -> "dict[str, str] | None":
         from zlib import crc32
@@ -171,13 +187,15 @@ class PartialOutput:
         body, _, end = text.rpartition(b"end ")
         lines = body.decode("utf-8", "surrogateescape").split("\n")[:-1]
         if end != b"%08x\n" % crc32(body) or lines[:1] != [_FIRST_LINE]:
-            raise FileError(self._state_file, f"this is not what fastsvm wrote there; remove it and {self.partial} to start from the beginning")
+            why = f"this is not what fastsvm wrote there; remove it and {self.partial} to start from the beginning"
+            raise FileError(self._state_file, why)
         return dict(line.partition(" ")[::2] for line in lines[1:])
 
     def _write_state(self, lines: dict) -> None:
         from zlib import crc32
 
-        body = "".join(f"{line}\n" for line in (_FIRST_LINE, *(f"{key} {value}" for key, value in lines.items()))).encode("utf-8", "surrogateescape")
+        words = [_FIRST_LINE, *(f"{key} {value}" for key, value in lines.items())]
+        body = "".join(f"{line}\n" for line in words).encode("utf-8", "surrogateescape")
         new = f"{self._state_file}.new"
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
@@ -194,11 +212,14 @@ class PartialOutput:
         _sync_folder(self._state_file)
 
     def _is_ours(self, path: str) -> bool:
-        """Whether the file begins with the lines that the state speaks of: it is long enough (the finished one: as long), and what ends them there is the same."""
+        """Whether the file begins with the lines that the state speaks of: it is long enough (the finished one: as
+        long), and what ends them there is the same."""
         size = int(self.state["output_bytes"])
         with open(path, "rb") as file:
             found = os.fstat(file.fileno()).st_size
-            return (found == size or (found > size and path == self.partial)) and _sum(file.fileno(), size) == self.state["output_tail"]
+            if found != size and (found < size or path != self.partial):
+                return False
+            return _sum(file.fileno(), size) == self.state["output_tail"]
 
 
 def _sum(file: int, size: int) -> str:

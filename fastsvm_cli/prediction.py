@@ -24,9 +24,12 @@ class Tally:
 
 class Fallback:
     """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the radius a regression
-    value may keep. check: called before anything is written, with False, and at the end, with True; raises if what `load` would read is not that model."""
+    value may keep. check: called before anything is written, with False, and at the end, with True; raises if what
+    `load` would read is not that model."""
 
-    def __init__(self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None):
+    def __init__(
+        self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
+    ):
         self._load, self.tolerance, self.check, self._model = load, tolerance, check, None
 
     @property
@@ -57,9 +60,9 @@ def predict(
 
     path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model has them.
     exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what a value of an
-    ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that cannot be read or evaluated; without it they raise
-    DataFormatError. tally: of the chunks before these, which is added to. head: whether to write what stands before the first row. on_chunk: called when a
-    chunk's lines are written.
+    ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that cannot be read
+    or evaluated; without it they raise DataFormatError. tally: of the chunks before these, which is added to. head:
+    whether to write what stands before the first row. on_chunk: called when a chunk's lines are written.
     """
     # The exact model's probabilities, where those of a reduced set were fitted anew.
     header = exact.model.header if exact is not None and probability and model.reduced else model.header

@@ -14,10 +14,19 @@ from fastsvm_cli.stopping import raising
 
 
 class Origin:
-    """Everything that the bytes of an output depend on. test_file: a regular file. model_digest: of the model file's content. options: {how it is written on the command line: what was given}.
+    """Everything that the bytes of an output depend on. test_file: a regular file. model_digest: of the model file's
+    content. options: {how it is written on the command line: what was given}.
     on_bad_row, max_line: theirs."""
 
-    def __init__(self, test_file: str, model_file: str, model_digest: str, options: "dict[str, object]", on_bad_row: str, max_line: int):
+    def __init__(
+        self,
+        test_file: str,
+        model_file: str,
+        model_digest: str,
+        options: "dict[str, object]",
+        on_bad_row: str,
+        max_line: int,
+    ):
         try:
             status = os.stat(test_file)
         except OSError as error:
@@ -36,8 +45,8 @@ class Origin:
         return {**self._lines, "on_bad_row": self._bad_row, "max_line": str(self._max_line), **self._options}
 
     def difference(self, state: "dict[str, str]") -> "str | None":
-        """What is not as it was when the state was written, or None. Of a run that has met no bad row yet, what becomes of one can still be changed, and the
-        longest line raised."""
+        """What is not as it was when the state was written, or None. Of a run that has met no bad row yet, what becomes
+        of one can still be changed, and the longest line raised."""
         for key, now in self._lines.items():
             then = state.get(key)
             if then != now:
@@ -52,9 +61,11 @@ class Origin:
             if state.get(key) != now:
                 return f"begun with {key} {_shown(state.get(key))}, and this command has {_shown(now)}"
         if state.get("bad_rows") != "0" and state.get("on_bad_row") != self._bad_row:
-            return f"begun with --on-bad-row {state.get('on_bad_row')}, which has met bad rows, and this command has {self._bad_row}"
-        if state.get("max_line") != str(self._max_line) and (state.get("bad_rows") != "0" or int(state.get("max_line", 0)) > self._max_line):
-            return f"begun with --max-line {int(state.get('max_line', 0)) / 1e6:g}, and this command has {self._max_line / 1e6:g}"
+            then = state.get("on_bad_row")
+            return f"begun with --on-bad-row {then}, which has met bad rows, and this command has {self._bad_row}"
+        longest = int(state.get("max_line", 0))
+        if longest != self._max_line and (state.get("bad_rows") != "0" or longest > self._max_line):
+            return f"begun with --max-line {longest / 1e6:g}, and this command has {self._max_line / 1e6:g}"
         return None
 
 
@@ -65,12 +76,23 @@ def _shown(value: "str | None") -> str:
 class ResumableOutput(PartialOutput):
     """Where `predict --resume` writes, with what a checkpoint needs to know.
 
-    origin: of this run. place, bad_rows: as read_chunks moves and tells them; in the `with` block they are where the run before stopped, if one did, and what
-    it does not share with this one is refused. say: called with a line for the user.
+    origin: of this run. place, bad_rows: as read_chunks moves and tells them; in the `with` block they are where the
+    run before stopped, if one did, and what it does not share with this one is refused. say: called with a line for the
+    user.
     tally: of the rows so far. begun: something has been written already.
     """
 
-    def __init__(self, path: str, inputs: "list[str]", origin: Origin, place: Place, bad_rows: "BadRows | None", *, labelled: bool, say: "Callable[[str], None]"):
+    def __init__(
+        self,
+        path: str,
+        inputs: "list[str]",
+        origin: Origin,
+        place: Place,
+        bad_rows: "BadRows | None",
+        *,
+        labelled: bool,
+        say: "Callable[[str], None]",
+    ):
         super().__init__(path, inputs)
         self._origin, self._place, self._bad_rows, self._say_line = origin, place, bad_rows, say
         self.tally = Tally(labelled)
@@ -100,10 +122,12 @@ class ResumableOutput(PartialOutput):
         self._told.__exit__(kind, *rest)
         super().__exit__(kind, *rest)
         if kind is not None and self._saved is not None and self._saved[1]["rows"]:
-            self._say_line(f"{self._saved[1]['rows']} rows are kept in {self.partial}: the same command goes on behind them.")
+            rows = self._saved[1]["rows"]
+            self._say_line(f"{rows} rows are kept in {self.partial}: the same command goes on behind them.")
 
     def on_chunk(self, tally: Tally) -> None:
-        """To be called when a chunk's lines are written: this is where a later run can go on, unless the text that was read holds more rows."""
+        """To be called when a chunk's lines are written: this is where a later run can go on, unless the text that was
+        read holds more rows."""
         if self._place.lines == tally.rows + self._bad_count:
             self.mark(self._lines())
 
@@ -126,7 +150,8 @@ class ResumableOutput(PartialOutput):
     def _restore(self, state: "dict[str, str]") -> None:
         place, tally = self._place, self.tally
         try:
-            place.offset, place.lines, place.fields = (int(state[key]) for key in ("input_bytes", "input_lines", "fields"))
+            keys = ("input_bytes", "input_lines", "fields")
+            place.offset, place.lines, place.fields = (int(state[key]) for key in keys)
             for name in vars(tally):
                 if name != "score":
                     setattr(tally, name, int(state[name]))

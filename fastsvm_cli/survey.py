@@ -20,7 +20,10 @@ from fastsvm_cli.norms import Mean, largest, squared_distances
 class Options:
     """How data files are written (as data.read_chunks), and a callback for the share done."""
 
-    def __init__(self, *, labelled: bool = True, dense: bool = False, delimiter: str = ",", max_line: int = MAX_LINE, progress: "Callable[[float], None] | None" = None):
+    def __init__(
+        self, *, labelled: bool = True, dense: bool = False, delimiter: str = ",", max_line: int = MAX_LINE,
+        progress: "Callable[[float], None] | None" = None,
+    ):  # fmt: skip
         self.format = {"labelled": labelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
         self.progress = progress
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Kill `fastsvm predict --resume` at random moments on a large file, go on each time, and hold the result against one run's.
+"""Kill `fastsvm predict --resume` at random moments on a large file, go on each time, and hold the result against one
+run's.
 
     scripts/check_resume.py [--size GB] [--kills N] [--seed S] [--every S] [--folder DIR] data_file model_file
 
-The large file is the data file again and again (a compressed one: streams one after the other), made in a folder of its own under DIR (the system's for temporary files, unless it is said; as much again as the size and the output should be
-free), and removed afterwards. Prints how long one run takes, when each of the others was killed and how far it had come, and at the end, as text and as a line of JSON: whether the bytes and the
-summary are the same, the largest memory of each process, and how much longer all runs together took. Exit code 1 where they are not the same.
+The large file is the data file again and again (a compressed one: streams one after the other), made in a folder of its
+own under DIR (the system's for temporary files, unless it is said; as much again as the size and the output should be
+free), and removed afterwards. Prints how long one run takes, when each of the others was killed and how far it had
+come, and at the end, as text and as a line of JSON: whether the bytes and the summary are the same, the largest memory
+of each process, and how much longer all runs together took. Exit code 1 where they are not the same.
 """
 
 import argparse
@@ -37,26 +40,26 @@ def parsed():
 
 def repeat(source, target, size):
     """`target`: the bytes of `source`, whole, until there are `size`. Returns how often."""
-    with open(source, "rb") as file:
-        text = file.read()
-    if not text.endswith(b"\n") and text[:1] in b"+-0123456789. \t":  # a compressed file is repeated as it is: streams one after the other
-        text += b"\n"
-    times = max(1, -(-size // len(text)))
-    block = text * max(1, min(times, (1 << 26) // len(text)))
-    with open(target, "wb") as file:
-        left = times * len(text)
-        while left:
-            left -= file.write(block[:left])
+    # Piece by piece: the memory that the system tells of a process is at least that of the one which started it.
+    times = max(1, -(-size // os.path.getsize(source)))
+    with open(source, "rb") as file, open(target, "wb") as to:
+        text = file.read(1) in b"+-0123456789. \t"  # else it is compressed, and repeated as it is
+        file.seek(-1, os.SEEK_END)
+        end = b"" if file.read() == b"\n" or not text else b"\n"
+        for _ in range(times):
+            file.seek(0)
+            shutil.copyfileobj(file, to, 1 << 20)
+            to.write(end)
     return times
 
 
 class Run:
-    """A process, to its end. seconds, code, memory (the largest resident size, in bytes), out, err. after: seconds after which it is killed."""
+    """A process, to its end. seconds, code, memory (the largest resident size, in bytes), out, err. after: seconds
+    after which it is killed."""
 
     def __init__(self, command, after=None):
         start = time.monotonic()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            # A small process starts it and tells its memory: that of a process is at least that of the one which started it.
             process = subprocess.Popen(command, stdout=out, stderr=err)
             alarm = threading.Timer(after, process.send_signal, (signal.SIGKILL,)) if after is not None else None
             if alarm is not None:
@@ -73,7 +76,8 @@ def main():
     given = parsed()
     fastsvm = [shutil.which("fastsvm") or sys.exit("fastsvm is not on the PATH")]
     if given.every is not None:
-        code = f"import fastsvm_cli.partial as partial; partial.SECONDS, partial.SHARE = {given.every}, float('inf')\nfrom fastsvm_cli.start import run\nrun()"
+        often = f"partial.SECONDS, partial.SHARE = {given.every}, float('inf')"
+        code = f"from fastsvm_cli import partial, start\n{often}\nstart.run()"
         with open(fastsvm[0]) as script:
             interpreter = script.readline().removeprefix("#!").strip()
         fastsvm = [interpreter, "-I", "-c", code]
@@ -93,7 +97,11 @@ def check(given, fastsvm, folder):
     one = Run([*fastsvm, "predict", rows, given.model_file, expected])
     if one.code or small.code:
         sys.exit(one.err or small.err)
-    print(f"One run: {one.seconds:.1f} s, {one.memory / 1e6:.0f} MB of memory ({small.memory / 1e6:.0f} MB on the data file once)", flush=True)
+    print(
+        f"One run: {one.seconds:.1f} s, {one.memory / 1e6:.0f} MB of memory, "
+        f"{small.memory / 1e6:.0f} MB on the data file once",
+        flush=True,
+    )
 
     draw = random.Random(given.seed)
     moments = sorted(draw.random() for _ in range(given.kills))  # as shares of one run's time
@@ -107,22 +115,41 @@ def check(given, fastsvm, folder):
         kept, total = (os.path.getsize(name) if os.path.exists(name) else 0 for name in (out + ".partial", expected))
         state = open(out + ".partial.state").read() if os.path.exists(out + ".partial.state") else ""
         reached = int((re.search(r"^output_bytes (\d+)$", state, re.M) or [0, 0])[1])
-        print(f"Killed after {runs[-1].seconds:.2f} s: {100 * kept / total:.1f} % of the output written, the last checkpoint at {100 * reached / total:.1f} %", flush=True)
+        print(
+            f"Killed after {runs[-1].seconds:.2f} s: {100 * kept / total:.1f} % of the output written, "
+            f"the last checkpoint at {100 * reached / total:.1f} %",
+            flush=True,
+        )
     kills = sum(run.code == -signal.SIGKILL for run in runs)
     if kills == len(runs):
         runs.append(Run(command))
     last = runs[-1]
     if last.code:
         sys.exit(last.err)
-    same = filecmp.cmp(expected, out, shallow=False) and last.out == one.out and sorted(os.listdir(folder)) == ["expected", "out", "rows"]
+    same = (
+        filecmp.cmp(expected, out, shallow=False)
+        and last.out == one.out
+        and sorted(os.listdir(folder)) == ["expected", "out", "rows"]
+    )
     together = sum(run.seconds for run in runs)
     memory = max(run.memory for run in runs)
-    print(f"The last run: {last.seconds:.2f} s. All {len(runs)}: {together:.1f} s, {together - one.seconds:+.1f} s; at most {memory / 1e6:.0f} MB of memory")
-    print("the same bytes and the same summary" if same else "OTHER BYTES, ANOTHER SUMMARY OR OTHER FILES than of one run")
+    print(
+        f"The last run: {last.seconds:.2f} s. All {len(runs)}: {together:.1f} s, {together - one.seconds:+.1f} s; "
+        f"at most {memory / 1e6:.0f} MB of memory"
+    )
+    print(
+        "the same bytes and the same summary" if same else "OTHER BYTES, ANOTHER SUMMARY OR OTHER FILES than of one run"
+    )
     result = {
-        "bytes": size, "kills": kills, "same": same, "seconds_of_one_run": one.seconds, "seconds_of_all_runs": together, "memory_of_one_run": one.memory, "largest_memory": memory,
+        "bytes": size,
+        "kills": kills,
+        "same": same,
+        "seconds_of_one_run": one.seconds,
+        "seconds_of_all_runs": together,
+        "memory_of_one_run": one.memory,
+        "largest_memory": memory,
         "memory_on_the_data_file": small.memory,
-    }  # fmt: skip
+    }
     print(json.dumps(result))
     return 0 if same else 1
 

@@ -16,8 +16,8 @@ DATA = ROOT / "data"
 sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != ROOT]
 #: The command as installed beside the interpreter that runs the tests.
 FASTSVM = str(pathlib.Path(sys.executable).parent / "fastsvm")
-#: Seconds after which a test that waits for something is told that it hangs: far more than anything takes on the busiest machine, for no
-#: test is about time.
+#: Seconds after which a test that waits for something is told that it hangs: far more than anything takes on the
+#: busiest machine, for no test is about time.
 PATIENCE = 600
 
 
@@ -30,8 +30,8 @@ def wait_until(true):
 
 
 def default_signals():
-    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background of a shell, or under
-    nohup, hands down signals that are ignored."""
+    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background of a
+    shell, or under nohup, hands down signals that are ignored."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_DFL)
 

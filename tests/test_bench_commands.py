@@ -170,7 +170,8 @@ def test_raw_timings_are_written_as_they_are_measured_and_an_interrupt_keeps_the
     process = subprocess.Popen([FASTSVM, "bench", "--runs", "1000000", "--max-seconds", "1e9", "--json", "--csv", "raw.csv", place / "rows", place / "rings.model", place / "rings.red"], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True, preexec_fn=default_signals)  # fmt: skip
     try:
-        wait_until(lambda: process.poll() is not None or ((tmp_path / "raw.csv").exists() and (tmp_path / "raw.csv").read_text().count("\n") > 20))
+        raw = tmp_path / "raw.csv"
+        wait_until(lambda: process.poll() is not None or (raw.exists() and raw.read_text().count("\n") > 20))
         assert process.poll() is None and (tmp_path / "raw.csv").read_text().count("\n") > 20 and os.listdir(tmp_path / "temp")
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
@@ -459,7 +460,8 @@ def test_cross_validation_at_the_console(fastsvm, tmp_path):
 
 
 def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
-    """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or ends: what lies between two readings is counted, on any machine."""
+    """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or ends:
+    what lies between two readings is counted, on any machine."""
     from click.testing import CliRunner
 
     from fastsvm_cli.benchmarks import machine
@@ -485,12 +487,17 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypa
     monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
     monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
     rows = str(place / "rows")
-    done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, str(place / "rings.model"), str(place / "rings.approx")])
+    models = [str(place / "rings.model"), str(place / "rings.approx")]
+    done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, *models])
     assert done.exit_code == 0, (done.output, done.exception)
     records = by_name(json.loads(done.stdout))
     for name in ("exact model", "rings.approx"):
-        assert records[name]["end_to_end"]["runs"] == [3, 3, 3] and records[name]["end_to_end"]["rows_per_second"] == ROWS / 3
-        assert records[name]["scoring"]["runs"] == pytest.approx([3 / ROWS] * 3) and records[name]["scoring"]["rows_per_second"] == pytest.approx(ROWS / 3)
-    assert records["fastsvm, empty file"]["end_to_end"]["runs"] == [3, 3, 3] and records["fastsvm, empty file"]["end_to_end"]["rows_per_second"] is None
+        end_to_end, scoring = records[name]["end_to_end"], records[name]["scoring"]
+        assert end_to_end["runs"] == [3, 3, 3] and end_to_end["rows_per_second"] == ROWS / 3
+        assert scoring["runs"] == pytest.approx([3 / ROWS] * 3)
+        assert scoring["rows_per_second"] == pytest.approx(ROWS / 3)
+    start_up = records["fastsvm, empty file"]["end_to_end"]
+    assert start_up["runs"] == [3, 3, 3] and start_up["rows_per_second"] is None
     models = [os.path.basename(words[0][-2]) for words in ended if isinstance(words[0], list)]
-    assert models == ["rings.model", "rings.model", "rings.approx"] * 4  # a warm-up and three runs; the first of each is the empty file's
+    # A warm-up and three runs, each of which begins with the empty file.
+    assert models == ["rings.model", "rings.model", "rings.approx"] * 4

@@ -158,10 +158,12 @@ def test_a_closed_pipe_is_not_a_crash(rings, tmp_path):
 @pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_the_previous_output(rings, tmp_path, stop, code):
     (tmp_path / "out").write_text("before\n")
-    process = subprocess.Popen([FASTSVM, "predict", "-", str(rings), "out"], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default_signals)
+    streams = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([FASTSVM, "predict", "-", str(rings), "out"], **streams, cwd=tmp_path, preexec_fn=default_signals)
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
-    assert wait_until(lambda: any(each.name.endswith(".tmp") and each.stat().st_size for each in os.scandir(tmp_path)))  # the row is predicted
+    # Until the row is predicted.
+    assert wait_until(lambda: any(each.name.endswith(".tmp") and each.stat().st_size for each in os.scandir(tmp_path)))
     process.send_signal(stop)
     assert process.wait(PATIENCE) == code
     assert b"Traceback" not in process.stderr.read()

@@ -1,4 +1,5 @@
-"""predict --exact: whether the file is the model that the compiled one came from is known before anything is written, and costs one reading beside the first rows."""
+"""predict --exact: whether the file is the model that the compiled one came from is known before anything is written,
+and costs one reading beside the first rows."""
 
 import gzip
 import os
@@ -19,7 +20,8 @@ from fastsvm_cli.fingerprint import fingerprint
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder: exact, its certified compilation, another model with the same header, rows of which all are proven, and rows of which some are not."""
+    """A folder: exact, its certified compilation, another model with the same header, rows of which all are proven, and
+    rows of which some are not."""
     folder = tmp_path_factory.mktemp("exact")
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(folder / "exact"), svm_train(y[:600], x[:600], "-q -g 0.2 -c 10 -b 1"))
@@ -29,7 +31,16 @@ def place(tmp_path_factory):
     assert (folder / "other").read_bytes().split(b"SV\n")[0] == text.split(b"SV\n")[0]
     lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:600]
     (folder / "some").write_text("".join(lines))
-    values = [line.split() for line in subprocess.run([FASTSVM, "predict", "-q", "--values", "some", "compiled"], cwd=folder, check=True, capture_output=True, text=True).stdout.splitlines()]
+    values = [
+        line.split()
+        for line in subprocess.run(
+            [FASTSVM, "predict", "-q", "--values", "some", "compiled"],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+    ]
     proven = [line for line, (_, value, radius) in zip(lines, values) if abs(float(value)) > 1.01 * float(radius)]
     assert 100 < len(proven) < 600
     (folder / "proven").write_text("".join(proven)), (folder / "none").write_text("")
@@ -41,22 +52,44 @@ def place(tmp_path_factory):
 def test_another_model_is_refused_before_anything_is_written(fastsvm, place, tmp_path, rows, options):
     """Even where every label is proven, and nothing would be asked of it."""
     (tmp_path / "out").write_text("before\n")
-    why = f"Error: {place}/other: this is not the model that {place}/compiled was compiled from (their fingerprints differ)"
+    why = f"Error: {place}/other: this is not the model that {place}/compiled was compiled from"
+    why += " (their fingerprints differ)"
     for output in (["out"], [] if "--resume" not in options else ["new"]):
-        done = fastsvm("predict", *options, "--exact", place / "other", place / rows, place / "compiled", *output, code=1)
+        done = fastsvm(
+            "predict", *options, "--exact", place / "other", place / rows, place / "compiled", *output, code=1
+        )
         assert done.err.splitlines()[-1] == why and not re.search(r"^(-?1|labels)\b", done.out, re.M), str(done)
     assert (tmp_path / "out").read_text() == "before\n" and os.listdir(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("name, words", [("data", ":1: this looks like a data file, expected a LIBSVM or fastsvm model"), ("compiled", ": this is not the model that"), ("missing", ": No such file or directory"), (".", ": Is a directory"), ("empty", ": the file is empty")])
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("data", ":1: this looks like a data file, expected a LIBSVM or fastsvm model"),
+        ("compiled", ": this is not the model that"),
+        ("missing", ": No such file or directory"),
+        (".", ": Is a directory"),
+        ("empty", ": the file is empty"),
+    ],
+)
 def test_what_is_no_model_at_all_is_said(fastsvm, place, tmp_path, name, words):
-    (tmp_path / "data").write_bytes((place / "some").read_bytes()), (tmp_path / "compiled").write_bytes((place / "compiled").read_bytes()), (tmp_path / "empty").write_bytes(b"")
+    (
+        (tmp_path / "data").write_bytes((place / "some").read_bytes()),
+        (tmp_path / "compiled").write_bytes((place / "compiled").read_bytes()),
+        (tmp_path / "empty").write_bytes(b""),
+    )
     done = fastsvm("predict", "--exact", name, place / "proven", place / "compiled", "out", code=1)
     assert done.err.splitlines()[-1].startswith(f"Error: {name}{words}") and not (tmp_path / "out").exists()
 
 
 def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(place):
-    process = subprocess.Popen([FASTSVM, "predict", "--exact", "other", "-", "compiled"], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [FASTSVM, "predict", "--exact", "other", "-", "compiled"],
+        cwd=place,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
     assert process.stdout.read() == b"" and b"their fingerprints differ" in process.stderr.read()  # it ends by itself
@@ -68,7 +101,9 @@ def test_the_right_model_may_come_compressed_or_through_a_pipe(fastsvm, place, t
     plain = fastsvm("predict", "--exact", place / "exact", place / "some", place / "compiled")
     assert fastsvm("predict", "--exact", "exact.gz", place / "some", place / "compiled").out == plain.out
     os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes((place / "exact").read_bytes()), daemon=True)  # once
+    writer = threading.Thread(
+        target=lambda: (tmp_path / "pipe").write_bytes((place / "exact").read_bytes()), daemon=True
+    )  # once
     writer.start()
     assert fastsvm("predict", "--exact", "pipe", place / "some", place / "compiled").out == plain.out
     assert "evaluated exactly" in plain.err and ", 0 evaluated" not in plain.err
@@ -125,7 +160,9 @@ def test_a_machine_that_lets_no_thread_start_is_slower_and_no_more(place, tmp_pa
     monkeypatch.setattr(threading.Thread, "start", no_thread)
     expected = Expected(place / "exact", monkeypatch)
     expected.file.check()
-    (tmp_path / "rows.gz").write_bytes(b"".join(gzip.compress(line + b"\n") for line in (place / "some").read_bytes().splitlines()))
+    (tmp_path / "rows.gz").write_bytes(
+        b"".join(gzip.compress(line + b"\n") for line in (place / "some").read_bytes().splitlines())
+    )
     assert sum(chunk.rows for chunk in read_chunks(str(tmp_path / "rows.gz"), size=1000)) == 600
     (tmp_path / "rows.gz").write_bytes((tmp_path / "rows.gz").read_bytes()[:-5])
     with pytest.raises(FastsvmError, match="the gzip data ends too early"):

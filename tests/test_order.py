@@ -187,9 +187,11 @@ def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
         assert done.out == done.err == ""
 
 
-@pytest.mark.parametrize("exact, ordered, times, warned", [(6.0, 8.0, "0.75", True), (6.0, 6.0, "1", False), (6.0, 2.0, "3", False)])
+@pytest.mark.parametrize(
+    "exact, ordered, times, warned", [(6.0, 8.0, "0.75", True), (6.0, 6.0, "1", False), (6.0, 2.0, "3", False)]
+)
 def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, ordered, times, warned):
-    """The clock goes as far as each evaluation is said to take: what is printed follows from that alone, on any machine."""
+    """The clock goes as far as each evaluation is said to take: what is printed follows from that alone."""
     from click.testing import CliRunner
 
     from fastsvm_cli.commands.order import command
@@ -217,9 +219,10 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
     (tmp_path / "m").write_bytes(machine.text())
     done = CliRunner().invoke(command, [str(tmp_path / "m"), str(tmp_path / "o")])
     assert done.exit_code == 0, (done.output, done.exception)
-    share = re.search(rf"^Trial on 300 support vectors: (\S+) % of the kernel evaluations, {times} times as fast as the exact model\.$", done.output, re.M)[1]
-    assert 0 < float(share) < 10
-    warning = re.search(r"^Warning: no gain is to be expected of this model .*; try another --method \(triangle, blocks\)\.$", done.output, re.M)
+    trial = rf"^Trial on 300 support vectors: (\S+) % of the kernel evaluations, {times} times as fast as the exact model\.$"
+    assert 0 < float(re.search(trial, done.output, re.M)[1]) < 10
+    words = r"^Warning: no gain is to be expected of this model .*; try another --method \(triangle, blocks\)\.$"
+    warning = re.search(words, done.output, re.M)
     assert bool(warning) == warned, done.output
 
 

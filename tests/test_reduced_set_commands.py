@@ -128,15 +128,16 @@ def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fasts
 
 
 def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
-    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun. Of a clock that goes a minute each
-    time it is read, that is at once, however fast the machine is."""
+    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun. Of
+    a clock that goes a minute each time it is read, that is at once, however fast the machine is."""
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute's work
     (tmp_path / "out").write_text("before\n")
     screen, terminal = pty.openpty()
     code = "import itertools, sys; from fastsvm_cli import progress, start; progress.monotonic = itertools.count(0, 60).__next__; start.run()"
     process = subprocess.Popen(
-        [sys.executable, "-I", "-c", code, "reduce", "--vectors", "1200", "m", "out"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
+        [sys.executable, "-I", "-c", code, "reduce", "--vectors", "1200", "m", "out"], cwd=tmp_path,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}, start_new_session=True, preexec_fn=default_signals,
     )  # fmt: skip
     os.close(terminal)

@@ -1,4 +1,5 @@
-"""predict --resume: however a run is stopped, the same command goes on from there, to the same bytes and the same summary as one run; what does not match is refused in one line."""
+"""predict --resume: however a run is stopped, the same command goes on from there, to the same bytes and the same
+summary as one run; what does not match is refused in one line."""
 
 import errno
 import fcntl
@@ -30,29 +31,49 @@ BLOCK = 2048  # bytes of text per chunk here: many chunks, and a checkpoint behi
 def models(tmp_path_factory):
     """A folder with a model of each kind, and data for them."""
     folder = tmp_path_factory.mktemp("models")
-    for name, source, options in (("rings", "rings.train", "-g 0.2 -c 10 -b 1"), ("colors", "colors.train", "-g 0.02 -c 1 -b 1"), ("waves", "waves.train", "-s 3 -g 0.05 -c 5 -b 1")):
+    for name, source, options in (
+        ("rings", "rings.train", "-g 0.2 -c 10 -b 1"),
+        ("colors", "colors.train", "-g 0.02 -c 1 -b 1"),
+        ("waves", "waves.train", "-s 3 -g 0.05 -c 5 -b 1"),
+    ):
         y, x = svm_read_problem(str(DATA / source))
         svm_save_model(str(folder / f"{name}.model"), svm_train(y[:400], x[:400], f"-q {options}"))
         lines = (DATA / source).read_text().splitlines(keepends=True)[400 : 400 + ROWS]
         (folder / f"{name}.rows").write_text("".join(lines))
         (folder / f"{name}.bad").write_text(spoil(lines, random.Random(3))[0])
         (folder / f"{name}.bare").write_text("".join(" ".join(line.split()[1:]) + "\n" for line in lines))
-        dense = [[line.split()[0], *(dict(pair.split(":") for pair in line.split()[1:]).get(str(index), "0") for index in range(1, 9))] for line in lines]
+        dense = [
+            [
+                line.split()[0],
+                *(dict(pair.split(":") for pair in line.split()[1:]).get(str(index), "0") for index in range(1, 9)),
+            ]
+            for line in lines
+        ]
         (folder / f"{name}.csv").write_text("label,a,b\n" + "".join(",".join(row) + "\n" for row in dense))
         for kind, compress in COMPRESS.items():
-            (folder / f"{name}.{kind}").write_bytes(b"".join(compress("".join(lines[at : at + 37]).encode()) for at in range(0, ROWS, 37)))  # streams in a row
+            (folder / f"{name}.{kind}").write_bytes(
+                b"".join(compress("".join(lines[at : at + 37]).encode()) for at in range(0, ROWS, 37))
+            )  # streams in a row
     good = ["1 0:1 1:0.5 2:0.25 3:0.125\n", "-1 0:2 1:0.1 2:0.2 3:0.9\n"]
     (folder / "serials.model").write_text(PRECOMPUTED)
     (folder / "serials.bad").write_text(spoil(good * 100, random.Random(4), ("1 0:3 1:0.5", "foo"))[0])
-    for words in ("approx --certify rings.model rings.cert", "approx rings.model rings.approx", "order rings.model rings.order", "order --method blocks colors.model colors.blocks",
-                  "order --method triangle colors.model colors.triangle", "reduce --ratio 0.1 waves.model waves.red", "order waves.model waves.order"):  # fmt: skip
+    for words in (
+        "approx --certify rings.model rings.cert",
+        "approx rings.model rings.approx",
+        "order rings.model rings.order",
+        "order --method blocks colors.model colors.blocks",
+        "order --method triangle colors.model colors.triangle",
+        "reduce --ratio 0.1 waves.model waves.red",
+        "order waves.model waves.order",
+    ):
         command, *rest = words.split()
         subprocess.run([FASTSVM, command, "-q", *rest], cwd=folder, check=True)
     return folder
 
 
 class Ended:
-    """A command that came to an end in a fork of this process. code: its exit code, or minus the signal that killed it."""
+    """A command that came to an end in a fork of this process. code: its exit code, or minus the signal that killed
+    it."""
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
@@ -62,7 +83,8 @@ class Ended:
 
 
 def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, seconds=0.0):
-    """Run fastsvm in a fork of this process, with small chunks and a checkpoint behind each. prepare: called there first."""
+    """Run fastsvm in a fork of this process, with small chunks and a checkpoint behind each. prepare: called there
+    first."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:
@@ -98,13 +120,18 @@ CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink")
 
 
 class Disk:
-    """Stands between a process and the disk: the process's death comes at the `at`-th call, in the middle of it where it writes. With `power`, all that had not reached the disk by then is
+    """Stands between a process and the disk: the process's death comes at the `at`-th call, in the middle of it where
+    it writes. With `power`, all that had not reached the disk by then is
     lost: data that was not synced, names in folders that were not."""
 
     def __init__(self, at, power=False, death=lambda: os.kill(os.getpid(), signal.SIGKILL)):
         self.at, self.power, self.death, self.calls = at, power, death, 0
         self.real = {name: getattr(os, name) for name in CALLS}
-        self.files, self.synced, self.undo = [], {}, []  # descriptors, bytes of an inode that are safe, how to take back names
+        self.files, self.synced, self.undo = (
+            [],
+            {},
+            [],
+        )  # descriptors, bytes of an inode that are safe, how to take back names
         for name in CALLS:
             setattr(os, name, getattr(self, name))
 
@@ -181,12 +208,26 @@ def lines_of(summary):
 
 
 RUNS = [
-    ("rings.approx", "rings.rows", ""), ("rings.model", "rings.rows", "-b 1 --values"), ("rings.cert", "rings.rows", "--exact rings.model --values"), ("rings.cert", "rings.gzip", "-b 1 --exact rings.model"),
-    ("rings.order", "rings.rows", "--values"), ("rings.order", "rings.bzip2", "--steps 3 --values"), ("colors.model", "colors.rows", "-b 1"), ("colors.blocks", "colors.xz", ""), ("colors.triangle", "colors.rows", ""),
-    ("waves.model", "waves.rows", ""), ("waves.model", "waves.gzip", "-b 1 --values"), ("waves.red", "waves.rows", "--exact waves.model --tolerance 0.5"), ("waves.order", "waves.rows", "--tolerance 0.1"),
-    ("rings.approx", "rings.bare", "--unlabelled"), ("rings.approx", "rings.csv", "--dense --on-bad-row nan"), ("rings.approx", "rings.csv", "--dense --on-bad-row skip --values"),
-    ("rings.model", "rings.bad", "--on-bad-row nan -b 1"), ("waves.model", "waves.bad", "--on-bad-row skip --values"), ("serials.model", "serials.bad", "--on-bad-row nan --values"),
-]  # fmt: skip
+    ("rings.approx", "rings.rows", ""),
+    ("rings.model", "rings.rows", "-b 1 --values"),
+    ("rings.cert", "rings.rows", "--exact rings.model --values"),
+    ("rings.cert", "rings.gzip", "-b 1 --exact rings.model"),
+    ("rings.order", "rings.rows", "--values"),
+    ("rings.order", "rings.bzip2", "--steps 3 --values"),
+    ("colors.model", "colors.rows", "-b 1"),
+    ("colors.blocks", "colors.xz", ""),
+    ("colors.triangle", "colors.rows", ""),
+    ("waves.model", "waves.rows", ""),
+    ("waves.model", "waves.gzip", "-b 1 --values"),
+    ("waves.red", "waves.rows", "--exact waves.model --tolerance 0.5"),
+    ("waves.order", "waves.rows", "--tolerance 0.1"),
+    ("rings.approx", "rings.bare", "--unlabelled"),
+    ("rings.approx", "rings.csv", "--dense --on-bad-row nan"),
+    ("rings.approx", "rings.csv", "--dense --on-bad-row skip --values"),
+    ("rings.model", "rings.bad", "--on-bad-row nan -b 1"),
+    ("waves.model", "waves.bad", "--on-bad-row skip --values"),
+    ("serials.model", "serials.bad", "--on-bad-row nan --values"),
+]
 
 
 @pytest.mark.parametrize("model, rows, options", RUNS, ids=lambda value: value)
@@ -208,14 +249,17 @@ def test_killed_again_and_again_it_comes_to_the_same_end(models, tmp_path, model
             killed += 1
         assert killed >= 1 and (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
         assert done.out == expected.out and lines_of(done.err) == lines_of(expected.err)
-        assert [line for line in done.err.splitlines() if line.startswith("Warning: ")] == [line for line in expected.err.splitlines() if line.startswith("Warning: ")]
+        assert [line for line in done.err.splitlines() if line.startswith("Warning: ")] == [
+            line for line in expected.err.splitlines() if line.startswith("Warning: ")
+        ]
         assert sorted(os.listdir(tmp_path)) == ["expected", "out"]
         os.unlink(tmp_path / "out")
 
 
 @pytest.mark.parametrize("power, before", [(False, "before\n"), (True, None)], ids=["killed", "power gone"])
 def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same_end(models, tmp_path, power, before):
-    """At every call to the disk, one after the other. What stands under the output's name is the previous file or the whole new one, at any time."""
+    """At every call to the disk, one after the other. What stands under the output's name is the previous file or the
+    whole new one, at any time."""
     (tmp_path / "rows").write_text("".join((models / "waves.rows").read_text().splitlines(keepends=True)[:70]))
     command = ["predict", "--values", "rows", models / "waves.model"]
     expected = forked(tmp_path, *command, "expected", block=600)
@@ -248,9 +292,14 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
     first = forked(tmp_path, *command, prepare=lambda: Disk(32, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9)
     kept = int(re.fullmatch(r".*^(\d+) rows are kept in out\.partial: the same command goes on behind them\.\n", first.err, re.M | re.S)[1])
     assert 0 < kept < ROWS and not (tmp_path / "out").exists()
-    assert (tmp_path / "out.partial").read_bytes() == b"".join((tmp_path / "expected").read_bytes().splitlines(keepends=True)[:kept])
+    assert (tmp_path / "out.partial").read_bytes() == b"".join(
+        (tmp_path / "expected").read_bytes().splitlines(keepends=True)[:kept]
+    )
     second = forked(tmp_path, *command)
-    assert f"Going on behind row {kept}, from out.partial.\n" in second.err and (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert (
+        f"Going on behind row {kept}, from out.partial.\n" in second.err
+        and (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+    )
 
 
 class Full(Disk):
@@ -280,11 +329,16 @@ def test_a_full_disk_keeps_what_reached_it(models, tmp_path):
     went_on = set()
     for at in range(1, 60, 4):
         done = forked(tmp_path, *command, "--resume", "out", prepare=lambda: Full(at), code=1)
-        assert re.search(r"^Error: out(\.partial)?: No space left on device$", done.err, re.M) and (tmp_path / "out").read_text() == "before\n"
+        assert (
+            re.search(r"^Error: out(\.partial)?: No space left on device$", done.err, re.M)
+            and (tmp_path / "out").read_text() == "before\n"
+        )
         done = forked(tmp_path, *command, "--resume", "out", prepare=lambda: Full(12), code=1)  # and once more
         went_on.add("Going on" in done.err)
         done = forked(tmp_path, *command, "--resume", "out")
-        assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and sorted(os.listdir(tmp_path)) == ["expected", "out"]
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and sorted(
+            os.listdir(tmp_path)
+        ) == ["expected", "out"]
         (tmp_path / "out").write_text("before\n")
     assert went_on == {False, True}
 
@@ -294,13 +348,22 @@ def test_a_bad_row_ends_the_run_and_the_next_goes_on_past_it(models, tmp_path):
     (tmp_path / "rows").write_text("".join(lines[:123] + ["foo\n"] + lines[123:250] + ["bar\n"] + lines[250:]))
     command = ["predict", "rows", models / "rings.approx"]
     first = forked(tmp_path, *command, "--resume", "out", code=1)
-    assert first.err.splitlines()[-2:] == ["123 rows are kept in out.partial: the same command goes on behind them.", "Error: rows:124: 'foo' found, expected a label"]
+    assert first.err.splitlines()[-2:] == [
+        "123 rows are kept in out.partial: the same command goes on behind them.",
+        "Error: rows:124: 'foo' found, expected a label",
+    ]
     again = forked(tmp_path, *command, "--resume", "out", code=1)
-    assert again.err.splitlines()[-1] == "Error: rows:124: 'foo' found, expected a label"  # the number in the whole file
+    assert (
+        again.err.splitlines()[-1] == "Error: rows:124: 'foo' found, expected a label"
+    )  # the number in the whole file
     expected = forked(tmp_path, *command, "--on-bad-row", "nan", "expected")
     last = forked(tmp_path, *command, "--resume", "--on-bad-row", "nan", "out")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and last.out == expected.out
-    assert lines_of(last.err) == lines_of(expected.err) and "Warning: rows:124: 'foo'" in last.err and "Warning: rows:252: 'bar'" in last.err
+    assert (
+        lines_of(last.err) == lines_of(expected.err)
+        and "Warning: rows:124: 'foo'" in last.err
+        and "Warning: rows:252: 'bar'" in last.err
+    )
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
@@ -311,7 +374,10 @@ def test_a_compressed_file_that_is_cut_off_keeps_the_rows_before(models, tmp_pat
     kept = int(re.search(r"^(\d+) rows are kept", done.err, re.M)[1])
     assert 0 < kept < ROWS and done.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
     again = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
-    assert f"Going on behind row {kept}," in again.err and again.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
+    assert (
+        f"Going on behind row {kept}," in again.err
+        and again.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
+    )
 
 
 # ---- what does not match
@@ -319,7 +385,8 @@ def test_a_compressed_file_that_is_cut_off_keeps_the_rows_before(models, tmp_pat
 
 @pytest.fixture
 def stopped(models, tmp_path):
-    """stopped(*options, rows=...) leaves a run of these options stopped half-way in the folder, and returns its command without --resume."""
+    """stopped(*options, rows=...) leaves a run of these options stopped half-way in the folder, and returns its command
+    without --resume."""
     (tmp_path / "rows").write_bytes((models / "rings.rows").read_bytes())
     (tmp_path / "bad").write_bytes((models / "rings.bad").read_bytes())
     for name in ("rings.cert", "rings.order", "waves.order", "rings.model"):
@@ -327,7 +394,13 @@ def stopped(models, tmp_path):
 
     def stop(*options, rows="rows", model="rings.cert"):
         command = ["predict", *options, rows, model, "out"]
-        done = forked(tmp_path, *command, "--resume", prepare=lambda: Disk(30, death=lambda: os.kill(os.getpid(), signal.SIGTERM)), code=143)
+        done = forked(
+            tmp_path,
+            *command,
+            "--resume",
+            prepare=lambda: Disk(30, death=lambda: os.kill(os.getpid(), signal.SIGTERM)),
+            code=143,
+        )
         assert " rows are kept in out.partial" in done.err
         return command
 
@@ -335,11 +408,15 @@ def stopped(models, tmp_path):
 
 
 OTHER = [
-    ([], ["-b", "1"], r"begun with -b 0, and this command has 1"), ([], ["--values"], "begun with --values off, and this command has on"), (["--values"], [], "begun with --values on, and this command has off"),
-    ([], ["--unlabelled"], "begun with --unlabelled off, and this command has on"), ([], ["--dense"], "begun with --dense off, and this command has on"),
-    ([], ["--delim", ";"], "begun with --delim ',', and this command has ';'"), ([], ["--exact", "rings.model"], "begun with --exact off, and this command has on"),
+    ([], ["-b", "1"], r"begun with -b 0, and this command has 1"),
+    ([], ["--values"], "begun with --values off, and this command has on"),
+    (["--values"], [], "begun with --values on, and this command has off"),
+    ([], ["--unlabelled"], "begun with --unlabelled off, and this command has on"),
+    ([], ["--dense"], "begun with --dense off, and this command has on"),
+    ([], ["--delim", ";"], "begun with --delim ',', and this command has ';'"),
+    ([], ["--exact", "rings.model"], "begun with --exact off, and this command has on"),
     ([], ["--max-line", "1"], "begun with --max-line 256, and this command has 1"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("first, then, words", OTHER)
@@ -354,11 +431,20 @@ def test_other_options_are_refused_and_nothing_is_lost(stopped, tmp_path, first,
 
 def test_steps_and_tolerance_are_options_too(stopped, tmp_path):
     stopped("--steps", 3, model="rings.order")
-    assert "begun with --steps 3, and this command has 4;" in forked(tmp_path, "predict", "--resume", "--steps", 4, "rows", "rings.order", "out", code=1).err
-    assert "begun with --steps 3, and this command has unset;" in forked(tmp_path, "predict", "--resume", "rows", "rings.order", "out", code=1).err
+    assert (
+        "begun with --steps 3, and this command has 4;"
+        in forked(tmp_path, "predict", "--resume", "--steps", 4, "rows", "rings.order", "out", code=1).err
+    )
+    assert (
+        "begun with --steps 3, and this command has unset;"
+        in forked(tmp_path, "predict", "--resume", "rows", "rings.order", "out", code=1).err
+    )
     os.unlink(tmp_path / "out.partial")  # to start from the beginning
     stopped("--tolerance", 0.1, model="waves.order")
-    assert "begun with --tolerance 0.1, and this command has 0.2;" in forked(tmp_path, "predict", "--resume", "--tolerance", 0.2, "rows", "waves.order", "out", code=1).err
+    assert (
+        "begun with --tolerance 0.1, and this command has 0.2;"
+        in forked(tmp_path, "predict", "--resume", "--tolerance", 0.2, "rows", "waves.order", "out", code=1).err
+    )
 
 
 def test_another_model_or_input_is_refused(stopped, tmp_path):
@@ -368,7 +454,11 @@ def test_another_model_or_input_is_refused(stopped, tmp_path):
         done = forked(tmp_path, *command, "--resume", code=1)
         assert done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove it to start from the beginning"
 
-    model, rows, times = (tmp_path / "rings.cert").read_bytes(), (tmp_path / "rows").read_bytes(), os.stat(tmp_path / "rows")
+    model, rows, times = (
+        (tmp_path / "rings.cert").read_bytes(),
+        (tmp_path / "rows").read_bytes(),
+        os.stat(tmp_path / "rows"),
+    )
     (tmp_path / "rings.cert").write_bytes((tmp_path / "rings.order").read_bytes())
     refused("begun with another model than rings.cert")
     (tmp_path / "rings.cert").write_bytes(model)
@@ -383,7 +473,13 @@ def test_another_model_or_input_is_refused(stopped, tmp_path):
     forked(tmp_path, "predict", "--resume", "moved/rows", "rings.cert", "out")
 
 
-@pytest.mark.parametrize("line, other, words", [(rb"fastsvm \S+\n", b"fastsvm 0.0.1\n", r"begun by fastsvm 0\.0\.1, and this is \S+"), (rb"instructions \S+\n", b"instructions mmx\n", r"begun with mmx instructions, and this run would use \S+")])
+@pytest.mark.parametrize(
+    "line, other, words",
+    [
+        (rb"fastsvm \S+\n", b"fastsvm 0.0.1\n", r"begun by fastsvm 0\.0\.1, and this is \S+"),
+        (rb"instructions \S+\n", b"instructions mmx\n", r"begun with mmx instructions, and this run would use \S+"),
+    ],
+)
 def test_another_program_or_processor_is_refused(stopped, tmp_path, line, other, words):
     from zlib import crc32
 
@@ -392,13 +488,18 @@ def test_another_program_or_processor_is_refused(stopped, tmp_path, line, other,
     body = re.sub(rb"fastsvm_resume .*\n", b"fastsvm_resume 1\n", body[: body.rindex(b"end ")])
     (tmp_path / "out.partial.state").write_bytes(body + b"end %08x\n" % crc32(body))
     done = forked(tmp_path, *command, "--resume", code=1)
-    assert re.fullmatch(f"Error: out.partial: {words}; remove it to start from the beginning", done.err.splitlines()[-1])
+    assert re.fullmatch(
+        f"Error: out.partial: {words}; remove it to start from the beginning", done.err.splitlines()[-1]
+    )
 
 
 def test_what_becomes_of_bad_rows_can_change_until_there_is_one(stopped, models, tmp_path):
     command = stopped("--on-bad-row", "skip", rows="bad")
     done = forked(tmp_path, "predict", "--resume", "--on-bad-row", "nan", "bad", "rings.cert", "out", code=1)
-    assert "Error: out.partial: begun with --on-bad-row skip, which has met bad rows, and this command has nan;" in done.err
+    assert (
+        "Error: out.partial: begun with --on-bad-row skip, which has met bad rows, and this command has nan;"
+        in done.err
+    )
     done = forked(tmp_path, *command, "--max-line", 300, "--resume", code=1)
     assert "Error: out.partial: begun with --max-line 256, and this command has 300;" in done.err
     forked(tmp_path, *command, "--resume")
@@ -416,11 +517,21 @@ def test_a_damaged_state_or_other_lines_are_refused(stopped, models, tmp_path):
             with pytest.raises(FileError) as refused:
                 PartialOutput(str(tmp_path / "out"), [])
             assert str(refused.value) == f"{tmp_path}/out.partial.state: {why.format(tmp_path / 'out.partial')}"
-    assert forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1] == f"Error: out.partial.state: {why.format('out.partial')}"
+    assert (
+        forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1]
+        == f"Error: out.partial.state: {why.format('out.partial')}"
+    )
     (tmp_path / "out.partial.state").write_bytes(state)
     for other, words in (
-        (lines[:-1], f"{len(lines) - 1} bytes found, expected the {len(lines)} that out.partial.state speaks of; remove both to start from the beginning"),
-        (b"x" + lines[:-1], "other lines found than those that out.partial.state speaks of; remove both to start from the beginning"),
+        (
+            lines[:-1],
+            f"{len(lines) - 1} bytes found, expected the {len(lines)} that out.partial.state speaks of; "
+            "remove both to start from the beginning",
+        ),
+        (
+            b"x" + lines[:-1],
+            "other lines found than those that out.partial.state speaks of; remove both to start from the beginning",
+        ),
     ):
         (tmp_path / "out.partial").write_bytes(other)
         assert forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1] == f"Error: out.partial: {words}"
@@ -434,7 +545,11 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
     command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
     (tmp_path / "out.partial").write_text("precious\n")
     done = forked(tmp_path, *command, code=1)
-    assert done.err.splitlines()[-1] == "Error: out.partial: found without out.partial.state, which says how far it came; remove it to start from the beginning"
+    assert (
+        done.err.splitlines()[-1]
+        == "Error: out.partial: found without out.partial.state, which says how far it came; "
+        "remove it to start from the beginning"
+    )
     assert (tmp_path / "out.partial").read_text() == "precious\n" and os.listdir(tmp_path) == ["out.partial"]
     os.unlink(tmp_path / "out.partial")
     (tmp_path / "precious").write_text("precious\n")
@@ -442,18 +557,31 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
     assert "Error: out: Too many levels of symbolic links\n" in forked(tmp_path, *command, code=1).err
     assert (tmp_path / "precious").read_text() == "precious\n"
     os.unlink(tmp_path / "out.partial")
-    for source, words in (("rings.rows", ["out.partial", models / "rings.approx"]), ("rings.approx", [models / "rings.rows", "out.partial"])):
+    for source, words in (
+        ("rings.rows", ["out.partial", models / "rings.approx"]),
+        ("rings.approx", [models / "rings.rows", "out.partial"]),
+    ):
         (tmp_path / "out.partial").write_bytes((models / source).read_bytes())
         done = forked(tmp_path, "predict", "--resume", *words, "out", code=1)
-        assert done.err.splitlines()[-1] == "Error: out.partial: it is where the lines of out are kept, and an input; nothing was written"
+        assert (
+            done.err.splitlines()[-1]
+            == "Error: out.partial: it is where the lines of out are kept, and an input; nothing was written"
+        )
         assert (tmp_path / "out.partial").read_bytes() == (models / source).read_bytes()
 
 
 @pytest.mark.parametrize(
     "words, message",
-    [(["-", "MODEL", "out"], "needs a TEST_FILE that is a file"), (["pipe", "MODEL", "out"], "needs a TEST_FILE that is a file"), (["ROWS", "MODEL"], "needs an OUTPUT_FILE that is a file"),
-     (["ROWS", "MODEL", "-"], "needs an OUTPUT_FILE"), (["ROWS", "MODEL", "/dev/stdout"], "needs an OUTPUT_FILE"), (["ROWS", "MODEL", "/dev/null"], "needs an OUTPUT_FILE"), (["ROWS", "MODEL", "pipe"], "needs an OUTPUT_FILE")],
-)  # fmt: skip
+    [
+        (["-", "MODEL", "out"], "needs a TEST_FILE that is a file"),
+        (["pipe", "MODEL", "out"], "needs a TEST_FILE that is a file"),
+        (["ROWS", "MODEL"], "needs an OUTPUT_FILE that is a file"),
+        (["ROWS", "MODEL", "-"], "needs an OUTPUT_FILE"),
+        (["ROWS", "MODEL", "/dev/stdout"], "needs an OUTPUT_FILE"),
+        (["ROWS", "MODEL", "/dev/null"], "needs an OUTPUT_FILE"),
+        (["ROWS", "MODEL", "pipe"], "needs an OUTPUT_FILE"),
+    ],
+)
 def test_streams_cannot_be_gone_on_with(fastsvm, models, tmp_path, words, message):
     os.mkfifo(tmp_path / "pipe")
     places = {"MODEL": models / "rings.approx", "ROWS": models / "rings.rows"}
@@ -461,18 +589,40 @@ def test_streams_cannot_be_gone_on_with(fastsvm, models, tmp_path, words, messag
     assert message in " ".join(done.err.split()) and os.listdir(tmp_path) == ["pipe"]
 
 
-@pytest.mark.parametrize("name, words", [("nowhere/out", "No such file or directory"), (".", "Is a directory"), ("x" * 250, "File name too long"), ("new/", "Is a directory"), ("", "No such file or directory")])
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("nowhere/out", "No such file or directory"),
+        (".", "Is a directory"),
+        ("x" * 250, "File name too long"),
+        ("new/", "Is a directory"),
+        ("", "No such file or directory"),
+    ],
+)
 def test_a_place_that_cannot_be_written_is_named(models, tmp_path, name, words):
-    done = forked(tmp_path, "predict", "-q", "--resume", models / "rings.rows", models / "rings.approx", name, code=None)
-    assert (done.code, done.err) == (1, f"Error: {name}: {words}\n") or done.code == 2 and "needs an OUTPUT_FILE that is a file" in " ".join(done.err.split())
+    done = forked(
+        tmp_path, "predict", "-q", "--resume", models / "rings.rows", models / "rings.approx", name, code=None
+    )
+    assert (
+        (done.code, done.err) == (1, f"Error: {name}: {words}\n")
+        or done.code == 2
+        and "needs an OUTPUT_FILE that is a file" in " ".join(done.err.split())
+    )
     assert os.listdir(tmp_path) == []
-    assert "nowhere: No such file" in forked(tmp_path, "predict", "--resume", "nowhere", models / "rings.approx", "out", code=1).err and os.listdir(tmp_path) == []
+    assert (
+        "nowhere: No such file"
+        in forked(tmp_path, "predict", "--resume", "nowhere", models / "rings.approx", "out", code=1).err
+        and os.listdir(tmp_path) == []
+    )
 
 
 def test_two_runs_at_once_are_refused(models, tmp_path):
     command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
     with PartialOutput(str(tmp_path / "out"), []) as output:
-        assert forked(tmp_path, *command, code=1).err.splitlines()[-1] == "Error: out.partial: another fastsvm is writing it"
+        assert (
+            forked(tmp_path, *command, code=1).err.splitlines()[-1]
+            == "Error: out.partial: another fastsvm is writing it"
+        )
         output.begin({})
         output.write(b"1\n")
         output.mark({"rows": 1})
@@ -516,15 +666,33 @@ def test_a_run_that_is_not_stopped_leaves_the_output_alone(fastsvm, models, tmp_
     done = fastsvm("predict", "--resume", models / "rings.rows", models / "rings.approx", "out")
     assert (done.out, done.err) == (plain.out, plain.err)
     assert os.readlink(tmp_path / "out") == "folder/target" and os.listdir(tmp_path / "folder") == ["target"]
-    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and stat.S_IMODE(
+        (tmp_path / "out").stat().st_mode
+    ) == 0o640
 
 
 def test_an_empty_input_and_one_of_bad_rows_alone(models, tmp_path):
     (tmp_path / "empty").write_text(""), (tmp_path / "bad").write_text("foo\n" * 3000)
-    for rows, options in (("empty", []), ("empty", ["-b", "1"]), ("bad", ["--on-bad-row", "skip"]), ("bad", ["--on-bad-row", "nan", "-b", "1"])):
+    for rows, options in (
+        ("empty", []),
+        ("empty", ["-b", "1"]),
+        ("bad", ["--on-bad-row", "skip"]),
+        ("bad", ["--on-bad-row", "nan", "-b", "1"]),
+    ):
         expected = forked(tmp_path, "predict", "--json", *options, rows, models / "rings.model", "expected")
         for at in range(4, 70, 5):
-            first = forked(tmp_path, "predict", "--json", "--resume", *options, rows, models / "rings.model", "out", prepare=lambda: Disk(at), code=None)
+            first = forked(
+                tmp_path,
+                "predict",
+                "--json",
+                "--resume",
+                *options,
+                rows,
+                models / "rings.model",
+                "out",
+                prepare=lambda: Disk(at),
+                code=None,
+            )
             done = forked(tmp_path, "predict", "--json", "--resume", *options, rows, models / "rings.model", "out")
             assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and done.out == expected.out
             assert sorted(os.listdir(tmp_path)) == ["bad", "empty", "expected", "out"]
@@ -536,11 +704,23 @@ def test_an_empty_input_and_one_of_bad_rows_alone(models, tmp_path):
 def test_a_run_that_is_stopped_before_its_first_row_leaves_nothing(models, tmp_path):
     (tmp_path / "rows").write_text("foo\n1 1:1\n")
     done = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
-    assert done.err.splitlines()[-1] == "Error: rows:1: 'foo' found, expected a label" and "are kept" not in done.err and os.listdir(tmp_path) == ["rows"]
+    assert (
+        done.err.splitlines()[-1] == "Error: rows:1: 'foo' found, expected a label"
+        and "are kept" not in done.err
+        and os.listdir(tmp_path) == ["rows"]
+    )
 
 
 def test_without_the_option_a_stopped_run_keeps_nothing(models, tmp_path):
-    forked(tmp_path, "predict", models / "rings.rows", models / "rings.approx", "out", prepare=lambda: Disk(4, death=lambda: os.kill(os.getpid(), signal.SIGTERM)), code=143)
+    forked(
+        tmp_path,
+        "predict",
+        models / "rings.rows",
+        models / "rings.approx",
+        "out",
+        prepare=lambda: Disk(4, death=lambda: os.kill(os.getpid(), signal.SIGTERM)),
+        code=143,
+    )
     assert os.listdir(tmp_path) == []
 
 
@@ -571,12 +751,19 @@ def test_what_can_be_kept(tmp_path):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
     assert can_be_kept(str(tmp_path / "file")) and can_be_kept(str(tmp_path / "new"))
-    assert not any(map(can_be_kept, (None, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/2", str(tmp_path / "pipe"), str(tmp_path))))
+    assert not any(
+        map(
+            can_be_kept,
+            (None, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/2", str(tmp_path / "pipe"), str(tmp_path)),
+        )
+    )
 
 
 def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
     (tmp_path / "out").write_text("before\n")
-    monkeypatch.setattr(os, "access", lambda path, how: how != os.W_OK)  # the tests may be root's, who may write anything
+    monkeypatch.setattr(
+        os, "access", lambda path, how: how != os.W_OK
+    )  # the tests may be root's, who may write anything
     with pytest.raises(FileError, match="out: Permission denied"):
         PartialOutput(str(tmp_path / "out"), [])
     assert os.listdir(tmp_path) == ["out"]
@@ -590,9 +777,27 @@ def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path, compressed):
     text = (models / "rings.rows").read_bytes()
     (tmp_path / "rows").write_bytes(gzip.compress(text * 20) if compressed else text)
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "check_resume.py", "--size", "0.005" if compressed else "0.02", "--kills", "2", "--every", "0", "--seed", "1", "--folder", tmp_path, tmp_path / "rows", models / "rings.approx"],
-        capture_output=True, text=True, timeout=PATIENCE, env={**os.environ, "PATH": f"{os.path.dirname(FASTSVM)}:{os.environ['PATH']}"},
-    )  # fmt: skip
+        [
+            sys.executable,
+            ROOT / "scripts" / "check_resume.py",
+            "--size",
+            "0.005" if compressed else "0.02",
+            "--kills",
+            "2",
+            "--every",
+            "0",
+            "--seed",
+            "1",
+            "--folder",
+            tmp_path,
+            tmp_path / "rows",
+            models / "rings.approx",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env={**os.environ, "PATH": f"{os.path.dirname(FASTSVM)}:{os.environ['PATH']}"},
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the same bytes and the same summary" in done.stdout and os.listdir(tmp_path) == ["rows"]
     assert json.loads(done.stdout.splitlines()[-1])["kills"] <= 2

@@ -103,9 +103,14 @@ def models(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("model", ["exact", "compiled", "geometry", "triangle", "blocks", "geometry --steps 5", "compiled --on-bad-row nan", "certified --exact exact"])
+@pytest.mark.parametrize(
+    "model",
+    ["exact", "compiled", "geometry", "triangle", "blocks", "geometry --steps 5", "compiled --on-bad-row nan",
+     "certified --exact exact"],
+)  # fmt: skip
 def test_predict_loads_nothing_heavy(models, model):
-    model, *options = (models / word if word == "exact" and number else word for number, word in enumerate(model.split()))
+    model, *options = model.split()
+    options = [models / word if word == "exact" else word for word in options]
     loaded = _modules_after("predict", "-q", *options, DATA / "colors.test", models / model, "/dev/null")
     assert "fastsvm_cli._native" in loaded
     assert not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich", "libsvm"}

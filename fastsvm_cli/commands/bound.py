@@ -34,7 +34,8 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
     from fastsvm_cli.survey import Options, survey_files  # numpy
 
     with Progress("bound", quiet=quiet) as progress:
-        options = Options(labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line, progress=progress)
+        layout = {"labelled": not unlabelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
+        options = Options(**layout, progress=progress)
         report = survey_files(data_or_model, options)
     if as_json:
         import json

@@ -8,8 +8,9 @@ _KEPT = 1 << 24
 
 
 def fallback(model, model_file, file, tolerance, wait):
-    """The exact model behind a certified one, read when a row first needs it; None without a `file`, an ExactFile. Whether it is the right one is found out beside
-    the first rows: before anything is written if `wait`, else as soon as it is known, and before the end. Raises UsageError and ModelFormatError."""
+    """The exact model behind a certified one, read when a row first needs it; None without a `file`, an ExactFile.
+    Whether it is the right one is found out beside the first rows: before anything is written if `wait`, else as soon
+    as it is known, and before the end. Raises UsageError and ModelFormatError."""
     import click
 
     regression = model.header.regression
@@ -26,14 +27,17 @@ def fallback(model, model_file, file, tolerance, wait):
     from fastsvm_cli.prediction import Fallback
 
     if not model.certified:
-        what = "its labels are exact already" if model.ordered else "a LIBSVM model found, whose labels are exact already" if model.proves else "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
+        what = "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
+        if model.proves:
+            what = f"{'its' if model.ordered else 'a LIBSVM model found, whose'} labels are exact already"
         raise ModelFormatError(model_file, what)
     file.expect(model.fingerprint, model_file, wait)
     return Fallback(file.load, tolerance or 0.0, file.check)
 
 
 class ExactFile:
-    """The file that a compiled model came from, if its fingerprint says so, which a thread of its own takes. Raises FileError."""
+    """The file that a compiled model came from, if its fingerprint says so, which a thread of its own takes. Raises
+    FileError."""
 
     def __init__(self, path: str):
         from threading import Thread
@@ -87,7 +91,8 @@ class ExactFile:
         from fastsvm_cli.errors import ModelFormatError
 
         if found != self._wanted:
-            raise ModelFormatError(self.path, f"this is not the model that {self._model_file} was compiled from (their fingerprints differ)")
+            why = f"this is not the model that {self._model_file} was compiled from (their fingerprints differ)"
+            raise ModelFormatError(self.path, why)
 
     def _read(self) -> None:
         from fastsvm_cli.fingerprint import fingerprint_of

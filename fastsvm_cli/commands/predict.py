@@ -15,19 +15,30 @@ from fastsvm_cli.commands.options import FileCommand, data_options, threads_opti
 @click.option("--tolerance", type=click.FloatRange(0), metavar="E", help="For regression. With --exact: evaluate the rows whose radius exceeds E. With an ordered model: stop as soon as a value is proven within E of svm-predict's.")
 @click.option("--steps", type=click.IntRange(1), metavar="K", help="With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value, radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's where the radius reaches beyond zero.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
-@click.option("--on-bad-row", type=click.Choice(["stop", "skip", "nan"]), default="stop", show_default=True, help="What becomes of a line that is no row, or a row that the model cannot evaluate. stop: it ends the run. skip: it is left out. nan: a line of nan stands in its place. Then the first ten are named and all are counted.")
-@click.option("--resume", is_flag=True, help="Keep what is finished in OUTPUT_FILE.partial until the end; the same command goes on from there, if a run was stopped. For files only. [default: OUTPUT_FILE as a whole, or nothing]")
+@click.option(
+    "--on-bad-row", type=click.Choice(["stop", "skip", "nan"]), default="stop", show_default=True,
+    help="What becomes of a line that is no row, or a row that the model cannot evaluate. stop: it ends the run. skip: "
+    "it is left out. nan: a line of nan stands in its place. With the last two, the first ten are named, all are counted.",
+)  # fmt: skip
+@click.option(
+    "--resume", is_flag=True,
+    help="Keep what is finished in OUTPUT_FILE.partial until the end: if the run is stopped, the same command goes on "
+    "from there. For files only.",
+)  # fmt: skip
 @threads_option
 @data_options
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(probability, quiet, values, exact_file, tolerance, steps, as_json, on_bad_row, resume, threads, dense, delimiter, unlabelled, max_line, test_file, model_file, output_file):
+def command(
+    probability, quiet, values, exact_file, tolerance, steps, as_json, on_bad_row, resume, threads, dense, delimiter,
+    unlabelled, max_line, test_file, model_file, output_file,
+):  # fmt: skip
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
     A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and may be
-    compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the summary to standard error;
-    rows are written as they arrive.
+    compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the
+    summary to standard error; rows are written as they arrive.
 
     \b
       fastsvm predict test.txt train.model.approx out
@@ -72,7 +83,7 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
     within = tolerance if model.ordered and header.regression and exact_file is None else None
     if within is not None and (steps is not None or values or probability):
         raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
-    to_file = output_file is not None and not is_standard_output(output_file) and (os.path.isfile(output_file) or not os.path.exists(output_file))
+    to_file = not is_standard_output(output_file) and (os.path.isfile(output_file) or not os.path.exists(output_file))
     exact = fallback(model, model_file, exact_model, tolerance if within is None else None, wait=resume or not to_file)
     if exact is not None and probability and model.reduced:
         header = exact.model.header
@@ -106,7 +117,8 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
             return Output(output_file)
         from fastsvm_cli.resume import Origin, ResumableOutput
 
-        options = {"-b": probability, "--values": values, "--exact": exact_file is not None, "--tolerance": tolerance, "--steps": steps}
+        options = {"-b": probability, "--values": values, "--exact": exact_file is not None}
+        options |= {"--tolerance": tolerance, "--steps": steps}
         options |= {"--dense": dense, "--delim": delimiter, "--unlabelled": unlabelled}
         origin = Origin(test_file, model_file, digest, options, on_bad_row, max_line)
         inputs = [file for file in (test_file, model_file, exact_file) if file is not None]
@@ -116,12 +128,13 @@ def command(probability, quiet, values, exact_file, tolerance, steps, as_json, o
     with Progress("predict", quiet=quiet or rows_on_screen) as progress, open_output() as output:
         if not resume or not output.whole:
             chunks = read_chunks(
-                test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line, on_read=bytes_read(test_file, progress), place=place, bad_rows=bad_rows
-            )
+                test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line,
+                on_read=bytes_read(test_file, progress), place=place, bad_rows=bad_rows,
+            )  # fmt: skip
             going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
             tally = predict(
-                model, chunks, output.write, path=test_file, probability=bool(probability), values=values, labelled=not unlabelled, exact=exact, tolerance=within,
-                bad_rows=bad_rows, **going_on,
+                model, chunks, output.write, path=test_file, probability=bool(probability), values=values,
+                labelled=not unlabelled, exact=exact, tolerance=within, bad_rows=bad_rows, **going_on,
             )  # fmt: skip
         else:
             tally = output.tally
@@ -172,8 +185,10 @@ def _check_files(test_file, output_file):
     """What can be gone on with, after a stop, is a file."""
     from fastsvm_cli.partial import can_be_kept
 
-    if test_file == "-" or (os.path.exists(test_file) and not os.path.isfile(test_file) and not os.path.isdir(test_file)):
-        raise click.UsageError("--resume needs a TEST_FILE that is a file: standard input and pipes cannot be read again.")
+    kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
+    if test_file == "-" or (os.path.exists(test_file) and not any(kind(test_file) for kind in kinds)):
+        why = "standard input and pipes cannot be read again"
+        raise click.UsageError(f"--resume needs a TEST_FILE that is a file: {why}.")
     if not can_be_kept(output_file):
         raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
 

@@ -43,7 +43,8 @@ def parse_model(text: bytes, path: str) -> Model:
 
 
 def check_start(start: bytes, path: str) -> None:
-    """Raises ModelFormatError where a file that begins so is no model: a hundred gigabytes of data need not be read to know it."""
+    """Raises ModelFormatError where a file that begins so is no model: a hundred gigabytes of data need not be read to
+    know it."""
     _kind(start, path)
 
 

@@ -142,13 +142,15 @@ nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool
     return nb::make_tuple(Chunk{std::make_shared<Rows>(std::move(result.rows))}, fault, result.fields, from + result.consumed);
 }
 
-nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t keep) {
+nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leading, bool dense,
+                            const std::string& delimiter, std::int64_t fields, std::int64_t keep) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
     AroundResult result;
     {
         const nb::gil_scoped_release release;
-        result = parse_around(bytes.data(), bytes.size(), first_line, text_format(leading, dense, delimiter, fields, ""), static_cast<std::size_t>(keep));
+        const Format format = text_format(leading, dense, delimiter, fields, "");
+        result = parse_around(bytes.data(), bytes.size(), first_line, format, static_cast<std::size_t>(keep));
     }
     nb::list gaps, faults;
     for (const Gap& gap : result.gaps) gaps.append(nb::make_tuple(gap.row, gap.lines));
@@ -567,9 +569,10 @@ NB_MODULE(_native, m) {
           "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with coefficients a (n).");
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "", "plain_comments"_a = false,
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
-    m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
-          "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were left out, how many lines)], [(line, fault)] of the first "
-          "`keep` of them, fields per row).");
+    m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false,
+          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
+          "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were "
+          "left out, how many lines)], [(line, fault)] of the first `keep` of them, fields per row).");
     m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a, "single"_a = false,
           "Numbers between blanks, the last one followed by a line end; single: of single precision. Returns (numbers, offset after them).");
     m.def("format_numbers", &format_numbers<Numbers>, "values"_a, "One line of shortest texts.");

@@ -17,7 +17,8 @@ struct Gap {
 struct AroundResult {
     Rows rows;              // those that could be read; first_line is that of the text
     std::vector<Gap> gaps;  // in order; no two before the same row
-    std::vector<std::pair<std::int64_t, std::string>> faults;  // line number, "what was found, what was expected", of the first ones
+    // Of the first ones: line number, "what was found, what was expected".
+    std::vector<std::pair<std::int64_t, std::string>> faults;
     std::int64_t fields = -1;  // dense: values in every row, as the first row that could be read has
 };
 
