@@ -16,7 +16,8 @@ _NEEDS = {  # kernel_type -> the keys its formula needs
     "precomputed": (),
 }
 _DENSITY_MARKS = 10
-_CONTROLS = {"\r": "a carriage return", "\v": "a vertical tab", "\f": "a form feed"}  # blanks to some programs, part of a word to others
+#: Blanks to some programs, part of a word to others.
+_CONTROLS = {"\r": "a carriage return", "\v": "a vertical tab", "\f": "a form feed"}
 
 
 class Header:
@@ -98,18 +99,21 @@ def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int 
 
 
 def line_words(line: bytes, path: str, number: int) -> "list[str]":
-    """The words of a model file's line. line: with or without its line end, LF or CR LF; number: for the message. Raises ModelFormatError."""
+    """The words of a model file's line. line: with or without its line end, LF or CR LF; number: its own, for the message.
+    Raises ModelFormatError."""
     if not line.isascii():
         raise ModelFormatError(path, "a byte that is not ASCII found", number)
     text = line.decode("ascii").removesuffix("\n").removesuffix("\r").replace("\t", " ")
     if not text.isprintable():
         odd = next(c for c in text if not c.isprintable())
-        raise ModelFormatError(path, f"{_CONTROLS.get(odd, 'a control character')} found inside a line, expected blanks or tabs between words", number)
+        what = _CONTROLS.get(odd, "a control character")
+        raise ModelFormatError(path, f"{what} found inside a line, expected blanks or tabs between words", number)
     return text.split()
 
 
 def read_own_header(text: bytes, path: str, *, end: bytes, keys, optional=()) -> "tuple[Header, dict, int, int]":
-    """As read_header, for a file of ours, whose first line, which says the kind, was read. keys: of this kind, all there; optional: of this kind, too."""
+    """As read_header, for a file of ours, whose first line, which says the kind, was read. keys: of this kind, all there;
+    optional: of this kind, too."""
     header, own, offset, line = read_header(text, path, end=end, own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2)
     for key in keys:
         if key not in own:

@@ -1,5 +1,5 @@
-"""Version 2 of fastsvm's own files: whatever is changed after they were written is noticed, in one sentence, and before anything else is said; line ends
-may change. Version 1, which had no checksum, is read as ever."""
+"""Version 2 of fastsvm's own files: whatever is changed after they were written is noticed, in one sentence, and before
+anything else is said; line ends may change. Version 1, which had no checksum, is read as ever."""
 
 import random
 import subprocess
@@ -52,14 +52,23 @@ def test_the_first_and_the_last_two_lines_are_guarded_as_well(name):
 def test_the_lines_of_the_checksum_are_not_needed_twice_nor_missing_nor_moved():
     text = read("c_svc.approx")
     line = text[text.rindex(b"checksum") : -len(b"end\n")]
-    for changed in (text.replace(line, b""), text.replace(line, line * 2), text.replace(line, b"checksum\n"), text.replace(line, line.upper()), text.replace(line, line[:-1] + b" \n")):
+    for changed in (
+        text.replace(line, b""),
+        text.replace(line, line * 2),
+        text.replace(line, b"checksum\n"),
+        text.replace(line, line.upper()),
+        text.replace(line, line[:-1] + b" \n"),
+    ):
         assert fault_of(changed) == f"m: {CHANGED}"
     assert "unknown key 'checksum'" in fault_of(sealed(text.replace(b"precision", line + b"precision")))
     fault_of(text.replace(b"maclaurin 2", b"maclaurin 1"))  # which had none
     fault_of(unsealed(text).replace(b"maclaurin 1", b"maclaurin 2"))
     for word in (b"svm_type c_svc", b"gamma 0.15"):  # the sum of another file
         other = sealed(text.replace(word, word + b" "))
-        assert other != text and fault_of(text.replace(line, other[other.rindex(b"checksum") : -len(b"end\n")])) == f"m: {CHANGED}"
+        assert (
+            other != text
+            and fault_of(text.replace(line, other[other.rindex(b"checksum") : -len(b"end\n")])) == f"m: {CHANGED}"
+        )
 
 
 @pytest.mark.parametrize("name", COMPILED + REDUCED)
@@ -89,12 +98,16 @@ def test_a_copy_with_other_line_ends_is_still_guarded():
         assert CHANGED in fault_of((text[:at] + b"9" + text[at + 1 :]).replace(b"\n", b"\r\n"))
 
 
-@pytest.mark.parametrize("byte, name", [(b"\r", "a carriage return"), (b"\v", "a vertical tab"), (b"\f", "a form feed")])
+@pytest.mark.parametrize(
+    "byte, name", [(b"\r", "a carriage return"), (b"\v", "a vertical tab"), (b"\f", "a form feed")]
+)
 @pytest.mark.parametrize("version", [1, 2])
 def test_bytes_that_only_some_programs_take_for_blanks_are_faults(byte, name, version):
     for old in (b"expansion 0 0", b"gamma 0.15", b"center\n", b"fingerprint "):
         text = sealed(read("c_svc.approx").replace(old, old.replace(b" ", byte, 1) if b" " in old else byte + old, 1))
-        assert fault_of(text if version == 2 else unsealed(text)).endswith(f": {name} found inside a line, expected blanks or tabs between words")
+        assert fault_of(text if version == 2 else unsealed(text)).endswith(
+            f": {name} found inside a line, expected blanks or tabs between words"
+        )
 
 
 @pytest.mark.parametrize("name", REDUCED)

@@ -1,4 +1,5 @@
-"""Where fastsvm reads a file otherwise than svm-predict does: never in silence. Each line of the README's tables of differences, and small damage at random."""
+"""Where fastsvm reads a file otherwise than svm-predict does: never in silence. Each line of the README's tables of
+differences, and small damage at random."""
 
 import random
 import re
@@ -15,7 +16,17 @@ from fastsvm_cli.prediction import predict
 from fastsvm_cli.scores import summary_lines
 
 GOLDEN = ROOT / "tests" / "golden"
-MODEL = b"svm_type epsilon_svr\nkernel_type rbf\ngamma 0.1\nnr_class 2\ntotal_sv 3\nrho 0.25\nSV\n1 1:0.5 2:1\n-0.5 2:2 3:-1\n0.75 1:-1 4:0.5\n"
+MODEL = b"""svm_type epsilon_svr
+kernel_type rbf
+gamma 0.1
+nr_class 2
+total_sv 3
+rho 0.25
+SV
+1 1:0.5 2:1
+-0.5 2:2 3:-1
+0.75 1:-1 4:0.5
+"""
 DATA = b"1 1:0.5 2:-1 3:0.25\n-1 1:2 3:1 9:1\n2.5 2:3\n7 1:1e-3 4:2\n1\n-1 1:-1 2:-2 3:-3 4:-4\n"
 
 
@@ -23,7 +34,9 @@ def theirs(svm_predict, folder, data, model, probability=False):
     """What svm-predict makes of the files: its rows, and its summary; None where it refuses them, or dies of them."""
     (folder / "data").write_bytes(data)
     (folder / "model").write_bytes(model)
-    done = subprocess.run([svm_predict, "-b", str(int(probability)), "data", "model", "out"], cwd=folder, capture_output=True, timeout=60)
+    done = subprocess.run(
+        [svm_predict, "-b", str(int(probability)), "data", "model", "out"], cwd=folder, capture_output=True, timeout=60
+    )
     summary = [line for line in done.stdout.decode().splitlines() if "(" in line]
     return None if done.returncode else (folder / "out").read_text().split("\n")[:-1] + summary
 
@@ -47,7 +60,13 @@ def alike(a, b):
     """The same lines, numbers to rounding."""
     words = [[re.findall(r"[-+.\w]+|\S", line) for line in lines] for lines in (a, b)]
     return [len(line) for line in words[0]] == [len(line) for line in words[1]] and all(
-        x == y or (_number(x) is not None and _number(y) is not None and abs(_number(x) - _number(y)) <= 1e-5 * max(1e-2, abs(_number(x)))) or x.lstrip("-") == y.lstrip("-") == "nan"
+        x == y
+        or (
+            _number(x) is not None
+            and _number(y) is not None
+            and abs(_number(x) - _number(y)) <= 1e-5 * max(1e-2, abs(_number(x)))
+        )
+        or x.lstrip("-") == y.lstrip("-") == "nan"
         for left, right in zip(*words)
         for x, y in zip(left, right)
     )
@@ -73,7 +92,23 @@ def data_fault(folder, text, **options):
 
 
 @pytest.mark.parametrize("byte", NAMES, ids=ascii)
-@pytest.mark.parametrize("row", [b"1 1:2%s3:4", b"1 1:2 %s3:4", b"1 1:2%s 3:4", b"1 %s1:2", b"1%s1:2", b"1%s 1:2", b"%s1 1:2", b"1 1:%s2", b"1 1%s:2", b"1 1:2 %s", b"1 1:2%s ", b"1%s"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        b"1 1:2%s3:4",
+        b"1 1:2 %s3:4",
+        b"1 1:2%s 3:4",
+        b"1 %s1:2",
+        b"1%s1:2",
+        b"1%s 1:2",
+        b"%s1 1:2",
+        b"1 1:%s2",
+        b"1 1%s:2",
+        b"1 1:2 %s",
+        b"1 1:2%s ",
+        b"1%s",
+    ],
+)
 def test_bytes_that_libsvm_takes_in_two_ways_are_faults_of_a_row(tmp_path, row, byte):
     text = b"1 1:1\n" + row % byte + (b"\n" if byte != b"\r" else b" \n")
     expected = f"2: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
@@ -85,13 +120,19 @@ def test_bytes_that_libsvm_takes_in_two_ways_are_faults_of_a_row(tmp_path, row, 
 @pytest.mark.parametrize("byte", NAMES, ids=ascii)
 def test_and_of_dense_and_unlabelled_rows(tmp_path, byte):
     expected = f"2: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
-    for row, options in ((b"1,2%s,3", {}), (b"1,%s2,3", {}), (b"1 2%s3", {"delimiter": " "}), (b"1\t2%s\t3", {"delimiter": "\t"}), (b"1%s2,3", {"labelled": False})):
+    for row, options in (
+        (b"1,2%s,3", {}),
+        (b"1,%s2,3", {}),
+        (b"1 2%s3", {"delimiter": " "}),
+        (b"1\t2%s\t3", {"delimiter": "\t"}),
+        (b"1%s2,3", {"labelled": False}),
+    ):
         first = re.sub(rb"%s", b"", row.replace(b"2%s3", b"2 3").replace(b"1%s2", b"1,2"))
         assert data_fault(tmp_path, first + b"\n" + row % byte + b"\n", dense=True, **options) == expected
     assert data_fault(tmp_path, b"1:1\n1:2 %s2:3\n" % byte, labelled=False) == expected
 
 
-def test_every_separator_of_heart_scale_replaced_is_one_error(fastsvm, tmp_path, svm_predict):
+def test_such_a_byte_in_every_row_is_one_error_and_the_output_stays(fastsvm, tmp_path, svm_predict):
     """svm-predict drops what follows such a byte, and so changes labels; here they were blanks."""
     rows = b"".join(b"%d 1:%d 2:0.5 3:%d\n" % (1 - 2 * (i % 2), i % 3, i % 5) for i in range(20))
     for byte in NAMES:
@@ -144,7 +185,11 @@ def test_a_row_that_svm_predict_refuses_though_nothing_would_be_lost_is_read(svm
 
 
 MODEL_FAULTS = {  # name -> (old, new, what is said)
-    "a last line without its end": (b"4:0.5\n", b"4:0.5", "m:10: 2 support vectors found, expected 3: the last one is cut off"),
+    "a last line without its end": (
+        b"4:0.5\n",
+        b"4:0.5",
+        "m:10: 2 support vectors found, expected 3: the last one is cut off",
+    ),
     "gamma inf": (b"gamma 0.1", b"gamma inf", "m:3: gamma 'inf' found, expected a finite number"),
     "gamma nan": (b"gamma 0.1", b"gamma -nan", "m:3: gamma '-nan' found, expected a finite number"),
     "rho inf": (b"rho 0.25", b"rho -inf", "m:6: rho '-inf' found, expected a finite number"),
@@ -157,12 +202,28 @@ MODEL_FAULTS = {  # name -> (old, new, what is said)
     "indices that fall": (b"2:2 3:-1", b"3:-1 2:2", "m:9: index 2 found after index 3, expected increasing indices"),
     "an index twice": (b"2:2 3:-1", b"2:2 2:-1", "m:9: index 2 found after index 2, expected increasing indices"),
     "an index -0": (b"2:2", b"-0:2", "m:9: '-0:2' found, expected index:value"),
-    "an index that wraps": (b"3:-1", b"4294967299:-1", "m:9: '4294967299:-1' found, expected an index of at most 2147483647"),
+    "an index that wraps": (
+        b"3:-1",
+        b"4294967299:-1",
+        "m:9: '4294967299:-1' found, expected an index of at most 2147483647",
+    ),
     "a word that is no entry": (b"3:-1", b"3 -1", "m:9: '3' found, expected index:value"),
-    "a carriage return": (b" 3:-1", b"\r3:-1", "m:9: a carriage return found inside a row, expected blanks or tabs between words"),
+    "a carriage return": (
+        b" 3:-1",
+        b"\r3:-1",
+        "m:9: a carriage return found inside a row, expected blanks or tabs between words",
+    ),
     "a form feed": (b" 3:-1", b"\f3:-1", "m:9: a form feed found inside a row, expected blanks or tabs between words"),
-    "a vertical tab in the header": (b"gamma 0.1", b"gamma\v0.1", "m:3: a vertical tab found inside a line, expected blanks or tabs between words"),
-    "a comment with a colon": (b"3:-1", b"# a:b", "m:9: a comment with a ':' found, which LIBSVM takes for index:value"),
+    "a vertical tab in the header": (
+        b"gamma 0.1",
+        b"gamma\v0.1",
+        "m:3: a vertical tab found inside a line, expected blanks or tabs between words",
+    ),
+    "a comment with a colon": (
+        b"3:-1",
+        b"# a:b",
+        "m:9: a comment with a ':' found, which LIBSVM takes for index:value",
+    ),
     "an entry in a comment": (b"3:-1", b"#3:-1", "m:9: a comment with a ':' found, which LIBSVM takes for index:value"),
     "a NUL byte": (b"3:-1", b"3:-1 # \x00", "m:9: a NUL byte found, expected text"),
     "a blank line": (b"-0.5 2:2", b"\n-0.5 2:2", "m:9: a blank line found, expected a coefficient"),
@@ -170,10 +231,18 @@ MODEL_FAULTS = {  # name -> (old, new, what is said)
     "two keys in a line": (b"\ngamma", b" gamma", "m:2: 3 values of 'kernel_type' found, expected 1"),
     "a value on the next line": (b"gamma ", b"gamma\n", "m:4: unknown key '0.1'; is this another program's model?"),
     "a key twice": (b"gamma 0.1", b"gamma 0.1\ngamma 5", "m:4: key 'gamma' found twice"),
-    "more vectors": (b"total_sv 3", b"total_sv 2", "m:10: text found after the 2 support vectors that total_sv announces"),
+    "more vectors": (
+        b"total_sv 3",
+        b"total_sv 2",
+        "m:10: text found after the 2 support vectors that total_sv announces",
+    ),
     "fewer vectors": (b"total_sv 3", b"total_sv 4", "m:11: 3 support vectors found, expected 4: the file ends"),
     "a negative degree": (b"rbf", b"polynomial\ncoef0 1\ndegree -2", "m:4: a negative degree found"),
-    "a number that wraps": (b"total_sv 3", b"total_sv 4294967299", "m:5: total_sv '4294967299' found, expected a whole number"),
+    "a number that wraps": (
+        b"total_sv 3",
+        b"total_sv 4294967299",
+        "m:5: total_sv '4294967299' found, expected a whole number",
+    ),
     "no gamma": (b"gamma 0.1\n", b"", "m:6: the header ends without 'gamma', which the rbf kernel needs"),
 }
 
@@ -183,12 +252,18 @@ def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, 
     old, new, message = MODEL_FAULTS[name]
     assert MODEL.count(old) == 1
     damaged = MODEL.replace(old, new)
-    assert name == "a number that wraps" or theirs(svm_predict, tmp_path, DATA, damaged) is not None  # whatever it says then
+    if name not in ("a number that wraps", "fewer vectors", "no gamma"):  # memory that was never written
+        assert theirs(svm_predict, tmp_path, DATA, damaged) is not None
     assert fault_of(damaged) == message
 
 
 def test_line_ends_blanks_and_words_that_libsvm_skips_are_read_alike(svm_predict, tmp_path):
-    for new in (MODEL.replace(b"\n", b"\r\n"), MODEL.replace(b"3:-1", b"3:-1 # nothing"), MODEL.replace(b" ", b"\t"), MODEL.replace(b"SV\n", b"SV and more\n")):
+    for new in (
+        MODEL.replace(b"\n", b"\r\n"),
+        MODEL.replace(b"3:-1", b"3:-1 # nothing"),
+        MODEL.replace(b" ", b"\t"),
+        MODEL.replace(b"SV\n", b"SV and more\n"),
+    ):
         assert alike(ours(tmp_path, DATA, new), theirs(svm_predict, tmp_path, DATA, new))
         assert ours(tmp_path, DATA, new) == ours(tmp_path, DATA, MODEL)
 
@@ -200,8 +275,12 @@ def test_keys_in_an_order_that_libsvm_cannot_read_are_read(tmp_path):
 
 # ---- at random
 
-BITS = [b"\r", b"\v", b"\f", b"\0", b"-0", b"0", b"1e400", b"1e-400", b"1e-310", b"nan", b"inf", b"0x10", b"1e", b"+", b"-", b":", b"#", b" #", b" # a:b", b"\t", b"  ", b"\n", b"\r\n",
-        b" \r\n", b"4294967297", b"2147483648", b"2147483647", b"abc", b".", b",", b"\xff", b"\x1c", b": ", b" :", b"1:", b"\r:1", b"SV", b"rho 1", b"\n\n", b"-1", b"1 2:3", b"label 1 2"]  # fmt: skip
+BITS = [
+    b"\r", b"\v", b"\f", b"\0", b"-0", b"0", b"1e400", b"1e-400", b"1e-310", b"nan", b"inf", b"0x10", b"1e", b"+",
+    b"-", b":", b"#", b" #", b" # a:b", b"\t", b"  ", b"\n", b"\r\n", b" \r\n", b"4294967297", b"2147483648",
+    b"2147483647", b"abc", b".", b",", b"\xff", b"\x1c", b": ", b" :", b"1:", b"\r:1", b"SV", b"rho 1", b"\n\n",
+    b"-1", b"1 2:3", b"label 1 2",
+]  # fmt: skip
 
 
 def damaged(text, rng):
@@ -213,13 +292,26 @@ def damaged(text, rng):
     a, b = rng.sample(range(len(lines)), 2)
     lines[a], lines[b] = lines[b], lines[a]
     bit = rng.choice(BITS)
-    return rng.choice((text[:at] + bit + text[at:], text[:at] + bit + text[to:], text[:at] + text[to:], text[:to] + text[at:], text[:first] + bit + text[last:], b"".join(lines), text[:at]))
+    return rng.choice(
+        (
+            text[:at] + bit + text[at:],
+            text[:at] + bit + text[to:],
+            text[:at] + text[to:],
+            text[:to] + text[at:],
+            text[:first] + bit + text[last:],
+            b"".join(lines),
+            text[:at],
+        )
+    )
 
 
 @pytest.mark.parametrize("what", ["data", "model"])
 def test_a_damaged_file_is_refused_or_read_as_svm_predict_reads_it(svm_predict, tmp_path, what):
     rng, read = random.Random(what), 0
-    models = [MODEL, *((GOLDEN / name).read_bytes() for name in ("c_svc.model", "three_classes.model", "one_class.model"))]
+    models = [
+        MODEL,
+        *((GOLDEN / name).read_bytes() for name in ("c_svc.model", "three_classes.model", "one_class.model")),
+    ]
     for _ in range(1200):
         model, data, probability = rng.choice(models), DATA, rng.random() < 0.3
         if what == "data":

@@ -1,4 +1,5 @@
-"""scripts/fuzz.py, a little of it, and without the sanitizers: what it gives to every reader is refused in one line, or read and predicted with."""
+"""scripts/fuzz.py, a little of it, and without the sanitizers: what it gives to every reader is refused in one line, or
+read and predicted with."""
 
 import subprocess
 import sys
@@ -20,7 +21,11 @@ def test_damaged_input_is_refused_or_read():
     assert [line for line in seen if line[3] == "found"] == []
     outcomes = Counter((line[2], line[3]) for line in seen)
     readers = {name for name, _ in outcomes}
-    assert len(seen) == 900 and len(readers) == 18 and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
+    assert (
+        len(seen) == 900
+        and len(readers) == 18
+        and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
+    )
 
 
 def test_an_input_is_known_by_its_number():
@@ -31,7 +36,11 @@ def test_an_input_is_known_by_its_number():
 
 def test_what_it_finds_is_said(tmp_path):
     """A reader that fails: a kind of model that predicts nothing."""
-    (tmp_path / "sitecustomize.py").write_text("import fastsvm_cli.models.border as b\ndef fails(*_): raise KeyError('x')\nb.BorderModel.decision_values = fails\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import fastsvm_cli.models.border as b\n"
+        "def fails(*_): raise KeyError('x')\n"
+        "b.BorderModel.decision_values = fails\n"
+    )
     words = [sys.executable, "-P", str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
     done = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=PATIENCE)
     assert "\tfound\tKeyError: 'x' (" in done.stdout, done.stderr[-2000:]

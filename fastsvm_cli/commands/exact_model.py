@@ -24,10 +24,8 @@ def read_exact_model(model_file: str) -> Source:
 
 
 def text_to_write(model, model_file: str) -> bytes:
-    """The file of a compiled model, once the parser that will read it has read it: what could not be read is not written, and what stood at its place stays.
-
-    model_file: what it was compiled from, for the message. Raises ModelFormatError.
-    """
+    """The file of a compiled model, once the parser that will read it has read it: what could not be read is not
+    written. model_file: what it was compiled from, for the message. Raises ModelFormatError."""
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.models import parse_model
 
@@ -35,7 +33,8 @@ def text_to_write(model, model_file: str) -> bytes:
     try:
         parse_model(text, model_file)
     except ModelFormatError as fault:
-        raise ModelFormatError(model_file, f"the compiled model could not be read back ({fault.why}), and is not written: do its numbers overflow? Scale the data") from None
+        why = f"the compiled model could not be read back ({fault.why}), and is not written: do its numbers overflow?"
+        raise ModelFormatError(model_file, f"{why} Scale the data") from None
     return text
 
 

@@ -19,8 +19,10 @@ class Model:
     reduced: bool           whether its probability parameters may be other than the exact model's
     labels_alone: bool      whether it can tell each row's class without all decision values (Decisions made with labels_only: winner in place of value)
     stop_after(steps)       only where it can: answer from so many points alone, proving less (certified then, with radii)
-    parse(text, path)       class method: the model in a file's content, a compiled model's as checksum.open_compiled gives it; raises ModelFormatError
-    to_text() -> bytes      the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes the same model of it
+    parse(text, path)       class method: the model in a file's content, a compiled model's as checksum.open_compiled gives
+                            it; raises ModelFormatError
+    to_text() -> bytes      the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes the
+                            same model of it
 
     decision_values(chunk, out, until=None)
         Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho is

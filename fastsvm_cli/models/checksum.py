@@ -1,8 +1,10 @@
-"""The checksum of a file of ours: written here, and checked here, for every kind, so that a changed digit is noticed and not believed.
+"""The checksum of a file of ours: written here, and checked here, for every kind, so that a changed digit is noticed and
+not believed.
 
-Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before that line. Reduced sets, which are LIBSVM's files: the last
-word of their last line, of every byte before that word. The digits are those of a fingerprint, line ends counted as LF, so that a copy with CRLF is
-still good. Version 1 of either had no checksum, and is read without one."""
+Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before that line. Reduced sets, which
+are LIBSVM's files: the last word of their last line, of every byte before that word. The digits are those of a
+fingerprint, line ends counted as LF, so that a copy with CRLF is still good. Version 1 of either had no checksum, and is
+read without one."""
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.fingerprint import fingerprint
@@ -23,10 +25,8 @@ def seal_compiled(kind: str, parts: "list[bytes]") -> bytes:
 
 
 def open_compiled(text: bytes, path: str, version: int) -> bytes:
-    """The file of a compiled model as its kind reads it, whatever the version: line ends are LF, the last one is behind `end`, the checksum was good and is gone.
-
-    Raises ModelFormatError.
-    """
+    """The file of a compiled model as its kind reads it, whatever the version: line ends are LF, the last line is `end`,
+    the checksum was good and is gone. Raises ModelFormatError."""
     text = _with_line_feeds(text)
     if not text.endswith(b"\nend\n"):
         raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")
@@ -43,7 +43,7 @@ def open_compiled(text: bytes, path: str, version: int) -> bytes:
 
 
 def seal_reduced(text: bytes) -> bytes:
-    """The file of a reduced set. text: the LIBSVM model, and its last line but for the last word and the line end."""
+    """The file of a reduced set. text: the LIBSVM model, and its last line up to the last word."""
     return text + b" " + fingerprint(text + b" ").encode() + b"\n"
 
 
@@ -56,7 +56,9 @@ def check_reduced(text: bytes, path: str) -> None:
     text = _with_line_feeds(text)
     word = text.rfind(b" ") + 1
     if text[word:] != fingerprint(memoryview(text)[:word]).encode() + b"\n":
-        raise ModelFormatError(path, f"{_CHANGED}, or delete this line to use the file as a LIBSVM model and no more", line)
+        raise ModelFormatError(
+            path, f"{_CHANGED}, or delete this line to use the file as a LIBSVM model and no more", line
+        )
 
 
 def _with_line_feeds(text: bytes) -> bytes:

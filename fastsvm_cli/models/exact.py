@@ -99,7 +99,10 @@ def read_vectors(text: bytes, path: str, header: Header, offset: int, line: int,
     whole = text.rfind(b"\n") + 1
     body = text if whole == len(text) else text[:whole]
     wanted = header.total_sv + more
-    vectors, fault, _, rest = _native.parse(body, first_line=line + 1, leading=header.nr_class - 1, offset=offset, max_rows=wanted, leading_name="a coefficient", plain_comments=True)
+    vectors, fault, _, rest = _native.parse(
+        body, first_line=line + 1, leading=header.nr_class - 1, offset=offset, max_rows=wanted, leading_name="a coefficient",
+        plain_comments=True,
+    )  # fmt: skip
     if fault is not None:
         raise ModelFormatError(path, fault[1], fault[0])
     if vectors.rows < wanted:

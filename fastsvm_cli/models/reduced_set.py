@@ -17,13 +17,15 @@ class Origin:
 
     def line(self) -> str:
         """The line, but for its last word, the checksum."""
-        return " ".join([REDUCED, str(VERSION), self.fingerprint, str(self.count), str(self.longest), *map(repr, self.radius), *map(repr, self.weight)])
+        words = [REDUCED, str(VERSION), self.fingerprint, str(self.count), str(self.longest)]
+        return " ".join([*words, *map(repr, self.radius), *map(repr, self.weight)])
 
     @classmethod
     def parse(cls, line: bytes, pairs: int, path: str, number: int) -> "Origin":
         words = line_words(line, path, number)
         if words[1:2] not in (["1"], [str(VERSION)]):
-            raise ModelFormatError(path, f"version '{' '.join(words[1:2])[:20]}' of the line '{REDUCED}' found, this fastsvm reads up to {VERSION}", number)
+            found = f"version '{' '.join(words[1:2])[:20]}' of the line '{REDUCED}' found"
+            raise ModelFormatError(path, f"{found}, this fastsvm reads up to {VERSION}", number)
         expected = 5 + 2 * pairs + (words[1] != "1")
         if len(words) != expected:
             raise ModelFormatError(path, f"{len(words)} words in the line '{REDUCED}' found, expected {expected}", number)

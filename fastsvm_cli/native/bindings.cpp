@@ -193,8 +193,8 @@ nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count
         skip(true);
         NumberStatus status = NumberStatus::not_a_number;
         const char* const next = p < end ? read_double(p, &number, &status) : p;
-        if (status != NumberStatus::ok || (single && std::fabs(number) > std::numeric_limits<float>::max()) || !ends_word(next))
-            fail_here();
+        const bool too_large = single && std::fabs(number) > std::numeric_limits<float>::max();
+        if (status != NumberStatus::ok || too_large || !ends_word(next)) fail_here();
         p = next;
     }
     skip(false);
@@ -411,7 +411,8 @@ NB_MODULE(_native, m) {
         }, "gamma"_a, "coef0"_a, "kernel_degree"_a, "longest_vector"_a)
         .def("decision_values", [](const Maclaurin& self, const Chunk& chunk, Decisions& out) {
             check_pairs(out, self.pairs());
-            if (out.with_radius && !self.certified()) throw nb::value_error("radii asked of a model without certificates");
+            if (out.with_radius && !self.certified())
+                throw nb::value_error("radii asked of a model without certificates");
             const nb::gil_scoped_release release;
             self.decision_values(*chunk.rows, out);
         }, "chunk"_a, "out"_a);
@@ -567,7 +568,8 @@ NB_MODULE(_native, m) {
         });
     }, "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
           "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with coefficients a (n).");
-    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "", "plain_comments"_a = false,
+    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
+          "plain_comments"_a = false,
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
     m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,

@@ -42,7 +42,8 @@ inline v8 exp_nonpositive(v8 x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    const u8 bits = (u8)p + ((u8)biased << 52);  // the low bits of `biased` hold k; an x above 0, of a negative gamma, may wrap
+    // The low bits of `biased` hold k; those of an x above 0, which a negative gamma makes, may wrap.
+    const u8 bits = (u8)p + ((u8)biased << 52);
     const v8 scaled = (v8)bits;
     return x < -708.0 ? splat(0.0) : scaled;
 }

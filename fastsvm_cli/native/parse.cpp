@@ -25,17 +25,27 @@ std::string quote(const char* p, const char* end, char delimiter = ' ') {
     return out + "'";
 }
 
-// What to say of the token at p, which is not what was wanted there. Cold: the loops that call it are not made longer by it.
-__attribute__((cold, noinline)) std::string token_fault(const char* p, const char* end, const char* wanted, char delimiter = ' ') {
-    for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q) {
-        const char* const name = *q == '\r' ? "a carriage return" : *q == '\v' ? "a vertical tab" : *q == '\f' ? "a form feed" : nullptr;
-        if (name) return std::string(name) + " found inside a row, expected blanks or tabs between words";
+const char* control_name(char c) {
+    switch (c) {
+        case '\r': return "a carriage return";
+        case '\v': return "a vertical tab";
+        case '\f': return "a form feed";
+        default: return nullptr;
     }
+}
+
+// What to say of the token at p, which is not what was wanted there. Cold: the loops that call it are not made longer by it.
+__attribute__((cold, noinline)) std::string token_fault(const char* p, const char* end, const char* wanted,
+                                                        char delimiter = ' ') {
+    for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q)
+        if (const char* const name = control_name(*q))
+            return std::string(name) + " found inside a row, expected blanks or tabs between words";
     return quote(p, end, delimiter) + " found, expected " + wanted;
 }
 
-// The same, of a token that should begin with a number; the number's own status says more.
-__attribute__((cold, noinline)) std::string number_fault(NumberStatus status, const char* p, const char* end, const char* wanted, char delimiter = ' ') {
+// The same, of a token that should be a number; the number's own status says more (ok: something stands behind it).
+__attribute__((cold, noinline)) std::string number_fault(NumberStatus status, const char* p, const char* end,
+                                                         const char* wanted, char delimiter = ' ') {
     switch (status) {
         case NumberStatus::not_finite: return quote(p, end, delimiter) + " found, expected a finite number";
         case NumberStatus::overflow: return quote(p, end, delimiter) + " found, too large for a double";
@@ -176,7 +186,7 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
             double value;
             const char* const next = read_double(p + 1, &value, &status);
             if (status != NumberStatus::ok || !ends_word(next)) {
-                stop(number_fault(status == NumberStatus::ok ? NumberStatus::not_a_number : status, token, end, "index:value"));
+                stop(number_fault(status, token, end, "index:value"));
                 good = false;
                 break;
             }
@@ -243,7 +253,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
                 if (*token == format.delimiter || *token == '\n')
                     piece.fault = std::string("an empty field found, expected ") + wanted;
                 else
-                    piece.fault = number_fault(status == NumberStatus::ok ? NumberStatus::not_a_number : status, token, end, wanted, format.delimiter);
+                    piece.fault = number_fault(status, token, end, wanted, format.delimiter);
                 break;
             }
             if (field < format.leading) {
