@@ -132,5 +132,6 @@ def _kernel_means(x, norms, gamma: float, rows: np.ndarray, count: int, rng: np.
         if np.array_equal(new, cluster):
             break
         cluster = new
-    nearest = [int(rows[np.argmin(distance[:, c])]) for c in range(count) if np.isfinite(distance[:, c]).all()]
+    # Two rows that make up a cluster are as near to its centre as each other: the first, whatever rounding makes of it.
+    nearest = [int(rows[np.argmax(distance[:, c] <= distance[:, c].min() + 1e-9)]) for c in range(count) if np.isfinite(distance[:, c]).all()]
     return list(dict.fromkeys(nearest))
