@@ -464,7 +464,7 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypa
     what lies between two readings is counted, on any machine."""
     from click.testing import CliRunner
 
-    from fastsvm_cli.benchmarks import machine
+    from fastsvm_cli.benchmarks import machine, process
     from fastsvm_cli.benchmarks.timing import interleave
     from fastsvm_cli.commands.bench import command
 
@@ -483,7 +483,7 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypa
 
     monkeypatch.setenv("PATH", str(place / "path"))
     monkeypatch.setattr(machine, "fastsvm_command", lambda: [FASTSVM])
-    monkeypatch.setattr(subprocess, "run", between_ticks(subprocess.run))
+    monkeypatch.setattr(process, "run", between_ticks(process.run))
     monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
     monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
     rows = str(place / "rows")

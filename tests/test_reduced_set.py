@@ -134,7 +134,7 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
     chunks = list(read_chunks(str(test)))
     a, b = labels(exact, chunks), labels(found, chunks)
     if name == "waves":
-        said = float(re.fullmatch(rf"root mean square difference on {test}: (\S+)", first[3])[1])
+        said = float(re.fullmatch(rf"root mean square difference on {test}: (\S+) \([\d.e-]+ % of the spread of the values\)", first[3])[1])
         assert said == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), rel=0.006)
     else:
         assert first[3].startswith(f"labels that differ on {test}: {np.sum(a != b)} of {len(a)} (") and np.any(a != b)

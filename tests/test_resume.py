@@ -604,7 +604,7 @@ def test_a_place_that_cannot_be_written_is_named(models, tmp_path, name, words):
         tmp_path, "predict", "-q", "--resume", models / "rings.rows", models / "rings.approx", name, code=None
     )
     assert (
-        (done.code, done.err) == (1, f"Error: {name}: {words}\n")
+        (done.code, done.err) == (1, f"Error: {name or repr(name)}: {words}\n")
         or done.code == 2
         and "needs an OUTPUT_FILE that is a file" in " ".join(done.err.split())
     )

@@ -381,7 +381,7 @@ def test_a_name_that_is_not_utf_8_is_printed_as_it_is(place):
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
     )
-    assert done.returncode == 0 and done.stdout.endswith(b": caf\xe9.approx\n"), done
+    assert done.returncode == 0 and b": caf\xe9.approx\n" in done.stdout, done
 
 
 def test_bench_tells_such_names_too(place):
