@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Give damaged input to every reader, with the core under AddressSanitizer and UndefinedBehaviorSanitizer, and predict with what is read all the same.
+"""Give damaged input to every reader, with the core under AddressSanitizer and UndefinedBehaviorSanitizer, and predict
+with what is read all the same.
 
     scripts/fuzz.py --inputs 20000                 all readers; a table at the end; exit code 1 if anything was found
     scripts/fuzz.py --only maclaurin --inputs 500
     scripts/fuzz.py --first 1234 --inputs 1        one input again (its number is in its file's name)
 
-Input number n of a seed is the same one always. A finding is a crash, a report of a sanitizer, an exception that is not a line for the user, an answer that
-depends on how the input was cut into chunks, a model that is not read back as written, or a hang; its input is kept in build/fuzz/found. The corpus is
-tests/golden and a few rows below. Builds into build/fuzz (a minute, the first time)."""
+Input number n of a seed is the same one always. A finding is a crash, a report of a sanitizer, an exception that is not
+a line for the user, an answer that depends on how the input was cut into chunks, a model that is not read back as
+written, or a hang; its input is kept in build/fuzz/found. The corpus is tests/golden and a few rows below. Builds into
+build/fuzz (a minute, the first time)."""
 
 import argparse
 import bz2
@@ -35,22 +37,38 @@ DATA = [
     b"+1 0:1 1:.5 2147483647:1e-300\r\n-1 7:0x1p-2 # a comment\r\n3\r\n",
 ]
 UNLABELLED = [b"1:0.5 2:-1\n\n3:1 9:1\n", b"1:1e3\r\n2:2 # comment\r\n"]
-DENSE = [b"1,0.5,-1,0.25\n-1,2,0,1\n2.5,3,3,3\n", b"1;2;3\r\n4; 5 ;6\r\n", b"1 2   3\t4\n5 6 7 8\n", b"1\t2\t0\n3\t4\t5\n"]
-#: Rows that every model predicts: known and unknown features, none, huge and tiny numbers, many entries, serials of a precomputed kernel.
+DENSE = [
+    b"1,0.5,-1,0.25\n-1,2,0,1\n2.5,3,3,3\n",
+    b"1;2;3\r\n4; 5 ;6\r\n",
+    b"1 2   3\t4\n5 6 7 8\n",
+    b"1\t2\t0\n3\t4\t5\n",
+]
+#: Rows that every model predicts: known and unknown features, none, huge and tiny numbers, many entries.
 ROWS = b"".join([
-    b"1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1\n3 0:0.5 1:0.25 8:1\n1 1:1e300 2:-1e300\n1 2:1e-300 4:1e-320\n1 1:1e308 4:1e308 8:-1e308\n2 2000000000:0.25 2147483647:1\n",
+    b"1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1\n3 0:0.5 1:0.25 8:1\n1 1:1e300 2:-1e300\n1 2:1e-300 4:1e-320\n",
+    b"1 1:1e308 4:1e308 8:-1e308\n2 2000000000:0.25 2147483647:1\n",
     b"1 " + b" ".join(b"%d:%g" % (i, (i * 37 % 19) / 7 - 1) for i in range(60)) + b"\n",
     b"".join(b"1 1:%g 2:%g 3:1 4:%g 7:1 8:0.5\n" % (i / 9, 1 - i / 5, i % 3) for i in range(20)),
 ])  # fmt: skip
-SERIALS = b"".join(b"1 0:%d " % (i + 1) + b" ".join(b"%d:%g" % (j, 1 / (1 + i + j)) for j in range(1, 41)) + b"\n" for i in range(5))
+#: Those of a precomputed kernel.
+SERIALS = b"".join(
+    b"1 0:%d " % (i + 1) + b" ".join(b"%d:%g" % (j, 1 / (1 + i + j)) for j in range(1, 41)) + b"\n" for i in range(5)
+)
 
 EXTREMES = [
-    b"0", b"-0", b"1", b"-1", b"2", b"3", b"7", b"1e308", b"-1e308", b"1.7976931348623157e308", b"1e-308", b"1e-320", b"5e-324", b"1e154", b"1e38", b"3.5e38", b"1e9", b"1e19", b"2147483647",
-    b"2147483648", b"-2147483648", b"4294967295", b"4294967297", b"9223372036854775807", b"9223372036854775808", b"18446744073709551616", b"99999999999999999999999999", b"nan", b"-nan", b"inf",
-    b"1e999", b"1e-999", b"0x1p-1074", b"0x1p1023", b"0x", b".", b"-", b"+", b"1e", b"00000000000000000001", b"0." + b"0" * 400 + b"1", b"1" * 400, b"", b"x", b"1:2", b":", b"#",
+    b"0", b"-0", b"1", b"-1", b"2", b"3", b"7", b"1e308", b"-1e308", b"1.7976931348623157e308", b"1e-308", b"1e-320",
+    b"5e-324", b"1e154", b"1e38", b"3.5e38", b"1e9", b"1e19", b"2147483647", b"2147483648", b"-2147483648",
+    b"4294967295", b"4294967297", b"9223372036854775807", b"9223372036854775808", b"18446744073709551616",
+    b"99999999999999999999999999", b"nan", b"-nan", b"inf", b"1e999", b"1e-999", b"0x1p-1074", b"0x1p1023", b"0x",
+    b".", b"-", b"+", b"1e", b"00000000000000000001", b"0." + b"0" * 400 + b"1", b"1" * 400, b"", b"x", b"1:2", b":",
+    b"#",
 ]  # fmt: skip
-BITS = [b"\0", b"\r", b"\v", b"\f", b"\t", b" ", b"\n", b"\r\n", b"\n\n", b"\xff", b"\xc3\xa9", b"\x1b[31m", b"#", b" # a:b", b":", b",", b"end\n", b"SV\n", b"checksum 0\n", b"rank 1\n",
-        b"kernel exponential 0.5\n", b"certified 3\n", b"features 1:2147483647\n", b"fastsvm_reduced 2 ", b"svm_type c_svc\n", b"kernel_type precomputed\n"]  # fmt: skip
+BITS = [
+    b"\0", b"\r", b"\v", b"\f", b"\t", b" ", b"\n", b"\r\n", b"\n\n", b"\xff", b"\xc3\xa9", b"\x1b[31m", b"#",
+    b" # a:b", b":", b",", b"end\n", b"SV\n", b"checksum 0\n", b"rank 1\n", b"kernel exponential 0.5\n",
+    b"certified 3\n", b"features 1:2147483647\n", b"fastsvm_reduced 2 ", b"svm_type c_svc\n",
+    b"kernel_type precomputed\n",
+]  # fmt: skip
 
 
 # ---- damage
@@ -122,7 +140,11 @@ def _other_number(text, others, rng):
     if not words:
         return text
     first, last = rng.choice(words)
-    return text[:first] + b"%r" % (float(text[first:last]) * rng.choice((-1, 0.5, 10, 1e10, 1e100, 1e-10, 0))) + text[last:]
+    return (
+        text[:first]
+        + b"%r" % (float(text[first:last]) * rng.choice((-1, 0.5, 10, 1e10, 1e100, 1e-10, 0)))
+        + text[last:]
+    )
 
 
 def _lines(text, others, rng):
@@ -147,12 +169,16 @@ def _line_ends(text, others, rng):
     return text.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b" \n", b"\0\n")), rng.choice((-1, 1, 3)))
 
 
-CHANGES = [_truncate, _splice, _repeat, _flip, _flip, _insert, _remove, _lines, _lines, _line_ends] + 6 * [_other_number] + 4 * [_word(rb"([^\s:,;]+)")] + 3 * [_word(rb"(?m)^[A-Za-z_]+ .*?([-+.\w]+)(?=\s|$)")]
+CHANGES = [_truncate, _splice, _repeat, _flip, _flip, _insert, _remove, _lines, _lines, _line_ends]
+CHANGES += 6 * [_other_number] + 4 * [_word(rb"([^\s:,;]+)")] + 3 * [_word(rb"(?m)^[A-Za-z_]+ .*?([-+.\w]+)(?=\s|$)")]
 
 
 # ---- readers: a name -> what makes an input of a random generator, and what reads it
 
-MODELS = {name: sorted(path for folder in (GOLDEN, GOLDEN / "version2") for path in folder.glob(f"*{name}")) for name in (".model", ".precomputed", ".reduced", ".approx", ".border", ".order")}
+MODELS = {
+    end: sorted(path for folder in (GOLDEN, GOLDEN / "version2") for path in folder.glob(f"*{end}"))
+    for end in (".model", ".precomputed", ".reduced", ".approx", ".border", ".order")
+}
 
 
 def seeds() -> "dict[str, list[bytes]]":
@@ -161,7 +187,8 @@ def seeds() -> "dict[str, list[bytes]]":
     for path in MODELS[".reduced"] + MODELS[".approx"] + MODELS[".border"] + MODELS[".order"]:
         text = path.read_bytes()
         first = text.split(b"\n", 1)[0].decode().split()
-        kind = f"{first[1]} {first[2]}" if first[0] == "fastsvm_model" else f"reduced set {2 if path.parent.name == 'version2' else 1}"
+        version = 2 if path.parent.name == "version2" else 1
+        kind = f"{first[1]} {first[2]}" if first[0] == "fastsvm_model" else f"reduced set {version}"
         out.setdefault(kind, []).append(text)
     assert set(out) == {"exact model", *(f"{kind} {version}" for kind in (*KINDS, "reduced set") for version in (1, 2))}
     return out
@@ -258,11 +285,13 @@ class Data:
             text = text * (600_000 // (len(text) + 1))  # enough for a thread to take a part
         if not self.compressed:
             return text
-        compress = rng.choice((gzip.compress, bz2.compress, lzma.compress))
+        compress = rng.choice((_gzip, bz2.compress, lzma.compress))
         packed = compress(text)
         if rng.random() < 0.5:
-            other = rng.choice((packed, gzip.compress(b"1 1:1\n"), b"\0\0\0\0", b"rest", bz2.compress(b"")))
-            packed = rng.choice((_flip, _truncate, _splice, _remove, _repeat, lambda a, b, c: a + b[0]))(packed, [other], rng)
+            other = rng.choice((packed, _gzip(b"1 1:1\n"), b"\0\0\0\0", b"rest", bz2.compress(b"")))
+            packed = rng.choice((_flip, _truncate, _splice, _remove, _repeat, lambda a, b, c: a + b[0]))(
+                packed, [other], rng
+            )
         return packed
 
     def read(self, text, rng, folder):
@@ -280,7 +309,11 @@ class Data:
             options["delimiter"] = rng.choice(",; \t")
             options["labelled"] = rng.random() < 0.7
         _native.set_threads(rng.choice((1, 2, 3)))
-        sizes = [1 << 20, rng.choice((1, 2, 3, 5, 17, 100, 4096, 5000, 1 << 16) if len(text) < 100_000 and not self.compressed else (4096, 5000, 1 << 16))]
+        large = (4096, 5000, 1 << 16)
+        sizes = [
+            1 << 20,
+            rng.choice(large if len(text) >= 100_000 or self.compressed else (1, 2, 3, 5, 17, 100, *large)),
+        ]
         found, refused, cut = [], None, False
         for size in sizes:
             rows, fault = [], None
@@ -288,8 +321,8 @@ class Data:
                 for chunk in read_chunks(path, size=size, **options):
                     starts = chunk.indptr.tolist()
                     entries = list(zip(chunk.indices.tolist(), chunk.values.tolist()))
-                    norms = chunk.squared_norms.tolist()
-                    rows += [(label, entries[a:b], norm) for label, a, b, norm in zip(chunk.labels.tolist() or [[]] * chunk.rows, starts, starts[1:], norms)]
+                    labels, norms = chunk.labels.tolist() or [[]] * chunk.rows, chunk.squared_norms.tolist()
+                    rows += [(y, entries[a:b], norm) for y, a, b, norm in zip(labels, starts, starts[1:], norms)]
             except FastsvmError as error:
                 fault, refused = str(error), error
                 cut = cut or isinstance(error, FileError)
@@ -300,15 +333,21 @@ class Data:
         if (rows, fault) != (others, other_fault):
             raise AssertionError(f"rows depend on the size of a chunk ({sizes[1]})")
         if self._models is None:
-            self._models = [load_model(str(path)) for end in (".model", ".approx", ".order", ".border", ".reduced") for path in MODELS[end]]
+            ends = (".model", ".approx", ".order", ".border", ".reduced")
+            self._models = [load_model(str(path)) for end in ends for path in MODELS[end]]
         model = rng.choice(self._models)
         labelled = options.get("labelled", True)
         try:
-            predict(model, read_chunks(path, size=sizes[1], **options), lambda lines: None, path="data", labelled=labelled, values=rng.random() < 0.5)
+            chunks = read_chunks(path, size=sizes[1], **options)
+            predict(model, chunks, lambda lines: None, path="data", labelled=labelled, values=rng.random() < 0.5)
         except FastsvmError as error:
             refused = refused or error
         if refused is not None:
             raise refused
+
+
+def _gzip(text):
+    return gzip.compress(text, mtime=0)
 
 
 class Numbers:
@@ -325,7 +364,8 @@ class Numbers:
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
 
-        offset, count = rng.choice((0, 0, 1, len(text), rng.randrange(len(text) + 2), -1)), rng.choice((0, 1, 2, 5, 6, 7, 1 << 20, 1 << 62, -1))
+        offset = rng.choice((0, 0, 1, len(text), rng.randrange(len(text) + 2), -1))
+        count = rng.choice((0, 1, 2, 5, 6, 7, 1 << 20, 1 << 62, -1))
         try:
             numbers, at = _native.parse_numbers(text, offset, count, rng.random() < 0.5)
             if not all(map(isfinite, numbers)) or not offset < at <= len(text) or len(numbers) != count:
@@ -337,12 +377,14 @@ class Numbers:
             leading, rows = rng.choice((0, 1, 2, 3)), rng.choice((-1, 0, 1, 2, 1000))
             dense = rng.random() < 0.3
             chunk, fault, _, at = _native.parse(
-                text, offset=rng.randrange(len(text) + 1), leading=1 if dense else leading, dense=dense, delimiter=rng.choice(",; \t#"), max_rows=-1 if dense else rows,
-                fields=rng.choice((-1, 0, 1, 2)), leading_name="a coefficient", plain_comments=rng.random() < 0.5,
+                text, offset=rng.randrange(len(text) + 1), leading=1 if dense else leading, dense=dense,
+                delimiter=rng.choice(",; \t#"), max_rows=-1 if dense else rows, fields=rng.choice((-1, 0, 1, 2)),
+                leading_name="a coefficient", plain_comments=rng.random() < 0.5,
             )  # fmt: skip
-            again, fault2, _, _ = _native.parse(_native.format_rows(chunk), leading=1 if dense else leading) if chunk.rows else (chunk, None, 0, 0)
-            if fault2 is not None or again.values.tolist() != chunk.values.tolist():
-                raise AssertionError(f"rows not read back as written: {fault2}")
+            if chunk.rows:
+                again, wrong, _, _ = _native.parse(_native.format_rows(chunk), leading=1 if dense else leading)
+                if wrong is not None or again.values.tolist() != chunk.values.tolist():
+                    raise AssertionError(f"rows not read back as written: {wrong}")
             if fault is not None:
                 raise FastsvmError(fault[1])
 
@@ -392,8 +434,9 @@ def work(arguments) -> None:
                 import traceback
 
                 at = traceback.extract_tb(error.__traceback__)[-1]
-                outcome, why = "found", f"{type(error).__name__}: {error} ({os.path.basename(at.filename)}:{at.lineno})".replace("\n", " ").replace("\t", " ")
-            print("end", number, name, outcome, "".join(c if c.isprintable() else "?" for c in why[:300]), sep="\t", flush=True)
+                outcome, why = "found", f"{type(error).__name__}: {error} ({os.path.basename(at.filename)}:{at.lineno})"
+            why = "".join(c if c.isprintable() else " " for c in why[:300])
+            print("end", number, name, outcome, why, sep="\t", flush=True)
 
 
 class Worker:
@@ -412,14 +455,27 @@ class Worker:
             return
         self.errors = tempfile.TemporaryFile()
         # The interpreter is built without the sanitizers: theirs come first, and with them the library that throws.
-        libraries = [subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip() for name in ("libasan.so", "libstdc++.so")]
-        # The interpreter keeps what it never frees; a size that no file here can need is a finding, and no reason to swap.
+        libraries = [
+            subprocess.run(
+                ["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for name in ("libasan.so", "libstdc++.so")
+        ]
+        # The interpreter keeps what it never frees; a size that no file here can need is a finding, no reason to swap.
         environment = {
-            **os.environ, "LD_PRELOAD": " ".join(libraries), "PYTHONPATH": str(self.package), "PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1",
-            "ASAN_OPTIONS": "detect_leaks=0:max_allocation_size_mb=1024:allocator_may_return_null=0", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-        }  # fmt: skip
-        words = [sys.executable, "-P", __file__, "--worker", "--seed", a.seed, "--only", a.only, "--first", self.next, "--inputs", left, "--step", a.jobs]
-        self.process = subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, env=environment)
+            **os.environ,
+            "LD_PRELOAD": " ".join(libraries),
+            "PYTHONPATH": str(self.package),
+            "PYTHONMALLOC": "malloc",
+            "OPENBLAS_NUM_THREADS": "1",
+            "ASAN_OPTIONS": "detect_leaks=0:max_allocation_size_mb=1024:allocator_may_return_null=0",
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        }
+        words = [sys.executable, "-P", __file__, "--worker", "--seed", a.seed, "--only", a.only]
+        words += ["--first", self.next, "--inputs", left, "--step", a.jobs]
+        self.process = subprocess.Popen(
+            list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, env=environment
+        )
         self.text, self.since = b"", time.monotonic()
 
     def lines(self) -> "list[list[str]]":
@@ -458,7 +514,8 @@ def watch(arguments, package) -> int:
             why = None
             if worker.process.stdout in ready:
                 for word, number, name, *rest in worker.lines():
-                    worker.current, worker.next = ((int(number), name) if word == "begin" else None), int(number) + arguments.jobs
+                    worker.current = (int(number), name) if word == "begin" else None
+                    worker.next = int(number) + arguments.jobs
                     if word == "end":
                         counts[name][rest[0]] += rest[0] != "found"
                         if rest[0] == "found":
@@ -481,14 +538,14 @@ def watch(arguments, package) -> int:
         of = counts[name]
         print(f"{name:26}{sum(of.values()):9,}{of['refused']:9,}{of['read']:9,}{of['found']:7,}")
     total = sum(counts.values(), Counter())
-    print(f"{'all':26}{sum(total.values()):9,}{total['refused']:9,}{total['read']:9,}{total['found']:7,}   {time.monotonic() - start:.0f} s, seed {arguments.seed}")
+    print(f"{'all':26}{sum(total.values()):9,}{total['refused']:9,}{total['read']:9,}{total['found']:7,}")
+    print(f"{time.monotonic() - start:.0f} s, seed {arguments.seed}")
     keep(arguments, package, found)
     return 1 if found else 0
 
 
 def keep(arguments, package, found) -> None:
     """Write the inputs of the findings to build/fuzz/found."""
-    sys.path.insert(0, str(package))
     folder = BUILD / "found"
     folder.mkdir(parents=True, exist_ok=True)
     if not found:
@@ -498,9 +555,11 @@ def keep(arguments, package, found) -> None:
         "all_readers = fuzz.readers(); names = [name for name in all_readers if sys.argv[3] in name]\n"
         "for number in map(int, sys.argv[5:]):\n"
         "    rng = fuzz.generator(int(sys.argv[2]), number); name = fuzz.choose(names, rng)\n"
-        "    open(f'{sys.argv[4]}/{number}-' + name.replace(' ', '_').replace(',', ''), 'wb').write(all_readers[name].make(rng))\n"
+        "    path = f'{sys.argv[4]}/{number}-' + name.replace(' ', '_').replace(',', '')\n"
+        "    open(path, 'wb').write(all_readers[name].make(rng))\n"
     )
-    words = [sys.executable, "-P", "-c", code, str(ROOT / "scripts"), str(arguments.seed), arguments.only, str(folder), *(str(number) for number, _, _ in found)]
+    words = [sys.executable, "-P", "-c", code, str(ROOT / "scripts"), str(arguments.seed), arguments.only, str(folder)]
+    words += [str(number) for number, _, _ in found]
     subprocess.run(words, env={**os.environ, "PYTHONPATH": str(package)}, check=True)
     print(f"Their inputs: {folder}")
 
@@ -508,8 +567,9 @@ def keep(arguments, package, found) -> None:
 def build() -> pathlib.Path:
     """The package, with a core under the sanitizers, in a folder of its own."""
     package = BUILD / "package"
-    words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--disable-pip-version-check", "--target", package, f"-Cbuild-dir={BUILD / 'core'}",
-             "-Ccmake.define.FASTSVM_SANITIZE=ON", "-Ccmake.build-type=RelWithDebInfo"]  # fmt: skip
+    words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--disable-pip-version-check"]
+    words += ["--target", package, f"-Cbuild-dir={BUILD / 'core'}"]
+    words += ["-Ccmake.define.FASTSVM_SANITIZE=ON", "-Ccmake.build-type=RelWithDebInfo"]
     try:
         import nanobind  # noqa: F401
         import scikit_build_core  # noqa: F401
