@@ -12,13 +12,14 @@ from evaluation import parse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import Machine, data_text
-from test_parity import serial_libsvm  # noqa: F401 (a fixture of every test here)
 
 from fastsvm_cli import _native
 from fastsvm_cli.agreement import agreement
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import load_model, parse_model
+
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def run(folder, *words):

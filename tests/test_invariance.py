@@ -7,7 +7,6 @@ import pytest
 from evaluation import decide, parse, values
 from oracles import random_machine
 from reducing import as_rows
-from test_parity import serial_libsvm  # noqa: F401 (a fixture of every test here)
 
 from fastsvm_cli.compilers import reduced_set
 from fastsvm_cli.compilers.blocks import compile_blocks
@@ -19,6 +18,8 @@ from fastsvm_cli.compilers.reduced_set import compile_reduced_set
 from fastsvm_cli.compilers.triangle import compile_triangle
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 POWERS, SCALES, SHIFTS = (2.0**-10, 4.0), (1000.0, 0.37), (3.0, 1000.0, -1e5)
 CHANGES = [(s, 0.0) for s in (*POWERS, *SCALES)] + [(1.0, t) for t in SHIFTS]

@@ -140,7 +140,8 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
         assert first[3].startswith(f"labels that differ on {test}: {np.sum(a != b)} of {len(a)} (") and np.any(a != b)
         y = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
         assert f"({np.sum(b == y)}/{len(y)})" in first[4].split(";")[0] and f"({np.sum(a == y)}/{len(y)})" in first[4].split(";")[1]
-    assert done.err == ""
+    warned = "Warning: values are off by " if name == "waves" else "Warning: "
+    assert done.err == "" or (done.err.startswith(warned) and done.err.count("\n") == 1)
 
 
 @pytest.mark.parametrize("svm_type, classes", TYPES)

@@ -105,10 +105,10 @@ def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
 def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, trained):
     model = trained["rings"][0]
     done = fastsvm("reduce", "--vectors", 10, "--no-finish", model)
-    assert os.listdir(tmp_path) == ["rings.model.reduced"] and done.err == ""
+    assert os.listdir(tmp_path) == ["rings.model.reduced"] and re.fullmatch(r"Warning: .* of these labels are not the exact model's.*\n", done.err)
     text = (tmp_path / "rings.model.reduced").read_text()
     piped = fastsvm("reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes())  # the model through standard input, too
-    assert piped.out == text and piped.err == done.out.replace(": rings.model.reduced", ": standard output")
+    assert piped.out == text and piped.err == done.out.replace(": rings.model.reduced", ": standard output") + done.err
     quiet = fastsvm("reduce", "-q", "--vectors", 10, "--no-finish", model, "-")
     assert quiet.out == text and quiet.err == ""
 
@@ -120,11 +120,24 @@ def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fasts
     done = fastsvm("reduce", *options, "--optimizer", "fixed-point", model, "stalled")
     count = int(re.search(r"-> (\d+) vectors", done.out)[1])
     assert 1 <= count < 40
-    assert re.fullmatch(r"Warning: fixed-point iteration came to no rest.*irprop.*\n", done.err)
+    assert done.err.startswith(f"Warning: fixed-point iteration came to no rest, so that there are {40 - count} vectors fewer than wanted; --optimizer irprop reaches any number.\n")
     assert len(split((tmp_path / "stalled").read_bytes())[0].vectors) == count
     assert np.isfinite(np.array(fastsvm("predict", "-q", test, "stalled").out.split(), float)).all()
     done = fastsvm("reduce", *options, "--optimizer", "irprop", model, "placed")
-    assert "-> 40 vectors" in done.out and done.err == ""
+    assert "-> 40 vectors" in done.out and "rest" not in done.err
+
+
+@pytest.mark.parametrize("init", ["greedy", "random", "alpha", "cluster"])
+def test_fixed_point_iteration_that_places_no_vector_is_an_error(fastsvm, tmp_path, init):
+    """Two rings of rows whose coefficients nearly cancel. The previous output stays."""
+    y, x = svm_read_problem(str(DATA / "rings.train"))
+    svm_save_model(str(tmp_path / "m"), svm_train(y[:120], x[:120], "-q -g 0.5 -c 10"))
+    (tmp_path / "out").write_text("before\n")
+    for options in ([], ["--no-finish"], ["-q"]):
+        done = fastsvm("reduce", "--vectors", 3, "--init", init, "--optimizer", "fixed-point", *options, "m", "out", code=1)
+        assert done.err == "Error: m: fixed-point iteration came to no rest from any of its starts, so that there is no vector to write: --optimizer irprop reaches any number\n" and done.out == ""
+        assert (tmp_path / "out").read_text() == "before\n"
+    assert "-> 3 vectors" in fastsvm("reduce", "--vectors", 3, "--init", init, "--optimizer", "irprop", "m", "out").out
 
 
 def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):

@@ -117,6 +117,11 @@ def test_predict_loads_nothing_heavy(models, model):
     assert not loaded & {"tempfile", "concurrent.futures", "hashlib", "importlib.metadata", "queue", "json"}
 
 
+def test_approx_and_its_trial_load_no_numpy(models):
+    loaded = _modules_after("approx", models / "exact", "/dev/null")
+    assert "fastsvm_cli.trial" in loaded and not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich"}
+
+
 def test_version_and_help_load_no_core():
     for option in ("--version", "--help"):
         loaded = _modules_after(option)

@@ -32,7 +32,7 @@ def k_means(x, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
         raise ModelFormatError(path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data")
     k = min(k, n)
     if k * d > _CENTROIDS:
-        raise ModelFormatError(path, f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.1f} GB, expected at most {8e-9 * _CENTROIDS:.1f} GB")
+        raise ModelFormatError(path, f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most {8e-9 * _CENTROIDS:.3g} GB")
     # Divided by a power of 2, which changes no digit, no square overflows and none that counts underflows.
     largest = float(abs(x).max()) if x.size else 0.0
     unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))

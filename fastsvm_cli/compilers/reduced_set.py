@@ -316,7 +316,7 @@ def compile_reduced_set(
             missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
         z.append(found)
     if not sum(map(len, z)):
-        raise ModelFormatError(model.path, "fixed-point iteration came to no rest from any support vector, so that there is no vector to write: take --optimizer irprop" if missing else "no vector could be placed: scale the data")
+        raise ModelFormatError(model.path, "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write: --optimizer irprop reaches any number" if missing else "no vector could be placed: scale the data")
     if finishing:
         steps = [0]
 
