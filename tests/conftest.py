@@ -36,6 +36,18 @@ def default_signals():
         signal.signal(each, signal.SIG_DFL)
 
 
+@pytest.fixture
+def heard_signals():
+    """For tests whose children are sent signals, however the suite was started: see default_signals."""
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for each, handler in before.items():
+        if handler == signal.SIG_IGN:
+            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
 class Finished:
     """A finished command: code, out, err (text); its str() is what to read when a test fails."""
 

@@ -15,6 +15,9 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
+pytestmark = pytest.mark.usefixtures("heard_signals")
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("signals")
