@@ -300,16 +300,22 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     model = train(tmp_path, "my model", "rings.train", "-t 1 -d 2 -g 0.5 -r 1 -c 0.01", 1200)  # slow enough to be beaten
     shutil.copy(DATA / "rings.test", tmp_path / "my rows")
     done = bench("--try", "--budget", "10%", "--keep", "fast model", "my rows", "my model")
-    said = re.search(r"Fastest within 10 %: (.+), ([\d.e+-]+) \+- [\d.e+-]+ times as fast as .+; ([\d.]+) % of the labels differ\.\n  (fastsvm .+)\n  (fastsvm predict .+ out)\n", done.out)
-    assert said and said[4] == f"fastsvm {said[1].removesuffix(', predict --exact')} 'my model' 'fast model'", str(done)
+    # On a busy machine any of them may win, the exact model too.
+    said = re.search(
+        r"Fastest within 10 %: (.+), ([\d.e+-]+) \+- [\d.e+-]+ times as fast as .+; ([\d.]+) % of the labels differ\.\n"
+        r"(?:No compiled model is faster; .*\n)?(?:  (fastsvm .+)\n)?  (fastsvm predict .+ out)\n", done.out,
+    )  # fmt: skip
+    made = None if said and said[1] == "exact model" else f"fastsvm {said[1].removesuffix(', predict --exact')} 'my model' 'fast model'"
+    assert said and said[4] == made, str(done)
     kept = (tmp_path / "fast model").read_bytes()
     exact = fastsvm("predict", "-q", "my rows", model).out.split()
     labels = fastsvm("predict", "-q", "my rows", "fast model").out.split()
     if "--exact" not in said[5]:
         assert 100 * sum(a != b for a, b in zip(exact, labels, strict=True)) / 6000 == pytest.approx(float(said[3]), abs=0.01) and float(said[3]) <= 10
-    (tmp_path / "fast model").unlink()
+    if made is not None:
+        (tmp_path / "fast model").unlink()
     env = {**os.environ, **ONE_THREAD, "PATH": os.path.dirname(FASTSVM) + os.pathsep + os.environ["PATH"]}
-    for command in (said[4], said[5]):
+    for command in filter(None, (said[4], said[5])):
         subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=True, capture_output=True)
     assert (tmp_path / "fast model").read_bytes() == kept
     assert 100 * sum(a != b for a, b in zip(exact, (tmp_path / "out").read_text().split(), strict=True)) / 6000 <= 10

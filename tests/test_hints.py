@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from conftest import DATA, FASTSVM
+from conftest import DATA, FASTSVM, PATIENCE
 
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
@@ -40,7 +40,7 @@ def errors(place, *words, code=1, input=None):
         input=input,
         stdin=None if input else subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == code and done.stdout == b"", done
     return done.stderr.decode()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import DATA, FASTSVM
+from conftest import DATA, FASTSVM, PATIENCE
 
 from fastsvm_cli import stopping
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
@@ -74,7 +74,7 @@ def run_to(moment, number, place, *words):
         cwd=place,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -115,7 +115,7 @@ def test_at_any_moment(place, words, number, moments):
 def test_while_it_waits_for_rows(place, words, number):
     process = waiting(place, words)
     process.send_signal(number)
-    assert process.wait(20) == 128 + number and process.stderr.read() == b""
+    assert process.wait(PATIENCE) == 128 + number and process.stderr.read() == b""
     assert sorted(os.listdir(place)) == ["fast", "m", "out", "rows"] and (place / "out").read_text() == "before\n"
 
 
@@ -297,7 +297,7 @@ def test_the_cursor_comes_back(place):
     except OSError:  # the terminal's end
         pass
     os.close(main)
-    assert process.wait(20) == 130 and b"\x1b[?25l" in said and said.endswith(b"\x1b[?25h") and b"Traceback" not in said
+    assert process.wait(PATIENCE) == 130 and b"\x1b[?25l" in said and said.endswith(b"\x1b[?25h") and b"Traceback" not in said
 
 
 def test_bench_ends_its_children(place):
@@ -322,6 +322,6 @@ def test_bench_ends_its_children(place):
         assert process.poll() is None, process.stderr.read()
     process.terminate()
     errors = process.stderr.read()  # ends when nobody holds it any more: the children do not outlive it
-    assert process.wait(20) == 143 and b"Traceback" not in errors and os.listdir(scratch) == []
+    assert process.wait(PATIENCE) == 143 and b"Traceback" not in errors and os.listdir(scratch) == []
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import DATA, FASTSVM
+from conftest import DATA, FASTSVM, PATIENCE
 
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
@@ -55,7 +55,7 @@ def shell(place, words, **options):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         **options,
     )
     ran = Ran(words, done.returncode, done.stdout, done.stderr, place)
@@ -358,7 +358,7 @@ def test_any_file_name_can_be_told(place, locale, name):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env={**environment, **locale},
-            timeout=120,
+            timeout=PATIENCE,
         )
         assert done.returncode == code and b"Traceback" not in done.stderr, (words, done)
         return done
