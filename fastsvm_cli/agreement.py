@@ -4,7 +4,7 @@ from math import inf, isfinite, sqrt
 from typing import Iterable
 
 from fastsvm_cli import _native
-from fastsvm_cli.data import bounded
+from fastsvm_cli.data import smaller_chunks
 from fastsvm_cli.models.base import Model
 
 
@@ -63,7 +63,7 @@ def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]")
     one, other = _native.Predictions(), _native.Predictions()
     decisions, others = (_native.Decisions(each.pairs, False, each.labels_alone) for each in (model, reference))
     task, reference_task = model.header.task(), reference.header.task()
-    for chunk in bounded(chunks, max(model.pairs, reference.pairs)):
+    for chunk in smaller_chunks(chunks, max(model.pairs, reference.pairs)):
         model.decision_values(chunk, decisions)
         reference.decision_values(chunk, others)
         _native.predict(task, decisions, False, one)

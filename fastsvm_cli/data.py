@@ -8,7 +8,7 @@ from fastsvm_cli.errors import DataFormatError
 
 #: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller chunks.
 CHUNK_BYTES = 1 << 20
-#: Rows times decision functions evaluated at a time, unless a single row has more.
+#: Rows times decision functions evaluated at a time, unless a single row has more (smaller_chunks).
 MOST_VALUES = 1 << 19
 #: The longest line of data, unless another is asked for: some ten million numbers. A compressed file of two megabytes can hold a line of many gigabytes.
 MAX_LINE = 256_000_000
@@ -102,9 +102,9 @@ def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> I
         first += chunk.rows
 
 
-def bounded(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
-    """The same rows in chunks of which MOST_VALUES decision values at most are held at a time, for a model of so many decision functions: a megabyte of short rows,
-    with a number for each of them and every pair of 300 classes, would be twenty gigabytes."""
+def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
+    """The same rows, so many in a chunk that a model of `pairs` decision functions has MOST_VALUES decision values for them at most: for a
+    megabyte of short rows, with a value for every pair of 300 classes, they would be twenty gigabytes."""
     most = max(1, MOST_VALUES // max(pairs, 1))
     for chunk in chunks:
         if chunk.rows <= most:

@@ -4,7 +4,7 @@ from typing import Callable, Iterable
 
 from fastsvm_cli import _native
 from fastsvm_cli.bad_rows import BadRows
-from fastsvm_cli.data import bounded
+from fastsvm_cli.data import smaller_chunks
 from fastsvm_cli.errors import DataFormatError, RowError
 from fastsvm_cli.header import Header
 from fastsvm_cli.models.base import Model
@@ -68,11 +68,11 @@ def predict(
     header = exact.model.header if exact is not None and probability and model.reduced else model.header
     task, predictions = header.task(), _native.Predictions()
     with_radius = model.certified and (values or exact is not None or model.ordered)
-    # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of the decision values: only svm-predict's
-    # own numbers are sure to give its own probabilities and label, to the last digit.
+    # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of the decision
+    # values: only svm-predict's own numbers are sure to give its own probabilities and label, to the last digit.
     coupled = bool(probability and header.classification and header.nr_class > 2 and (model.proves or exact is not None))
-    labels_only = model.labels_alone and exact is None and not (probability or values or with_radius)
-    decisions = _native.Decisions(model.pairs, with_radius, labels_only)
+    labels_alone = model.labels_alone and exact is None and not (probability or values or with_radius)
+    decisions = _native.Decisions(model.pairs, with_radius, labels_alone)
     # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed; it is not read yet, but has the same classes.
     elects = exact is not None and header.classification and header.nr_class > 2 and not (probability or values)
     again, elected = _native.Decisions(model.pairs, with_radius and not elects, elects), _native.Predictions()
@@ -93,7 +93,7 @@ def predict(
             exact.check(False)
         write(f"labels {' '.join(map(str, header.label))}\n".encode() if header.classification else b"label normal outlier\n")
     tally = tally or Tally(labelled)
-    for chunk in chunks if labels_only else bounded(chunks, model.pairs):
+    for chunk in chunks if labels_alone else smaller_chunks(chunks, model.pairs):
         try:
             evaluate(chunk)
         except RowError as fault:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.data import MAX_LINE, bounded, read_bytes, read_chunks, read_start
+from fastsvm_cli.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.border import BorderModel
@@ -118,7 +118,7 @@ class _Radii:
         self.largest = 0.0
 
     def add(self, chunk: _native.Chunk) -> None:
-        for part in bounded([chunk], self.model.pairs):
+        for part in smaller_chunks([chunk], self.model.pairs):
             self._add(part)
 
     def _add(self, chunk: _native.Chunk) -> None:

@@ -257,6 +257,21 @@ def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exac
         assert different > 0  # or nothing was tested
 
 
+def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeypatch):
+    def found():
+        chunks = list(read_chunks(str(place / "colors.rows")))
+        exact = Answers(load_model(str(place / "colors.model")), chunks)
+        return len(exact.chunks), quality(load_model(str(place / "colors.cert")), exact)
+
+    _, kept = found()
+    monkeypatch.setattr("fastsvm_cli.data.MOST_VALUES", 60)
+    monkeypatch.setattr("fastsvm_cli.benchmarks.quality.KEPT_VALUES", 100)
+    parts, again = found()
+    assert parts > 2 and kept.largest > 0
+    assert (again.rows, again.different, again.largest, again.proven) == (kept.rows, kept.different, kept.largest, kept.proven)
+    assert again.mean == pytest.approx(kept.mean, rel=1e-12)
+
+
 def test_the_largest_difference_of_an_exact_model_is_none(place):
     found = quality(load_model(str(place / "rings.model")), Answers(load_model(str(place / "rings.model")), list(read_chunks(str(place / "rows")))))
     assert found.different == found.largest == found.mean == 0 and found.proven is None

@@ -12,7 +12,7 @@ from oracles import Machine, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin import compile_maclaurin
-from fastsvm_cli.data import bounded
+from fastsvm_cli.data import smaller_chunks
 from fastsvm_cli.models import parse_model
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -71,7 +71,7 @@ def test_compiled_models_of_many_classes_are_bounded_too(tmp_path):
 def test_chunks_are_parted_by_rows_times_pairs():
     chunk = parse([{1: float(i)} for i in range(1, 1101)])
     for pairs, most in ((1, 1100), (1000, 524), (1 << 18, 2), (1 << 21, 1)):
-        parts = list(bounded([chunk], pairs))
+        parts = list(smaller_chunks([chunk], pairs))
         assert [part.rows for part in parts] == [min(most, 1100 - at) for at in range(0, 1100, most)]
         assert [part.first_line for part in parts] == [1 + at for at in range(0, 1100, most)]
         np.testing.assert_array_equal(np.concatenate([np.asarray(part.values) for part in parts]), np.asarray(chunk.values))

@@ -50,8 +50,8 @@ class Bench:
     def __init__(self, test_file: str, exact_file: str, *, folder: str, threads: int, fastsvm: "list[str]", svm_predict: "str | None"):
         self.test_file, self.exact_file, self.folder, self.threads = test_file, exact_file, folder, threads
         self._fastsvm, self._svm_predict = fastsvm, svm_predict
-        self.chunks = list(read_chunks(test_file))
-        self.rows = sum(chunk.rows for chunk in self.chunks)
+        chunks = list(read_chunks(test_file))
+        self.rows = sum(chunk.rows for chunk in chunks)
         if not self.rows:
             raise FileError(test_file, "no rows found, expected some to measure on")
         text = read_bytes(exact_file)
@@ -59,7 +59,8 @@ class Bench:
         if not isinstance(self.model, ExactModel) or self.model.reduced:
             raise ModelFormatError(exact_file, "a compiled model found, expected the LIBSVM model first: the others are compared with it")
         self._fingerprint = fingerprint(text)
-        self.answers = Answers(self.model, self.chunks)
+        self.answers = Answers(self.model, chunks)
+        self.chunks = self.answers.chunks
         self.cases: "list[Case]" = []
         self._outputs = 0
         self._empty = os.path.join(folder, "empty")

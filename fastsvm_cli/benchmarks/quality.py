@@ -5,8 +5,12 @@ from math import isfinite, nan, sqrt
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.data import smaller_chunks
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
+
+#: Decision values of the exact model that are kept while models are compared with it, 128 MB; the others are evaluated for each model again.
+KEPT_VALUES = 1 << 24
 
 
 class Quality:
@@ -34,16 +38,25 @@ def upper_95(different: int, rows: int) -> float:
 
 
 class Answers:
-    """What the exact model says of the rows: chunk by chunk values (rows, pairs) and labels (rows)."""
+    """What the exact model says of the rows, which are parted so that a chunk has MOST_VALUES decision values at most. chunks: those;
+    labels: of each chunk (rows,); score: svm-predict's sums."""
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
-        self.model, self.chunks = model, chunks
-        self.values, self.labels = [], []
+        self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
+        self.labels: "list[np.ndarray]" = []
         self.score = _native.Score()
-        for chunk, decisions, predictions in answers(model, chunks):
-            self.values.append(np.array(decisions.value))
+        self._values: "list[np.ndarray | None]" = []
+        kept = 0
+        for chunk, decisions, predictions in answers(model, self.chunks):
+            kept += chunk.rows * model.pairs
+            self._values.append(np.array(decisions.value) if kept <= KEPT_VALUES else None)
             self.labels.append(np.array(predictions.label))
             self.score.add(chunk, predictions)
+
+    def values(self, at: int) -> np.ndarray:
+        """Decision values (rows, pairs) of a chunk: kept, or evaluated once more where those of all rows would be too many."""
+        kept = self._values[at]
+        return kept if kept is not None else np.array(next(answers(self.model, [self.chunks[at]]))[1].value)
 
 
 def answers(model: Model, chunks, with_radius: bool = False):
@@ -69,7 +82,7 @@ def quality(model: Model, exact: Answers) -> Quality:
         out.rows += chunk.rows
         if not mine.regression:
             out.different += int(np.sum(np.asarray(predictions.label) != exact.labels[at]))
-        difference = np.abs(np.asarray(decisions.value) - exact.values[at])
+        difference = np.abs(np.asarray(decisions.value) - exact.values(at))
         if difference.size and comparable:
             out.largest = max(out.largest, float(difference.max()))
             total += float(difference.sum())

@@ -17,7 +17,8 @@ class Model:
     bounded: bool           whether it counts rows outside a bound (Decisions.outside)
     ordered: bool           whether it counts kernel evaluations (Decisions.kernel_evaluations), because it stops early
     reduced: bool           whether its probability parameters may be other than the exact model's
-    labels_alone: bool      whether it can tell each row's class without all decision values (Decisions made with labels_only: winner in place of value)
+    labels_alone: bool      whether it can tell each row's class without all decision values, and fills Decisions made with
+                            labels_alone: a winner in place of values
     stop_after(steps)       only where it can: answer from so many points alone, proving less (certified then, with radii)
     parse(text, path)       class method: the model in a file's content, a compiled model's as checksum.open_compiled gives
                             it; raises ModelFormatError

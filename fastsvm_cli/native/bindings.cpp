@@ -99,7 +99,7 @@ Chunk select_rows(const Chunk& chunk, const std::vector<std::int64_t>& wanted) {
     return Chunk{to};
 }
 
-// Rows [first, last), in place of a selection that lists them.
+// Rows first, ..., last - 1, with their line numbers.
 Chunk slice_rows(const Chunk& chunk, std::int64_t first, std::int64_t last) {
     if (first < 0 || last < first || last > chunk.rows->rows) throw nb::index_error("row out of range");
     std::vector<std::int64_t> wanted(static_cast<std::size_t>(last - first));
@@ -239,7 +239,7 @@ Certificate read_certificate(const Maclaurin& model, nb::handle certificate) {
 // Decisions are made for a number of pairs, which a model fills; or for labels alone, which some can do without all values.
 void check_pairs(const Decisions& out, std::int64_t pairs, bool labels_alone = false) {
     if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
-    if (out.labels_only && !labels_alone) throw nb::value_error("labels alone have no values");
+    if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
 }
 
 void check_rows(const Chunk& chunk, const std::vector<std::int64_t>& rows) {
@@ -304,7 +304,7 @@ NB_MODULE(_native, m) {
         .def("__len__", [](const Chunk& c) { return c.rows->rows; });
 
     nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
-        .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_only"_a = false)
+        .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_alone"_a = false)
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
@@ -312,7 +312,7 @@ NB_MODULE(_native, m) {
         .def_rw("kernel_evaluations", &Decisions::kernel_evaluations, "by a model that stops early")
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", [](Decisions& self, const std::vector<std::int64_t>& rows, const Decisions& from) {
-            if (self.labels_only || from.labels_only) throw nb::value_error("labels alone have no values");
+            if (self.labels_alone || from.labels_alone) throw nb::value_error("labels alone have no values");
             if (from.pairs != self.pairs || from.rows != static_cast<std::int64_t>(rows.size())) throw nb::value_error("other rows or pairs");
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 if (rows[i] < 0 || rows[i] >= self.rows) throw nb::index_error("row out of range");
@@ -341,7 +341,7 @@ NB_MODULE(_native, m) {
             Decisions& d = nb::cast<Decisions&>(self);
             static double none;
             return nb::cast(nb::ndarray<nb::memview, double>(d.value.empty() ? &none : d.value.data(),
-                                                             {d.labels_only ? 0 : static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
+                                                             {d.labels_alone ? 0 : static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
                             nb::rv_policy::reference);
         }, "(rows, pairs) float64, writable; valid until the next resize")
         .def_prop_ro("radius", [](nb::handle self) -> nb::object {
@@ -581,7 +581,7 @@ NB_MODULE(_native, m) {
     m.def("format_numbers", &format_numbers<Singles>, "values"_a);
     m.def("format_rows", &format_rows, "chunk"_a, "LIBSVM text of a chunk.");
     m.def("predict", [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
-        if (decisions.labels_only && probability) throw nb::value_error("labels alone have no probabilities");
+        if (decisions.labels_alone && probability) throw nb::value_error("labels alone have no probabilities");
         predict(task, decisions, probability, out);
     }, "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>());
     m.def("unsettled", [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
@@ -589,7 +589,7 @@ NB_MODULE(_native, m) {
         return unsettled(task, decisions, probability, tolerance);
     }, "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0, "Rows whose answer the radii leave open.");
     m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds) {
-        if (values && values->labels_only) throw nb::value_error("labels alone have no values");
+        if (values && values->labels_alone) throw nb::value_error("labels alone have no values");
         std::string text;
         {
             const nb::gil_scoped_release release;

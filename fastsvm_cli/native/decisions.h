@@ -8,21 +8,21 @@ namespace fastsvm {
 
 // Reused from chunk to chunk. A pair is a decision function: (i, j) with i < j over the classes, in LIBSVM's order, or the only one.
 struct Decisions {
-    explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_only = false) : pairs(pairs), with_radius(with_radius), labels_only(labels_only) {
-        if (with_radius && labels_only) throw std::invalid_argument("labels alone have no radii");
+    explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_alone = false) : pairs(pairs), with_radius(with_radius), labels_alone(labels_alone) {
+        if (with_radius && labels_alone) throw std::invalid_argument("labels alone have no radii");
     }
     void resize(std::int64_t n) {
         rows = n;
-        if (labels_only) winner.resize(static_cast<std::size_t>(n));
+        if (labels_alone) winner.resize(static_cast<std::size_t>(n));
         else value.resize(static_cast<std::size_t>(n * pairs));
         if (with_radius) radius.resize(static_cast<std::size_t>(n * pairs));
         outside = reference_rows = kernel_evaluations = 0;
     }
     std::int64_t pairs;
     bool with_radius;                  // the caller wants radii, from a model that gives them
-    bool labels_only;                  // the caller wants each row's class and nothing else, from a model that can tell it without all values
+    bool labels_alone;                  // the caller wants each row's class and nothing else, from a model that can tell it without all values
     std::int64_t rows = 0;
-    std::vector<std::int32_t> winner;  // (rows): the class, as its place in the model's labels; with labels_only, in place of values
+    std::vector<std::int32_t> winner;  // (rows): the class, as its place in the model's labels; with labels_alone, in place of values
     std::vector<double> value;         // (rows, pairs)
     std::vector<double> radius;        // (rows, pairs): |value - svm-predict's| is at most this; empty without radii
     std::int64_t outside = 0;          // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion

@@ -8,7 +8,6 @@
 
 #include "kernels.h"
 #include "parallel.h"
-#include "votes.h"
 
 namespace fastsvm {
 
@@ -16,8 +15,8 @@ namespace {
 
 constexpr std::int64_t block_rows = 64;
 
-// Memory must not grow with the number of threads: of each kind of number they hold for the rows they are at, all of them together hold 25 MB at
-// most (one row's apart), each of them 4 MB.
+// Numbers of a kind that a thread may hold for the rows it is at, unless one row has more: 4 MB, and where threads are many, 25 MB for all
+// of them together.
 std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
 
 // Rows done together: as many as `block_rows`, fewer where each thread would not get that many.
@@ -175,7 +174,7 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
     }
 }
 
-// The class whose vectors are nearest, so to say: a guess.
+// The class with the largest sum of kernel values: a guess at the winner.
 int Exact::likely_class(const double* kernel_values) const {
     int best = 0;
     double most = -std::numeric_limits<double>::infinity();
@@ -266,7 +265,15 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
             else winner[r] = found;
         }
     }
-    // As many rows at a time as the reference sum does side by side, one where the values of more are too many.
+    elect_by_reference(rows, first, block, votes, winner);
+    return static_cast<std::int64_t>(block.open.size());
+}
+
+// The winners of the block's open rows, from svm-predict's own values.
+void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes, std::int32_t* winner) const {
+    const std::int64_t pairs = machine_.pairs();
+    const int classes = static_cast<int>(machine_.classes());
+    // As many rows at a time as the reference sum does side by side; one where the values of more would be too many.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
     for (std::size_t at = 0; at < block.open.size();) {
@@ -281,7 +288,6 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
             });
         }
     }
-    return static_cast<std::int64_t>(block.open.size());
 }
 
 void Exact::fast_values(const Rows& rows, Decisions& out) const {
@@ -322,9 +328,9 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
     const std::int64_t pairs = machine_.pairs();
     std::atomic<std::int64_t> reference_rows{0};
     std::int64_t grain = rows_per_block(rows.rows), share = grain;
-    if (out.labels_only) {
+    if (out.labels_alone) {
         grain = std::clamp<std::int64_t>(numbers_per_thread() / std::max<std::int64_t>(padded_, 1), 1, grain);
-        // One row's numbers, one for every pair, may be too many for all threads: few large shares keep few threads busy.
+        // One row's numbers, one for every pair, may be too many for that: few large shares of the rows keep few threads busy.
         const std::int64_t threads = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(pairs, 1));
         share = std::max(grain, (rows.rows + threads - 1) / threads);
     }
@@ -333,7 +339,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
         std::int64_t settled_by_reference = 0;
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
-            if (out.labels_only) {
+            if (out.labels_alone) {
                 settled_by_reference += elect(rows, first, stop, block, out.winner.data() + first);
                 continue;
             }

@@ -10,6 +10,7 @@
 #include "machine.h"
 #include "rounding.h"
 #include "strips.h"
+#include "votes.h"
 
 namespace fastsvm {
 
@@ -18,7 +19,7 @@ namespace fastsvm {
 //
 // Values differ from svm-predict's by rounding only, at most Rounding::radius(). A value whose side of zero (or of one of `thresholds`)
 // that radius leaves open sends its row to the reference sum, so that every label is svm-predict's. Where labels alone are asked for
-// (Decisions::labels_only, more than two classes), kernel values are computed once and only the pairs that can still change the winner
+// (Decisions::labels_alone, more than two classes), kernel values are computed once and only the pairs that can still change the winner
 // get a value.
 class Exact {
 public:
@@ -40,6 +41,7 @@ private:
     void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, double* value) const;
     void sparse_kernel_values(const Columns& row, double squared_norm, double* values) const;
     std::int64_t elect(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, std::int32_t* winner) const;
+    void elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes, std::int32_t* winner) const;
     int likely_class(const double* kernel_values) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     void fold_linear();

@@ -13,7 +13,7 @@ namespace fastsvm {
 
 namespace {
 
-// LIBSVM's macros, which decide what becomes of a number that is none: both give the second one then, std::min and std::max the first.
+// As LIBSVM's own: of two numbers the first of which is NaN they give the second, where std::min and std::max would give the NaN.
 double min(double x, double y) { return x < y ? x : y; }
 double max(double x, double y) { return x > y ? x : y; }
 
@@ -93,7 +93,7 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
-            if (decisions.labels_only) {
+            if (decisions.labels_alone) {
                 out.label[row] = task.labels[static_cast<std::size_t>(decisions.winner[row])];
             } else if (task.regression()) {
                 out.label[row] = value[0];

@@ -33,8 +33,8 @@ struct Predictions {
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
 // The rows whose answer the radii leave open. Without `probability`: the label, by svm-predict's votes (regression: a radius above
-// `tolerance`). With it: the text of label and probabilities, of models of two classes and one-class models; of more classes the coupled
-// probabilities are not a continuous function of the decision values, so that no radius settles them and nobody asks.
+// `tolerance`). With it: the text of label and probabilities; of more than two classes that is every row, because the coupled probabilities are
+// not a continuous function of the decision values, so that no radius settles them.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
 
 // Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
