@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""The experiments of Suttorp and Igel (2007), figures 2 to 5, and rivals, beside `fastsvm reduce`.
+"""The experiments of Suttorp and Igel (2007), figures 1 to 5, and rivals, beside `fastsvm reduce`.
 
-    scripts/reproduce_reduced_set.py figures DATA_DIR MODEL_DIR [--trials 25] [--plot FOLDER]    banana, spambase, mnist1
-    scripts/reproduce_reduced_set.py rivals DATA_DIR MODEL_DIR                                     k-means centres, dlib's reduced2
-    scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR                                      size, disagreement, stock svm-predict
+    scripts/reproduce_reduced_set.py figures DATA_DIR MODEL_DIR [--only NAME] [--trials 25] [--plot FOLDER]
+    scripts/reproduce_reduced_set.py rivals DATA_DIR MODEL_DIR                            k-means centres, dlib's reduced2
+    scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR [--svm-predict PATH]        size, disagreement, svm-predict
 
-DATA_DIR holds banana_scale, spambase_scale, mnist1.t, a9a.t, ...; MODEL_DIR the models that their names say. Needs svm-predict on PATH for `table`, matplotlib for --plot.
+DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ...; MODEL_DIR the models that their
+names say. `figures` goes through banana, spambase, mnist (the digits 0 to 4 against 5 to 9), connect-4, and two sets
+that the paper has not: optdigits, divided like mnist, and mnist1. mnist takes LIBSVM's mnist.scale and mnist.scale.t,
+connect-4 UCI's connect-4.data, where DATA_DIR holds them, and at most 10,000 rows to train on; C and gamma of banana
+are cross-validated, the others are ours, for the paper refers to another one. --plot draws all three panels of a set
+(distance and accuracy by the number of vectors, distance against accuracy) and, of banana, both decision functions.
+Needs svm-predict for `table`, matplotlib for --plot.
 """
 
 import argparse
@@ -20,116 +26,29 @@ import time
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as `fastsvm reduce`: the order of its sums depends on it
 
 import numpy as np
+import svm_predict
+from reduced_set_data import LARGE, SETS
 
-from fastsvm_cli import _native, read_chunks
+from fastsvm_cli import _native
 from fastsvm_cli.compilers.duplicates import merge_duplicates
-from fastsvm_cli.compilers.functions import inner_products, matrix
 from fastsvm_cli.compilers.placement import gaussian
 from fastsvm_cli.compilers.reduced_set import Fit, Problem, finish, kernel_times, place, shares
 from fastsvm_cli.models import load_model
 
 
-def train(rows, labels, gamma, cost):
-    """An exact model of dense rows, by LIBSVM."""
-    from libsvm.svmutil import svm_save_model, svm_train
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(pathlib.Path(folder) / "model")
-        features = [{i + 1: float(v) for i, v in enumerate(row) if v} for row in rows]
-        svm_save_model(path, svm_train(labels.tolist(), features, f"-q -g {gamma} -c {cost}"))
-        return load_model(path)
-
-
-def read(path):
-    chunks = list(read_chunks(str(path)))
-    columns = np.unique(np.concatenate([np.asarray(c.indices) for c in chunks]))
-    x = np.vstack([matrix(c, columns)[0].toarray() for c in chunks])
-    return x, np.concatenate([np.asarray(c.labels)[:, 0] for c in chunks]), columns
-
-
-class Test:
-    """Rows to compare labels on: a two-class model's and a reduced set's."""
-
-    def __init__(self, model, x, y):
-        self.model, self.y = model, y
-        self.problem = Problem(merge_duplicates(model)[0])
-        columns = self.problem.columns
-        self.x = x[0][:, np.searchsorted(x[1], columns)] if len(columns) else x[0]
-        self.norms = np.einsum("ij,ij->i", x[0], x[0])
-        part = self.problem.parts[0]
-        self.exact = kernel_times(self.x, self.norms, part.x, part.norms, part.a, self.problem.gamma)[:, 0] - model.header.rho[0]
-        self.at_vectors = inner_products(model, model.vectors)[0][:, 0]
-
-    def see(self, z, beta=None):
-        """(rho^2 / |Psi|^2, share of labels that differ, accuracy)"""
-        problem = self.problem
-        fit = Fit(problem, [z])
-        beta = problem.unit * (fit.beta[0] if beta is None else beta)
-        z = z if problem.origin is None else z + problem.origin
-        norms = np.einsum("ij,ij->i", z, z)
-        whole, _ = matrix(self.model.vectors, problem.columns)
-        whole = whole.toarray()
-        own = kernel_times(whole, np.einsum("ij,ij->i", whole, whole), z, norms, beta, problem.gamma)[:, 0]
-        offset = np.mean(self.at_vectors - own) - self.model.header.rho[0]
-        f = kernel_times(self.x, self.norms, z, norms, beta, problem.gamma)[:, 0] + offset
-        first, second = self.model.header.label
-        label = np.where(f > 0, first, second)
-        return fit.distance / problem.squared_norm.sum(), float(np.mean((f > 0) != (self.exact > 0))), float(np.mean(label == self.y))
-
-    @property
-    def accuracy(self):
-        first, second = self.model.header.label
-        return float(np.mean(np.where(self.exact > 0, first, second) == self.y))
-
-
-def cross_validated(x, y, gammas, costs):
-    from libsvm.svmutil import svm_train
-
-    features = [{i + 1: float(v) for i, v in enumerate(row) if v} for row in x]
-    import contextlib
-    import io
-
-    def accuracy(gamma, cost):
-        with contextlib.redirect_stdout(io.StringIO()):
-            return svm_train(y.tolist(), features, f"-q -v 5 -g {gamma} -c {cost}")
-
-    return max(((accuracy(g, c), -g, -c) for g in gammas for c in costs))
-
-
-def sets(data, models):
-    """name, Test, numbers of vectors"""
-    rng = np.random.default_rng(0)
-    x, y, columns = read(data / "banana_scale")
-    order = rng.permutation(len(y))
-    mine, rest = order[:400], order[400:]
-    best, g, c = cross_validated(x[mine], y[mine], [0.25, 0.5, 1, 2, 4], [0.25, 0.5, 1, 2, 5, 10])
-    model = train(x[mine], y[mine], -g, -c)
-    print(f"banana: 400 rows, gamma {-g}, C {-c} by cross-validation ({best:.1f} %), {model.header.total_sv} support vectors, {len(rest)} test rows")
-    yield "banana", Test(model, (x[rest], columns), y[rest]), [5, 10, 20, 40]
-    x, y, columns = read(data / "spambase_scale")
-    x = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-9)
-    order = rng.permutation(len(y))
-    mine, rest = order[: len(y) // 2], order[len(y) // 2 :]
-    model = train(x[mine], y[mine], 0.005, 10)
-    print(f"spambase: {len(mine)} rows, zero mean and unit variance, gamma 0.005, C 10, {model.header.total_sv} support vectors, {len(rest)} test rows")
-    yield "spambase", Test(model, (x[rest], np.arange(1, x.shape[1] + 1)), y[rest]), [10, 20, 40, 80]
-    model = load_model(str(models / "mnist1_g0.0001_c10.model"))
-    x, y, columns = read(data / "mnist1.t")
-    everywhere = np.union1d(columns, matrix(model.vectors)[1])
-    wide = np.zeros((len(x), len(everywhere)))
-    wide[:, np.searchsorted(everywhere, columns)] = x
-    print(f"mnist1: gamma 0.0001, C 10, {model.header.total_sv} support vectors, {len(y)} test rows")
-    yield "mnist1", Test(model, (wide, everywhere), y), [5, 10, 20, 40]
-
-
 def figures(options):
-    for name, test, numbers in sets(options.data, options.models):
-        if options.only and name != options.only:
+    for name, (make, numbers, files) in SETS.items():
+        if options.only not in (None, name):
             continue
-        trials = options.trials if name != "mnist1" else max(1, options.trials // 5)
+        missing = [file for file in files if not (options.data / file).exists()]
+        if missing:
+            print(f"{name}: left out, {missing[0]} is not among the data")
+            continue
+        test = make(options, np.random.default_rng(0))
+        trials = options.trials if name not in LARGE else max(1, options.trials // 5)
         print(f"{name}: accuracy of the exact model {100 * test.accuracy:.2f} %; {trials} trials; median (10 %, 90 %)")
         print(f"{'vectors':>8} {'method':<22} {'reached':>8} {'distance':>30} {'accuracy %':>26} {'differ %':>9}")
-        drawn = {}
+        drawn, clouds = {}, {}
         for count in numbers:
             for method, init, optimizer, finishing in (
                 ("fixed-point", "random", "fixed-point", False), ("irprop", "random", "irprop", False), ("irprop, finished", "random", "irprop", True), ("greedy, finished", "greedy", "none", True),
@@ -148,19 +67,29 @@ def figures(options):
                     print(f"{count:>8} {method:<22} {whole:>8}   stalled at {statistics.median(reached):g} vectors")
                     continue
                 low, middle, high = (np.quantile(np.array(seen), q, axis=0) for q in (0.1, 0.5, 0.9))
+                clouds.setdefault(method, []).extend(seen)
                 drawn.setdefault(method, []).append((count, low, middle, high))
                 print(f"{count:>8} {method:<22} {whole:>8} {middle[0]:>10.3g} ({low[0]:.3g}, {high[0]:.3g}) {100 * middle[2]:>12.2f} ({100 * low[2]:.2f}, {100 * high[2]:.2f}) {100 * middle[1]:>8.2f}", flush=True)
         if options.plot:
-            plot(options.plot, name, test, drawn)
+            plot(options.plot, name, test, drawn, clouds)
+            if name == "banana":
+                plot_decision_functions(options.plot, test)
 
 
-def plot(folder, name, test, drawn):
+def plot(folder, name, test, drawn, clouds):
+    """The three panels of figures 2 to 5. drawn: per method, (number, low, median, high) of what Test.see gives;
+    clouds: per method, all of that."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4))
+    figure, (left, right, cloud) = pyplot.subplots(1, 3, figsize=(15, 4))
+    at, rows = (3, "training") if test.trained else (2, "test")
+    for method, points in clouds.items():
+        cloud.scatter([p[0] for p in points], [100 * p[at] for p in points], s=10, alpha=0.7, label=method)
+    distance = "squared distance / |Psi|^2"
+    cloud.set(xlabel=distance, ylabel=f"accuracy on {rows} data, %", xscale="log", title="every trial")
     for method, points in drawn.items():
         counts = [p[0] for p in points]
         for axis, at, scale in ((left, 0, 1), (right, 2, 100)):
@@ -170,8 +99,42 @@ def plot(folder, name, test, drawn):
     right.axhline(100 * test.accuracy, color="black", linewidth=1, linestyle="--", label="exact model")
     right.set(xlabel="approximating vectors", ylabel="accuracy on test data, %")
     right.legend()
+    save(figure, folder, f"reduced_set_{name}.svg")
+
+
+def plot_decision_functions(folder, test):
+    """Figure 1: the exact decision function of two features with its support vectors, and a reduced one of 25 vectors
+    with those; light is the positive side."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    problem, (x, _, y) = test.problem, test.trained
+    part, rng = problem.parts[0], np.random.default_rng(0)
+    z, _ = place(problem, 0, 25, init="random", optimizer="irprop", greedy=shares(problem, 25)[0], rng=rng)
+    z = finish(problem, [z])[0]
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 5), sharex=True, sharey=True)
+    sides = [np.linspace(x[:, j].min() - 0.1, x[:, j].max() + 0.1, 200) for j in range(2)]
+    grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+    functions = [(test.decision_values, part.x, "support vectors"), (test.reduced(z, Fit(problem, [z]).beta[0]), z, "approximating vectors")]
+    for axis, (f, vectors, name) in zip(axes, functions):
+        values = f(grid, np.einsum("ij,ij->i", grid, grid)).reshape(200, 200)
+        most = np.abs(values).max()
+        axis.contourf(*sides, values, levels=20, cmap="gray", vmin=-most, vmax=most, alpha=0.6)
+        axis.contour(*sides, values, levels=[0], colors="black", linewidths=1)
+        for positive, color in ((True, "white"), (False, "black")):
+            of = (y == test.model.header.label[0]) == positive
+            axis.scatter(*x[of].T, s=6, color=color, edgecolors="0.4", linewidths=0.3)
+        axis.scatter(*vectors.T, s=45, facecolors="none", edgecolors="#c1440e", linewidths=1.2)
+        axis.set(title=f"{len(vectors)} {name}")
+    save(figure, folder, "reduced_set_banana_functions.svg")
+
+
+def save(figure, folder, name):
     figure.tight_layout()
-    path = pathlib.Path(folder) / f"reduced_set_{name}.svg"
+    path = pathlib.Path(folder) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
     print(f"wrote {path}")
@@ -252,6 +215,7 @@ def median_seconds(command, repeat=3):
 
 def table(options):
     fastsvm = str(pathlib.Path(sys.executable).parent / "fastsvm")
+    build = svm_predict.chosen(options)[0].path
     print(f"{'model':<12} {'vectors':>8} {'ratio':>6} {'differ or rms':>14} {'accuracy':>34} {'reduce s':>9} {'svm-predict':>12}")
     for name, data, model, ratios in (
         ("a9a", "a9a.t", "a9a_g0.01_c1.model", (0.0025, 0.005, 0.01, 0.02)), ("a9a, g 0.1", "a9a.t", "a9a_g0.1_c1.model", (0.01, 0.02, 0.04)), ("ijcnn1", "ijcnn1.t", "ijcnn1_g0.05_c1.model", (0.0025, 0.005, 0.01)),
@@ -268,7 +232,7 @@ def table(options):
                 source = options.data / ("letter.scale" if model == "letter" else "abalone_scale")
                 model = f"{folder}/model"
                 svm_save_model(model, svm_train(*svm_read_problem(str(source)), arguments))
-            whole = median_seconds(["svm-predict", rows, model, f"{folder}/out"], 1)
+            whole = median_seconds([build, rows, model, f"{folder}/out"], 1)
             for ratio in ratios:
                 start = time.perf_counter()
                 said = subprocess.run([fastsvm, "reduce", "--ratio", str(ratio), "--data", rows, model, f"{folder}/reduced"], check=True, capture_output=True, text=True).stdout.splitlines()
@@ -276,7 +240,7 @@ def table(options):
                 vectors = said[0].split("-> ")[1].split()[0]
                 differ = said[3].split("(")[1].rstrip(")") if "(" in said[3] else said[3].split(": ")[1]
                 score = said[4].split(";")[0].split(" = ")[1].split(" (class")[0]
-                faster = whole / median_seconds(["svm-predict", rows, f"{folder}/reduced", f"{folder}/out"])
+                faster = whole / median_seconds([build, rows, f"{folder}/reduced", f"{folder}/out"])
                 print(f"{name:<12} {vectors:>8} {ratio:>6} {differ:>14} {score:>34} {seconds:>9.1f} {faster:>11.1f}x", flush=True)
 
 
@@ -286,8 +250,9 @@ def main():
     parser.add_argument("data", type=pathlib.Path, metavar="DATA_DIR")
     parser.add_argument("models", type=pathlib.Path, metavar="MODEL_DIR")
     parser.add_argument("--trials", type=int, default=25)
-    parser.add_argument("--only", choices=["banana", "spambase", "mnist1"])
+    parser.add_argument("--only", choices=list(SETS))
     parser.add_argument("--plot", metavar="FOLDER")
+    svm_predict.add_option(parser)
     options = parser.parse_args()
     _native.set_threads(0)
     {"figures": figures, "rivals": rivals, "table": table}[options.what](options)
