@@ -1,0 +1,114 @@
+"""What scripts/ compute beside the program: kernel Fisher and least squares machines, which svm-predict is measured."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+SCRIPTS = ROOT / "scripts"
+sys.path.append(str(SCRIPTS))
+
+import kernel_fisher  # noqa: E402
+from svm_predict import Build  # noqa: E402
+
+GAMMA, RIDGE = 0.3, 0.5
+
+
+def problem(n=60, seed=3):
+    """(x, y, gram): two overlapping clouds, the classes mixed and of different sizes."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.35, 1.0, -1.0)
+    y[0] = 1.0
+    x = np.round(rng.normal(size=(n, 4)) + 0.6 * y[:, None], 3)
+    return x, y, np.exp(-GAMMA * ((x[:, None] - x[None]) ** 2).sum(2))
+
+
+def write_rows(path, x, y):
+    rows = (" ".join(f"{j}:{v!r}" for j, v in enumerate(row, 1) if v) for row in x.tolist())
+    path.write_text("".join(f"{label:g} {row}\n" for label, row in zip(y, rows)))
+
+
+def write_model(folder, *options):
+    """kernel_fisher.py on the file `rows`: (exit code, standard error)"""
+    script = [sys.executable, str(SCRIPTS / "kernel_fisher.py"), *map(str, options), "rows"]
+    done = subprocess.run(script, cwd=folder, capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def test_least_squares_svm_solves_its_system():
+    _, y, gram = problem()
+    a, b = kernel_fisher.fit(gram, y, "ls-svm", RIDGE)
+    np.testing.assert_allclose(gram @ a + b + RIDGE * a, y, atol=1e-10)
+    assert abs(a.sum()) < 1e-10
+
+
+def test_kernel_fisher_is_the_least_under_its_constraints():
+    _, y, gram = problem()
+    a, b = kernel_fisher.fit(gram, y, "fisher", RIDGE)
+
+    def slack(a, b):
+        return gram @ a + b - y
+
+    for side in (y > 0, y < 0):
+        assert abs(slack(a, b)[side].sum()) < 1e-9
+    least = (slack(a, b) ** 2).sum() + RIDGE * (a**2).sum()
+    # Any other that keeps both sums is worse: a step of a, and steps of b and along y that bring the sums back to 0.
+    rng = np.random.default_rng(0)
+    sums = np.array([[(gram @ y)[side].sum(), side.sum()] for side in (y > 0, y < 0)])
+    for _ in range(20):
+        step = 1e-3 * rng.normal(size=len(y))
+        scale, shift = np.linalg.solve(sums, [-(gram @ step)[side].sum() for side in (y > 0, y < 0)])
+        other = a + step + scale * y, b + shift
+        assert max(abs(slack(*other)[side].sum()) for side in (y > 0, y < 0)) < 1e-9
+        assert (slack(*other) ** 2).sum() + RIDGE * (other[0] ** 2).sum() > least
+
+
+@pytest.mark.parametrize("method", kernel_fisher.METHODS)
+def test_models_predict_right_in_libsvm_and_here(tmp_path, fastsvm, svm_predict, method):
+    """From the file of rows to labels: the machine's own formula, fastsvm, svm-predict, and a reduced set of it."""
+    x, y, gram = problem()
+    write_rows(tmp_path / "rows", x, y)
+    assert write_model(tmp_path, "--method", method, "--gamma", GAMMA, "--ridge", RIDGE) == (0, "")
+    a, b = kernel_fisher.fit(gram, y, method, RIDGE)
+    expected = gram @ a + b
+    fastsvm("predict", "-q", "--values", "rows", "rows.model", "values")
+    found = np.loadtxt(tmp_path / "values")
+    np.testing.assert_allclose(found[:, 1], expected, atol=1e-9)
+    labels = np.where(expected > 0, 1.0, -1.0)
+    assert (found[:, 0] == labels).all()
+    subprocess.run([svm_predict, "rows", "rows.model", "theirs"], cwd=tmp_path, check=True, capture_output=True)
+    assert (np.loadtxt(tmp_path / "theirs") == labels).all()
+    fastsvm("reduce", "-q", "--vectors", "30", "rows.model", "reduced")
+    fastsvm("predict", "-q", "--values", "rows", "reduced", "values")
+    assert np.abs(np.loadtxt(tmp_path / "values")[:, 1] - expected).max() < 0.1 * np.abs(expected).max()
+
+
+def test_labels_that_make_no_machine_are_refused(tmp_path):
+    for labels, found in (([1, 2, 3], 3), ([1, 1, 1], 1), ([0.5, 1, 1], 2)):
+        write_rows(tmp_path / "rows", np.ones((3, 1)), labels)
+        said = f"Error: {found} classes found, expected 2, with integers for labels\n"
+        assert write_model(tmp_path, "--gamma", 1) == (1, said)
+        assert not (tmp_path / "rows.model").exists()
+
+
+def test_builds_tell_their_version(svm_predict):
+    build = Build(svm_predict)
+    assert re.fullmatch(r"LIBSVM \d\.\d\d( \(\S+ \S+\))?", build.name), build.name
+    assert str(build) == f"{build.name}, {Path(svm_predict).resolve()}"
+
+
+def test_version_is_read_from_a_program_that_holds_it(tmp_path):
+    (tmp_path / "svm.c").write_text("int libsvm_version = 299;\nint main() { return libsvm_version == 0; }\n")
+    subprocess.run(["g++", "-x", "c", "svm.c", "-o", "svm-predict"], cwd=tmp_path, check=True)
+    assert Build(str(tmp_path / "svm-predict")).name == "LIBSVM 2.99"
+    subprocess.run(["strip", "svm-predict"], cwd=tmp_path, check=True)
+    assert Build(str(tmp_path / "svm-predict")).name == "LIBSVM of unknown version"
+
+
+def test_a_missing_svm_predict_is_one_line():
+    with pytest.raises(SystemExit, match="^Error: no/such: no such program"):
+        Build("no/such")
