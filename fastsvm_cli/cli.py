@@ -34,7 +34,7 @@ class _Lazy(click.Group):
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="fastsvm", message="%(prog)s %(version)s")
 def fastsvm():
-    """Make LIBSVM models predict ten to two hundred times faster.
+    """Make LIBSVM models predict ten to more than a hundred times faster.
 
     \b
       svm-train -g 0.01 train                     train as ever
