@@ -2,6 +2,7 @@
 """Tables 2 and 3 of Acevedo-Rodriguez et al. ("Computational load reduction in decision functions using support vector machines") beside ours.
 
     scripts/reproduce_triangle.py DATA_DIR [--arrhythmia FILE] [--only NAME] [--seed S] [--markdown] [--per-class]
+                                  [--plot FOLDER]
 
 DATA_DIR holds letter.scale, letter.scale.t, optdigits_scale and segment_scale; --arrhythmia is UCI's arrhythmia.data
 (what is missing in it gets the mean of its column, and every column is scaled to [-1, 1]). The paper's traffic signs are
@@ -14,6 +15,8 @@ exponential kernel goes through a precomputed kernel: of letter, 3,000 rows are 
 Counted are kernel evaluations: `triangle` as the program does (a strip of 32 support vectors at a time, and one distance per pivot), `by vector` as the paper
 (conditions (10) and (11), or (16) and (17), after every support vector, and one distance per pivot, none twice), `list only` the same without the distances
 of the other pivots; `blocks` and `geometry` are the program's other methods. Every label is compared with the exact model's; exit 1 if one differs.
+--plot draws the paper's figures 2 and 3, the evaluations of each of 500 test rows in their order, and beside it as a histogram, for every set and kernel
+(SVG; needs matplotlib). Figure 4 is the table by the number of lists, here of other data than the traffic signs; figure 1 is not drawn.
 Needs the test extras; nothing is timed.
 """
 
@@ -215,16 +218,19 @@ class ByVector:
 
     def __init__(self, d):
         self.d, self.all, self.count, self.figures = d, 0, dict.fromkeys(self.VARIANTS, 0), []
+        self.per_row = 0  # of "by vector": (rows), once there are some
 
     def add(self, model, pivots, z, variants=False):
         x, a = dense(model.vectors, self.d), np.asarray(model.vectors.labels)[:, 0]
         self.all += len(z) * len(x)
         to_pivots, between = distances(z, x[pivots]), distances(x[pivots], x)
+        per_row = np.zeros(len(z), int)
         for which in range(len(pivots)):
             rows = np.flatnonzero(to_pivots.argmin(1) == which)
             for some in np.array_split(rows, len(rows) * len(x) // 500_000 + 1):
                 if len(some):
-                    self._of_list(model, x, a, pivots, which, z[some], to_pivots[some], between, variants)
+                    per_row[some] = self._of_list(model, x, a, pivots, which, z[some], to_pivots[some], between, variants)
+        self.per_row = self.per_row + per_row
 
     def _of_list(self, model, x, a, pivots, which, z, to_pivots, between, variants):
         gamma, rho, exponential = model.kernel.gamma, model.header.rho[0], model.kernel.type == "exponential"
@@ -239,31 +245,33 @@ class ByVector:
 
         def spent(stop, order):
             new = np.cumsum(np.broadcast_to(1 - known[order], terms.shape), 1)
-            return len(pivots) * len(z) + int(np.take_along_axis(np.hstack([np.zeros((len(z), 1), int), new]), stop[:, None], 1).sum())
+            return len(pivots) + np.take_along_axis(np.hstack([np.zeros((len(z), 1), int), new]), stop[:, None], 1)[:, 0]
 
         order = np.argsort(between[which], kind="stable")
         far, f = between[which][order], partial(terms[:, order], rho)
         bounds = factored_bounds(gamma, a[order], far, d0) if exponential else shared_bounds(kernel, a[order], far, d0)
         stop = first(f, *bounds)
-        self.count["by vector"] += spent(stop, order)
+        per_row = spent(stop, order)
+        self.count["by vector"] += int(per_row.sum())
         self.count["list only"] += int(np.maximum(1, stop).sum())
         if not variants:
-            return
+            return per_row
         if exponential:
             by = np.argsort(-np.abs(a) * np.exp(-gamma * between[which]), kind="stable")
-            self.count["by contribution"] += spent(first(partial(terms[:, by], rho), *factored_bounds(gamma, a[by], between[which][by], d0)), by)
-        self.count["own bounds"] += spent(first(f, *own_bounds(a[order], kernel(far + d0), kernel(np.abs(far - d0)))), order)
+            self.count["by contribution"] += spent(first(partial(terms[:, by], rho), *factored_bounds(gamma, a[by], between[which][by], d0)), by).sum()
+        self.count["own bounds"] += spent(first(f, *own_bounds(a[order], kernel(far + d0), kernel(np.abs(far - d0)))), order).sum()
         nearest = np.max([np.abs(b - t[:, None]) for b, t in zip(between, to_pivots.T)], axis=0)
         farthest = np.min([b + t[:, None] for b, t in zip(between, to_pivots.T)], axis=0)
         low, high = kernel(farthest), kernel(nearest)
         by = np.argsort(-np.abs(a) * (high - low), axis=1, kind="stable")
         low, high, sorted_terms = (np.take_along_axis(values, by, 1) for values in (low, high, terms))
-        self.count["all pivots"] += spent(first(partial(sorted_terms, rho), *own_bounds(a[by], low, high)), by)
+        self.count["all pivots"] += spent(first(partial(sorted_terms, rho), *own_bounds(a[by], low, high)), by).sum()
         scale = gamma if exponential else np.sqrt(gamma)
         needed = np.log(np.maximum(1.0, np.abs(a).sum() / np.abs(f[:, -1])))
         self.figures.append(np.column_stack([
             scale * d0[:, 0], scale * to_all.min(1), np.full(len(z), scale * np.median(far)), np.full(len(z), scale * far[-1]), needed if exponential else np.sqrt(needed),
         ]))  # fmt: skip
+        return per_row
 
     def saved(self, variant):
         return saved(self.count[variant], self.all) if self.count[variant] else "-"
@@ -279,6 +287,48 @@ def both_counts(models, data, rows, lists, variants=False):
     return count, by_vector
 
 
+# ---- figures 2 and 3
+
+
+def evaluations_per_row(models, data, rows, lists):
+    """(the triangle method's, by vector): kernel evaluations, added up over the models: (rows) each."""
+    by_vector, done, z = ByVector(data.d), np.zeros(rows.rows, int), dense(rows, data.d)
+    for model in models:
+        ordered = METHODS["triangle"](model, lists)
+        done += [predicted(ordered, rows.select([row]))[2] for row in range(rows.rows)]
+        by_vector.add(model, ordered.pivots, z)
+    return done, by_vector.per_row
+
+
+def draw(folder, data, kind, models, rows):
+    """Kernel evaluations of each row: the rows in the order of them, as in the paper, and how many rows take how many."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "fastsvm"})
+    from matplotlib import pyplot
+
+    counts = dict(zip(("stopping as the program does", "after every vector"), evaluations_per_row(models, data, rows, len(data.classes))))
+    figure, (curves, bars) = pyplot.subplots(1, 2, figsize=(10, 4))
+    all_vectors = vectors_of(models)
+    edges = np.linspace(0, max(all_vectors, *(count.max() for count in counts.values())), 41)
+    for (name, count), color in zip(counts.items(), ("#1f4e8c", "#c1440e")):
+        curves.plot(np.sort(count), color=color, label=f"{name}: mean {count.mean():.0f}")
+        curves.axhline(count.mean(), color=color, linewidth=0.8, linestyle=":")
+        bars.hist(count, edges, color=color, alpha=0.55, label=name)
+    for line in (curves.axhline, bars.axvline):
+        line(all_vectors, color="0.4", linewidth=1, linestyle="--", label=f"all support vectors: {all_vectors}")
+    curves.set(xlabel="row, in the order of its evaluations", ylabel="kernel evaluations, all classes", ylim=(0, None), title=f"{data.name} ({data.note}), {KINDS[kind]}")
+    bars.set(xlabel="kernel evaluations, all classes", ylabel="rows")
+    curves.legend(frameon=False)
+    path = os.path.join(folder, f"triangle_{data.name}_{len(data.x)}_{kind}.svg")
+    os.makedirs(folder, exist_ok=True)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+    print(f"Drawn: {path}")
+
+
 # ---- the tables
 
 
@@ -288,6 +338,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--per-class", action="store_true")
+    parser.add_argument("--plot", metavar="FOLDER")
     parser.add_argument("--arrhythmia", metavar="FILE")
     parser.add_argument("--only", metavar="NAME", help="letter, optdigits, segment or arrhythmia")
     options = parser.parse_args()
@@ -343,6 +394,10 @@ def measure(data, kind, options, tables):
         *name, len(data.x), data.test.rows, span([g for _, g in parameters]), span([c for c, _ in parameters]), f"{100 * cross:.2f}", accuracy(models, data, data.test),
         f"{100 * np.mean(together_labels == data.truth):.2f}", n_sv, share(n_sv), f"{paper_n_sv:.0f}", share(paper_n_sv, paper_train),
     ])  # fmt: skip
+
+    if options.plot:
+        say("  figures")
+        draw(options.plot, data, kind, models, study)
 
     say("  methods")
     exact = [predicted(model, data.test)[0] for model in models]

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ SCRIPTS = ROOT / "scripts"
 sys.path.append(str(SCRIPTS))
 
 import kernel_fisher  # noqa: E402
+import reproduce_triangle  # noqa: E402
+from libsvm_training import Kernel, Trainer, as_chunk, dense, predicted  # noqa: E402
 from svm_predict import Build  # noqa: E402
 
 GAMMA, RIDGE = 0.3, 0.5
@@ -112,3 +115,21 @@ def test_version_is_read_from_a_program_that_holds_it(tmp_path):
 def test_a_missing_svm_predict_is_one_line():
     with pytest.raises(SystemExit, match="^Error: no/such: no such program"):
         Build("no/such")
+
+
+@pytest.mark.parametrize("kind", ["rbf", "exponential"])
+def test_kernel_evaluations_per_row_add_up(kind):
+    """Row by row they are the counts of all rows at once, and by vector at most all that there are."""
+    x, y, _ = problem(n=120)
+    trainer, rows = Trainer(x, Kernel(kind, 4.0)), as_chunk(x[:40], y[:40])
+    data = SimpleNamespace(d=x.shape[1], classes=[-1.0, 1.0])
+    models = [trainer.train(y * sign, 10.0) for sign in (1, -1)]
+    program, by_vector = reproduce_triangle.evaluations_per_row(models, data, rows, 2)
+    expected = [predicted(reproduce_triangle.METHODS["triangle"](model, 2), rows)[2] for model in models]
+    count = reproduce_triangle.ByVector(data.d)
+    for model in models:
+        count.add(model, reproduce_triangle.METHODS["triangle"](model, 2).pivots, dense(rows, data.d))
+    assert program.shape == by_vector.shape == (40,)
+    assert program.sum() == sum(expected) and by_vector.sum() == count.count["by vector"]
+    assert (by_vector > 0).all() and by_vector.max() <= sum(model.header.total_sv for model in models)
+    assert len(set(by_vector)) > 1
