@@ -37,53 +37,49 @@ def read(path):
 
 class Test:
     """Rows to compare labels on: a two-class model's and a reduced set's. x: (rows, their columns); trained: likewise,
-    and their labels; None where the training rows are not to be had. Rows and vectors are told from problem.origin,
-    coefficients in problem.unit."""
+    and their labels; None where the training rows are not to be had. Rows and vectors within are told from
+    problem.origin, coefficients in problem.unit."""
 
     def __init__(self, model, x, y, trained=None):
         self.model, self.y = model, y
         self.problem = Problem(merge_duplicates(model)[0])
-        self.x, self.norms = self._of(*x)
-        self.exact = self.decision_values(self.x, self.norms)
+        self.rows = self._of(*x)
+        self.exact = self.decision_values(*self.rows)
         self.at_vectors = inner_products(model, model.vectors)[0][:, 0]
-        self.trained = (*self._of(*trained[0]), trained[1]) if trained else None
+        self.trained = (self._of(*trained[0]), trained[1]) if trained else None
 
     def _of(self, x, columns):
-        """(x at the model's columns, squared norms of all columns), both from the problem's origin"""
-        own, origin = self.problem.columns, self.problem.origin
-        norms = np.einsum("ij,ij->i", x, x)
-        x = x[:, np.searchsorted(columns, own)] if len(own) else x
-        if origin is not None:
-            norms = norms - np.einsum("ij,ij->i", x, x)
-            x = x - origin
-            norms += np.einsum("ij,ij->i", x, x)
-        return x, norms
+        """(x at the model's columns, from the problem's origin; a factor of every row's kernel values: the features
+        that the model has not are as far from every vector)"""
+        own = np.isin(columns, self.problem.columns)
+        beyond = np.exp(-self.problem.gamma * (x[:, ~own] ** 2).sum(axis=1))
+        return x[:, own] - (0.0 if self.problem.origin is None else self.problem.origin), beyond
 
-    def decision_values(self, x, norms):
+    def _kernel_sum(self, x, beyond, z, a):
+        """sum_i a_i k(z_i, x), of the first decision function: (rows)"""
+        problem, norms = self.problem, np.einsum("ij,ij->i", z, z)
+        return beyond * kernel_times(x, None, z, norms, problem.unit * a, problem.gamma)[:, 0]
+
+    def decision_values(self, x, beyond=1.0):
         """The exact decision function."""
-        part, problem = self.problem.parts[0], self.problem
-        values = kernel_times(x, norms, part.x, part.norms, problem.unit * part.a, problem.gamma)
-        return values[:, 0] - self.model.header.rho[0]
+        part = self.problem.parts[0]
+        return self._kernel_sum(x, beyond, part.x, part.a) - self.model.header.rho[0]
 
     def see(self, z):
         """(rho^2 / |Psi|^2, share of labels that differ, accuracy, accuracy on the training rows: NaN without them)"""
         fit = Fit(self.problem, [z])
         f = self.reduced(z, fit.beta[0])
-        trained = np.nan
-        if self.trained:
-            x, norms, y = self.trained
-            trained = self.right(f(x, norms), y)
-        f = f(self.x, self.norms)
+        trained = self.right(f(*self.trained[0]), self.trained[1]) if self.trained else np.nan
+        f = f(*self.rows)
         differ = float(np.mean((f > 0) != (self.exact > 0)))
         return fit.distance / self.problem.squared_norm.sum(), differ, self.right(f, self.y), trained
 
     def reduced(self, z, beta):
-        """The reduced decision function, of rows and their squared norms; its offset is eq. (9)'s."""
-        norms, gamma, beta = np.einsum("ij,ij->i", z, z), self.problem.gamma, self.problem.unit * beta
-        whole, _ = matrix(self.model.vectors, self.problem.columns)
-        own = kernel_times(*self._of(whole.toarray(), self.problem.columns), z, norms, beta, gamma)[:, 0]
+        """The reduced decision function, of what _of gives; its offset is eq. (9)'s."""
+        vectors, columns = matrix(self.model.vectors)
+        own = self._kernel_sum(*self._of(vectors.toarray(), columns), z, beta)
         offset = np.mean(self.at_vectors - own) - self.model.header.rho[0]
-        return lambda x, x_norms: kernel_times(x, x_norms, z, norms, beta, gamma)[:, 0] + offset
+        return lambda x, beyond=1.0: self._kernel_sum(x, beyond, z, beta) + offset
 
     def right(self, f, y):
         """The share of rows with decision values f whose labels are y."""

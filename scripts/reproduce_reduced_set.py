@@ -110,7 +110,7 @@ def plot_decision_functions(folder, test):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    problem, (x, _, y) = test.problem, test.trained
+    problem, ((x, _), y) = test.problem, test.trained
     part, rng = problem.parts[0], np.random.default_rng(0)
     z, _ = place(problem, 0, 25, init="random", optimizer="irprop", greedy=shares(problem, 25)[0], rng=rng)
     z = finish(problem, [z])[0]
@@ -120,7 +120,7 @@ def plot_decision_functions(folder, test):
     grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
     functions = [(test.decision_values, part.x, "support vectors"), (test.reduced(z, Fit(problem, [z]).beta[0]), z, "approximating vectors")]
     for axis, (f, vectors, name) in zip(axes, functions):
-        values = f(grid, np.einsum("ij,ij->i", grid, grid)).reshape(200, 200)
+        values = f(grid).reshape(200, 200)
         most = np.abs(values).max()
         axis.contourf(*sides, values, levels=20, cmap="gray", vmin=-most, vmax=most, alpha=0.6)
         axis.contour(*sides, values, levels=[0], colors="black", linewidths=1)

@@ -9,11 +9,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT
+from fastsvm_cli.models import load_model
+from libsvm.svmutil import svm_save_model, svm_train
 
 SCRIPTS = ROOT / "scripts"
 sys.path.append(str(SCRIPTS))
 
 import kernel_fisher  # noqa: E402
+import reduced_set_data  # noqa: E402
 import reproduce_triangle  # noqa: E402
 from libsvm_training import Kernel, Trainer, as_chunk, dense, predicted  # noqa: E402
 from svm_predict import Build  # noqa: E402
@@ -133,3 +136,38 @@ def test_kernel_evaluations_per_row_add_up(kind):
     assert program.sum() == sum(expected) and by_vector.sum() == count.count["by vector"]
     assert (by_vector > 0).all() and by_vector.max() <= sum(model.header.total_sv for model in models)
     assert len(set(by_vector)) > 1
+
+
+@pytest.mark.parametrize("shift", [0.0, 4096.0])
+def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, shift):
+    """The exact and the reduced decision values, wherever the data lie: far away the vectors are told from their mean.
+    A feature that no support vector has counts in a row's norm alone."""
+    x, y, _ = problem(n=200)
+    x = np.round(x * 16) / 16 + shift  # so that the shift loses no digit
+    seen = reduced_set_data.Test(
+        reduced_set_data.train(x[:100], y[:100], GAMMA, 1.0),
+        (np.column_stack([x[100:], np.tile([0, 0.5], 50)]), np.arange(1, 6)),
+        y[100:],
+        ((x[:100], np.arange(1, 5)), y[:100]),
+    )
+    assert (seen.problem.origin is not None) == (shift > 0)
+    write_rows(tmp_path / "rows", np.column_stack([x[100:], np.tile([0, 0.5], 50)]), y[100:])
+    features = [{j + 1: float(v) for j, v in enumerate(row) if v} for row in x[:100]]
+    svm_save_model(str(tmp_path / "model"), svm_train(y[:100].tolist(), features, f"-q -g {GAMMA} -c 1"))
+    fastsvm("predict", "-q", "--values", "rows", "model", "values")
+    exact = np.loadtxt(tmp_path / "values")[:, 1]
+    np.testing.assert_allclose(seen.exact, exact, atol=1e-9)
+    assert seen.accuracy == np.mean((exact > 0) == (y[100:] > 0))  # the first row's label is 1
+    # All the support vectors themselves: the same function, at no distance.
+    z = seen.problem.parts[0].x
+    distance, differ, accuracy, trained = seen.see(z)
+    assert distance < 1e-6 and differ == 0 and accuracy == seen.accuracy
+    # A few of them: the same as `reduce` writes with them where it moves none.
+    fastsvm("reduce", "-q", "--vectors", "12", "--no-finish", "model", "reduced")
+    reduced = load_model(str(tmp_path / "reduced"))
+    fastsvm("predict", "-q", "--values", "rows", "reduced", "values")
+    values = np.loadtxt(tmp_path / "values")[:, 1]
+    z = dense(reduced.vectors, 4) - (seen.problem.origin if shift else 0)
+    beta = np.asarray(reduced.vectors.labels)
+    np.testing.assert_allclose(seen.reduced(z, beta)(*seen.rows), values, atol=1e-6)
+    assert seen.see(z)[1:3] == (np.mean((values > 0) != (exact > 0)), np.mean((values > 0) == (y[100:] > 0)))
