@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 
+from svm_predict import Build
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GAMMA, COST, REPEAT, COPIES = 0.1, 10, 5, 10
 
@@ -58,6 +60,8 @@ def main():
             differ = sum(a != b for a, b in zip(labels, exact, strict=True))
             print(f"{titles[name]:32}{accuracy:>10}{f'{differ} of {len(exact)}':>20}{seconds * 1000:>7.0f} ms{size / 1000:>11.1f} KB")
         print(f"\nTimes: a new process, file to file, {len(exact)} rows, median of {REPEAT}. Starting Python is part of them.")
+        if "svm-predict" in results:
+            print(f"svm-predict is {Build('svm-predict').name}.")
 
 
 if __name__ == "__main__":
