@@ -4,6 +4,7 @@
     scripts/reproduce_reduced_set.py figures DATA_DIR MODEL_DIR [--only NAME] [--trials 25] [--plot FOLDER]
     scripts/reproduce_reduced_set.py rivals DATA_DIR MODEL_DIR                            k-means centres, dlib's reduced2
     scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR [--svm-predict PATH]        size, disagreement, svm-predict
+    scripts/reproduce_reduced_set.py starts DATA_DIR MODEL_DIR                            where fixed-point iteration rests
 
 DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ...; MODEL_DIR the models that their
 names say. `figures` goes through banana, spambase, mnist (the digits 0 to 4 against 5 to 9), connect-4, and two sets
@@ -27,11 +28,11 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as `fastsvm reduce`: the order of it
 
 import numpy as np
 import svm_predict
-from reduced_set_data import LARGE, SETS
+from reduced_set_data import LARGE, SETS, read, train
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.duplicates import merge_duplicates
-from fastsvm_cli.compilers.placement import gaussian
+from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order
 from fastsvm_cli.compilers.reduced_set import Fit, Problem, finish, kernel_times, place, shares
 from fastsvm_cli.models import load_model
 
@@ -140,6 +141,25 @@ def save(figure, folder, name):
     print(f"wrote {path}")
 
 
+def starts(options):
+    """From how many of 15 first vectors of each kind fixed-point iteration comes to rest, on 400 rows of banana."""
+    kinds, count = ("random", "alpha", "cluster", "greedy"), 15
+    print("starts of fixed-point iteration that come to rest, banana, 400 rows, C 1")
+    print("".join(f"{head:>16}" for head in ("gamma", "support vectors", *kinds)))
+    x, y, _ = read(options.data / "banana_scale")
+    rows = np.random.default_rng(0).permutation(len(y))[:400]
+    for gamma in (0.25, 0.5, 1, 2, 4, 10):
+        model = train(x[rows], y[rows], gamma, 1)
+        problem = Problem(merge_duplicates(model)[0])
+        part, rests = problem.parts[0], []
+        for kind in kinds:
+            rng = np.random.default_rng(1)
+            of_kind = initial_order(kind, part.x, part.norms, part.a, gamma, count, rng) if kind != "greedy" else shares(problem, count)[0]
+            rests.append(sum(fixed_point(Residual(part.x, part.norms, part.a, gamma), part.x[row])[1] for row in of_kind))
+        cells = (gamma, model.header.total_sv, *(f"{rest} of {count}" for rest in rests))
+        print("".join(f"{cell:>16}" for cell in cells), flush=True)
+
+
 def k_means(problem, count, seed=0):
     """k-means centres; the coefficients are solved anew by Fit."""
     from scipy.cluster.vq import kmeans2
@@ -246,7 +266,7 @@ def table(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["figures", "rivals", "table"])
+    parser.add_argument("what", choices=["figures", "rivals", "table", "starts"])
     parser.add_argument("data", type=pathlib.Path, metavar="DATA_DIR")
     parser.add_argument("models", type=pathlib.Path, metavar="MODEL_DIR")
     parser.add_argument("--trials", type=int, default=25)
@@ -255,7 +275,7 @@ def main():
     svm_predict.add_option(parser)
     options = parser.parse_args()
     _native.set_threads(0)
-    {"figures": figures, "rivals": rivals, "table": table}[options.what](options)
+    {"figures": figures, "rivals": rivals, "table": table, "starts": starts}[options.what](options)
 
 
 if __name__ == "__main__":
