@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from math import isnan
 
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
@@ -129,6 +130,7 @@ def heading(bench: Bench, machine: dict) -> str:
     return (
         f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median). End to end: a new process, file to file. In memory: rows parsed, labels out. Faster than, {of}.\n"
         f"{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads, {machine['kernels']}; fastsvm {machine['fastsvm']}, libsvm-official {machine['libsvm_official']}, Python {machine['python']}."
+        + (f" svm-predict is {os.path.realpath(machine['svm_predict'])}." if machine["svm_predict"] else "")
     )
 
 
