@@ -68,6 +68,20 @@ class BadRows:
             at, lines = next(gaps)
         self._gaps = merged
 
+    def lines(self, rows: "list[int]") -> "list[int]":
+        """The line numbers of these rows, which increase and are numbered from the first one that `fill` has not been
+        called for."""
+        left_out, out = self._passed, []
+        gaps = iter([*self._gaps, (None, 0)])
+        at, lines = next(gaps)
+        for row in rows:
+            row += self._filled
+            while at is not None and at <= row:
+                left_out += lines
+                at, lines = next(gaps)
+            out.append(self._first_line + row + left_out)
+        return out
+
     def fill(self, text: bytes, rows: int) -> "Iterator[bytes]":
         """The lines of the chunk's next `rows` rows, with those of the bad ones among them: a few pieces, none of them
         much longer than `text`."""

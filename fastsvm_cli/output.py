@@ -238,6 +238,30 @@ def check_output(path: str, inputs: "Iterable[str | None]") -> None:
         raise _fault(path, error) from None
 
 
+def check_apart(paths: "Iterable[str]") -> None:
+    """Before any work: raises FileError if two of the outputs are one file, by whatever name, or one pipe; devices may
+    be written twice, /dev/null say."""
+    seen: "dict[object, str]" = {}  # of the outputs so far: what tells a file from others -> its name
+    for path in paths:
+        descriptor = _standard_descriptor(path)
+        try:
+            found = _status(path) if descriptor is None else os.fstat(descriptor)
+        except OSError as error:
+            raise _fault(path, error) from None
+        device = found is not None and stat.S_ISCHR(found.st_mode)
+        keys: "list[object]" = [] if descriptor is None else [descriptor]
+        if found is None:
+            keys.append(os.path.realpath(path))
+        elif not device:
+            keys.append((found.st_dev, found.st_ino))
+        for key in keys:
+            if key in seen:
+                also = "" if seen[key] == path else f" (it is {_name(seen[key])} too)"
+                why = f"two outputs would be written to it{also}; name another file for one of them"
+                raise FileError(_name(path), why)
+        seen.update((key, path) for key in keys)
+
+
 def demand_standard_output() -> None:
     """Raises FileError if standard output is closed."""
     check_output("-", ())

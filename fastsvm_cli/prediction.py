@@ -11,9 +11,10 @@ from fastsvm_cli.models.base import Model
 
 
 class Tally:
-    """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); evaluated: rows the radii did not settle, given to the
-    exact model; reference_rows: rows that only LIBSVM's own order of operations decides; kernel_evaluations: of an ordered model; undecided: rows
-    whose label its radii leave open, where it was told to stop early; score: svm-predict's sums, or None for unlabelled data."""
+    """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); evaluated: rows the radii did not
+    settle, given to the exact model; reference_rows: rows that only LIBSVM's own order of operations decides;
+    kernel_evaluations: of an ordered model; undecided: rows whose answer the radii leave open, of a model that stops
+    early or where they are written elsewhere; score: svm-predict's sums, or None for unlabelled data."""
 
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")  # of the score
 
@@ -55,6 +56,9 @@ def predict(
     tally: "Tally | None" = None,
     head: bool = True,
     on_chunk: "Callable[[Tally], None] | None" = None,
+    write_open: "Callable[[bytes], None] | None" = None,
+    open_tolerance: float = 0.0,
+    write_outside: "Callable[[bytes], None] | None" = None,
 ) -> Tally:
     """Predict every row and write its line, chunk by chunk, in order; memory does not grow with the input.
 
@@ -63,11 +67,14 @@ def predict(
     ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that cannot be read
     or evaluated; without it they raise DataFormatError. tally: of the chunks before these, which is added to. head:
     whether to write what stands before the first row. on_chunk: called when a chunk's lines are written.
+    write_open: given the rows whose answer a certified model's radii leave open, as LIBSVM data with line numbers;
+    open_tolerance: the radius that a regression value may have where there is no `exact`. write_outside: likewise the
+    rows outside the bound of eq. (3.11).
     """
     # The exact model's probabilities, where those of a reduced set were fitted anew.
     header = exact.model.header if exact is not None and probability and model.reduced else model.header
     task, predictions = header.task(), _native.Predictions()
-    with_radius = model.certified and (values or exact is not None or model.ordered)
+    with_radius = model.certified and (values or exact is not None or model.ordered or write_open is not None)
     # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of the decision
     # values: only svm-predict's own numbers are sure to give its own probabilities and label, to the last digit.
     coupled = bool(probability and header.classification and header.nr_class > 2 and (model.proves or exact is not None))
@@ -80,6 +87,11 @@ def predict(
     if tolerance is not None:
         until = tolerance
     stopped = model.ordered and not model.proves
+
+    def numbered(rows: "list[int]") -> bytes:
+        """These rows of the chunk at hand."""
+        lines = [chunk.first_line + row for row in rows] if bad_rows is None else bad_rows.lines(rows)
+        return _native.format_rows(chunk.select(rows), lines)
 
     def evaluate(chunk: _native.Chunk) -> None:
         if coupled and exact is None:
@@ -104,9 +116,18 @@ def predict(
         tally.reference_rows += decisions.reference_rows
         tally.kernel_evaluations += decisions.kernel_evaluations
         if stopped:
-            tally.undecided += len(_native.unsettled(task, decisions))
+            tally.undecided += len(_native.unsettled(task, decisions, False, open_tolerance))
+        if write_outside is not None and decisions.outside:
+            write_outside(numbered(decisions.outside_rows))
+        if exact is not None or write_open is not None:
+            rows = _native.unsettled(task, decisions, probability, open_tolerance if exact is None else exact.tolerance)
+        if write_open is not None:
+            tally.undecided += 0 if stopped else len(rows)
+            if exact is not None:
+                exact.check(False)
+            if rows:
+                write_open(numbered(rows))
         if exact is not None:
-            rows = _native.unsettled(task, decisions, probability, exact.tolerance)
             if rows:
                 part = chunk.select(rows)
                 tally.evaluated += len(rows)

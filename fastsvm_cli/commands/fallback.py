@@ -7,32 +7,46 @@ import stat
 _KEPT = 1 << 24
 
 
-def fallback(model, model_file, file, tolerance, wait):
+def fallback(model, model_file, file, tolerance, wait, open_rows=False):
     """The exact model behind a certified one, read when a row first needs it; None without a `file`, an ExactFile.
     Whether it is the right one is found out beside the first rows: before anything is written if `wait`, else as soon
-    as it is known, and before the end. Raises UsageError and ModelFormatError."""
+    as it is known, and before the end. open_rows: the rows that the radii leave open are wanted, with a `file` or
+    without. Raises UsageError and ModelFormatError."""
     import click
 
-    regression = model.header.regression
-    if file is None:
+    if file is None and not open_rows:
         if tolerance is not None:
-            raise click.UsageError("--tolerance goes with --exact, or with an ordered regression model.")
+            raise click.UsageError(
+                "--tolerance goes with --exact, --open-rows, or with an ordered regression model."
+            )
         return None
-    if regression and tolerance is None:
-        raise click.UsageError("--exact needs --tolerance for a regression model: the largest radius a value may keep.")
-    if not regression and tolerance is not None:
-        raise click.UsageError("--tolerance is for regression models; a label is proven or it is not.")
+    _demand_certificates(model, model_file, "--open-rows" if file is None else "--exact", tolerance)
+    if file is None:
+        return None
 
-    from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.prediction import Fallback
 
+    file.expect(model.fingerprint, model_file, wait)
+    return Fallback(file.load, tolerance or 0.0, file.check)
+
+
+def _demand_certificates(model, model_file, option, tolerance):
+    import click
+
+    from fastsvm_cli.errors import ModelFormatError
+
+    regression = model.header.regression
+    if regression and tolerance is None:
+        raise click.UsageError(
+            f"{option} needs --tolerance for a regression model: the largest radius a value may keep."
+        )
+    if not regression and tolerance is not None:
+        raise click.UsageError("--tolerance is for regression models; a label is proven or it is not.")
     if not model.certified:
         what = "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
         if model.proves:
             what = f"{'its' if model.ordered else 'a LIBSVM model found, whose'} labels are exact already"
         raise ModelFormatError(model_file, what)
-    file.expect(model.fingerprint, model_file, wait)
-    return Fallback(file.load, tolerance or 0.0, file.check)
 
 
 class ExactFile:

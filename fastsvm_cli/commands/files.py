@@ -15,6 +15,15 @@ def check_files(output_file: str, *inputs: "str | None") -> None:
     check_output(output_file, inputs)
 
 
+def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
+    """As check_files, for a command that writes several; raises FileError where two of them are one."""
+    from fastsvm_cli.output import check_apart
+
+    for each in output_files:
+        check_files(each, *inputs)
+    check_apart(output_files)
+
+
 def check_inputs(*inputs: "str | None") -> None:
     """As check_files, for a command that writes no file."""
     from fastsvm_cli.errors import FileError
@@ -27,11 +36,11 @@ def check_inputs(*inputs: "str | None") -> None:
             raise FileError(path, "it is closed")
 
 
-def summary_stream(output_file: "str | None"):
+def summary_stream(*output_files: "str | None"):
     """Standard error if the rows, or the model, go to standard output. A summary that nobody can read is no fault."""
     from fastsvm_cli.output import is_standard_output
     from fastsvm_cli.streams import is_closed
 
-    if is_standard_output(output_file):
+    if any(is_standard_output(each) for each in output_files):
         return sys.stderr
     return open("/dev/null", "w") if is_closed(1) else sys.stdout

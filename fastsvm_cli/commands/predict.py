@@ -1,9 +1,10 @@
 import os
 import sys
+from contextlib import nullcontext
 
 import click
 
-from fastsvm_cli.commands.files import check_files, summary_stream
+from fastsvm_cli.commands.files import check_outputs, summary_stream
 from fastsvm_cli.commands.options import FileCommand, data_options, threads_option
 
 
@@ -12,7 +13,11 @@ from fastsvm_cli.commands.options import FileCommand, data_options, threads_opti
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...); then, from a certified model, their radii.")
 @click.option("--exact", "exact_file", metavar="MODEL", help="The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are evaluated with it, so that every label is svm-predict's.")
-@click.option("--tolerance", type=click.FloatRange(0), metavar="E", help="For regression. With --exact: evaluate the rows whose radius exceeds E. With an ordered model: stop as soon as a value is proven within E of svm-predict's.")
+@click.option(
+    "--tolerance", type=click.FloatRange(0), metavar="E",
+    help="For regression. With --exact: evaluate the rows whose radius exceeds E (--open-rows: write them). With "
+    "an ordered model: stop as soon as a value is proven within E of svm-predict's.",
+)  # fmt: skip
 @click.option("--steps", type=click.IntRange(1), metavar="K", help="With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value, radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's where the radius reaches beyond zero.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
 @click.option(
@@ -25,14 +30,24 @@ from fastsvm_cli.commands.options import FileCommand, data_options, threads_opti
     help="Keep what is finished in OUTPUT_FILE.partial until the end: if the run is stopped, the same command goes on "
     "from there. For files only.",
 )  # fmt: skip
+@click.option(
+    "--open-rows", "open_file", metavar="FILE",
+    help="Write the rows whose label a certified model's radii leave open, as LIBSVM data with their line numbers "
+    "(1 3:0.5 # 17). With --exact these are the rows that were evaluated exactly, without it those that would have to "
+    "be. Rows of --unlabelled data get the label 0.",
+)  # fmt: skip
+@click.option(
+    "--outside-rows", "outside_file", metavar="FILE",
+    help="Write the rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11) likewise.",
+)  # fmt: skip
 @threads_option
 @data_options
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
 def command(
-    probability, quiet, values, exact_file, tolerance, steps, as_json, on_bad_row, resume, threads, dense, delimiter,
-    unlabelled, max_line, test_file, model_file, output_file,
+    probability, quiet, values, exact_file, tolerance, steps, as_json, on_bad_row, resume, open_file, outside_file,
+    threads, dense, delimiter, unlabelled, max_line, test_file, model_file, output_file,
 ):  # fmt: skip
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
@@ -43,11 +58,13 @@ def command(
     \b
       fastsvm predict test.txt train.model.approx out
       zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
+      fastsvm predict --open-rows open.txt test.txt train.model.approx out
     """
     from fastsvm_cli import _native
     from fastsvm_cli.bad_rows import BadRows
     from fastsvm_cli.commands.fallback import ExactFile, fallback
     from fastsvm_cli.data import Place, read_bytes, read_chunks
+    from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.fingerprint import fingerprint
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.output import Output, demand_standard_output, is_standard_output
@@ -57,11 +74,15 @@ def command(
 
     if test_file == "-" and model_file == "-":
         raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
+    if resume and (open_file is not None or outside_file is not None):
+        option = "--outside-rows" if open_file is None else "--open-rows"
+        raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
     if resume:
         _check_files(test_file, output_file)
     output_file = "-" if output_file is None else output_file
-    check_files(output_file, test_file, model_file, exact_file)
-    if as_json and not quiet and not is_standard_output(output_file):
+    output_files = [output_file, *(file for file in (open_file, outside_file) if file is not None)]
+    check_outputs(output_files, test_file, model_file, exact_file)
+    if as_json and not quiet and not any(map(is_standard_output, output_files)):
         demand_standard_output()
     _native.set_threads(threads)
     exact_model = ExactFile(exact_file) if exact_file is not None else None  # read beside the other one
@@ -80,17 +101,28 @@ def command(
         if probability:
             raise click.UsageError("--steps stops before the value that -b 1 needs.")
         model.stop_after(steps)
-    within = tolerance if model.ordered and header.regression and exact_file is None else None
+    proven_within = model.ordered and header.regression and exact_file is None and open_file is None
+    within = tolerance if proven_within else None
     if within is not None and (steps is not None or values or probability):
         raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
-    to_file = not is_standard_output(output_file) and (os.path.isfile(output_file) or not os.path.exists(output_file))
-    exact = fallback(model, model_file, exact_model, tolerance if within is None else None, wait=resume or not to_file)
+    if open_file is not None and probability and model.reduced and exact_model is None:
+        why = "a reduced set has probability parameters of its own"
+        raise click.UsageError(f"--open-rows with -b 1 needs --exact: {why}.")
+    if outside_file is not None and not model.bounded:
+        why = "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one"
+        raise ModelFormatError(model_file, why)
+    to_file = all(_is_plain_file(file) for file in output_files)
+    exact = fallback(
+        model, model_file, exact_model, tolerance if within is None else None, wait=resume or not to_file,
+        open_rows=open_file is not None,
+    )  # fmt: skip
     if exact is not None and probability and model.reduced:
         header = exact.model.header
     if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
         print("Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is evaluated exactly.", file=sys.stderr)
 
-    report = summary_stream(output_file)
+    open_tolerance = tolerance if open_file is not None and exact is None and tolerance is not None else 0.0
+    report = summary_stream(*output_files)
 
     def say(line):
         if not quiet and not as_json:
@@ -124,8 +156,16 @@ def command(
         inputs = [file for file in (test_file, model_file, exact_file) if file is not None]
         return ResumableOutput(output_file, inputs, origin, place, bad_rows, labelled=not unlabelled, say=warn)
 
-    rows_on_screen = is_standard_output(output_file) and sys.stdout.isatty()
-    with Progress("predict", quiet=quiet or rows_on_screen) as progress, open_output() as output:
+    def rows_output(file):
+        return nullcontext() if file is None else Output(file)
+
+    rows_on_screen = any(map(is_standard_output, output_files)) and sys.stdout.isatty()
+    with (
+        Progress("predict", quiet=quiet or rows_on_screen) as progress,
+        open_output() as output,
+        rows_output(open_file) as open_rows,
+        rows_output(outside_file) as outside_rows,
+    ):
         if not resume or not output.whole:
             chunks = read_chunks(
                 test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line,
@@ -134,7 +174,9 @@ def command(
             going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
             tally = predict(
                 model, chunks, output.write, path=test_file, probability=bool(probability), values=values,
-                labelled=not unlabelled, exact=exact, tolerance=within, bad_rows=bad_rows, **going_on,
+                labelled=not unlabelled, exact=exact, tolerance=within, bad_rows=bad_rows,
+                write_open=open_rows.write if open_rows is not None else None, open_tolerance=open_tolerance,
+                write_outside=outside_rows.write if outside_rows is not None else None, **going_on,
             )  # fmt: skip
         else:
             tally = output.tally
@@ -151,6 +193,8 @@ def command(
             summary["rows_outside_bound"] = tally.outside
         if exact is not None:
             summary.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
+        if open_file is not None:
+            summary["rows_open"] = tally.undecided if exact is None else tally.evaluated
         if model.proves or exact is not None:
             summary["rows_by_reference_sum"] = tally.reference_rows
         if model.ordered:
@@ -172,6 +216,10 @@ def command(
         print(f"Proven: {proven} of {tally.rows} rows{share}; {tally.evaluated} evaluated exactly, {tally.reference_rows} of them by the reference sum.", file=sys.stderr)
     elif model.ordered and not quiet:
         _say_saved(model, tally, steps, within)
+    elif open_file is not None and not quiet:
+        proven = tally.rows - tally.undecided
+        share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
+        print(f"Proven: {proven} of {tally.rows} rows{share}; {tally.undecided} left open.", file=sys.stderr)
     elif tally.outside and not quiet:
         share = 100 * tally.outside / tally.rows
         print(
@@ -179,6 +227,12 @@ def command(
             "nothing is known of how near their values are to the exact model's. fastsvm bench tells how many labels differ.",
             file=sys.stderr,
         )
+
+
+def _is_plain_file(path):
+    from fastsvm_cli.output import is_standard_output
+
+    return not is_standard_output(path) and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def _check_files(test_file, output_file):

@@ -203,26 +203,38 @@ nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count
     return nb::make_tuple(view<double>(numbers->data(), {numbers->size()}, owner), static_cast<std::int64_t>(p - bytes.data()));
 }
 
-// LIBSVM text of a chunk: leading numbers, then index:value, each the shortest text that reads back.
-nb::bytes format_rows(const Chunk& chunk) {
+// LIBSVM text of a chunk: leading numbers, then index:value, each the shortest text that reads back. With line numbers,
+// a comment behind each row tells its own (` # 17`); a row without a label gets 0, which stands for an unknown one, and a
+// negative zero keeps its sign.
+nb::bytes format_rows(const Chunk& chunk, const std::vector<std::int64_t>& lines) {
     const Rows& rows = *chunk.rows;
+    const bool numbered = !lines.empty();
+    if (numbered && static_cast<std::int64_t>(lines.size()) != rows.rows)
+        throw nb::value_error("a line number per row");
     std::string text;
     {
         const nb::gil_scoped_release release;
         char buffer[number_text_max];
+        const auto append = [&](double value) {
+            if (numbered && value == 0 && std::signbit(value)) text += '-';
+            text.append(buffer, static_cast<std::size_t>(write_shortest(buffer, value) - buffer));
+            text += ' ';
+        };
         for (std::int64_t r = 0; r < rows.rows; ++r) {
             const std::size_t line = text.size();
-            for (int j = 0; j < rows.leading; ++j) {
-                text.append(buffer, static_cast<std::size_t>(write_shortest(buffer, rows.labels[r * rows.leading + j]) - buffer));
-                text += ' ';
-            }
+            for (int j = 0; j < rows.leading; ++j) append(rows.labels[r * rows.leading + j]);
+            if (numbered && rows.leading == 0) text += "0 ";
             for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
                 text += std::to_string(rows.indices[e]);
                 text += ':';
-                text.append(buffer, static_cast<std::size_t>(write_shortest(buffer, rows.values[e]) - buffer));
-                text += ' ';
+                append(rows.values[e]);
             }
-            if (text.size() > line) text.pop_back();
+            if (numbered) {
+                text += "# ";
+                text += std::to_string(lines[static_cast<std::size_t>(r)]);
+            } else if (text.size() > line) {
+                text.pop_back();
+            }
             text += '\n';
         }
     }
@@ -308,6 +320,12 @@ NB_MODULE(_native, m) {
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
+        .def_prop_ro("outside_rows", [](const Decisions& self) {
+            std::vector<std::int64_t> rows;
+            for (std::size_t r = 0; r < self.is_outside.size(); ++r)
+                if (self.is_outside[r]) rows.push_back(static_cast<std::int64_t>(r));
+            return rows;
+        }, "which they are, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
         .def_rw("kernel_evaluations", &Decisions::kernel_evaluations, "by a model that stops early")
         .def("resize", &Decisions::resize, "rows"_a)
@@ -579,7 +597,8 @@ NB_MODULE(_native, m) {
           "Numbers between blanks, the last one followed by a line end; single: of single precision. Returns (numbers, offset after them).");
     m.def("format_numbers", &format_numbers<Numbers>, "values"_a, "One line of shortest texts.");
     m.def("format_numbers", &format_numbers<Singles>, "values"_a);
-    m.def("format_rows", &format_rows, "chunk"_a, "LIBSVM text of a chunk.");
+    m.def("format_rows", &format_rows, "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
+          "LIBSVM text of a chunk. lines: a line number per row, as a comment behind it; rows without a label get 0.");
     m.def("predict", [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
         if (decisions.labels_alone && probability) throw nb::value_error("labels alone have no probabilities");
         predict(task, decisions, probability, out);

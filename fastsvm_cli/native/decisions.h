@@ -16,6 +16,7 @@ struct Decisions {
         if (labels_alone) winner.resize(static_cast<std::size_t>(n));
         else value.resize(static_cast<std::size_t>(n * pairs));
         if (with_radius) radius.resize(static_cast<std::size_t>(n * pairs));
+        is_outside.clear();
         outside = reference_rows = kernel_evaluations = 0;
     }
     std::int64_t pairs;
@@ -26,6 +27,7 @@ struct Decisions {
     std::vector<double> value;         // (rows, pairs)
     std::vector<double> radius;        // (rows, pairs): |value - svm-predict's| is at most this; empty without radii
     std::int64_t outside = 0;          // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion
+    std::vector<char> is_outside;      // (rows): which they are, of a model that counts them
     std::int64_t reference_rows = 0;   // rows evaluated by the reference sum
     std::int64_t kernel_evaluations = 0;  // by a model that stops early
 };

@@ -287,6 +287,7 @@ void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Bloc
 
 void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
+    out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
         Block block;
@@ -295,6 +296,7 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
             const std::int64_t stop = std::min(last, first + block_rows);
             evaluate(rows, first, stop, block, out);
             for (std::int64_t r = 0; r < stop - first; ++r) found += block.outside[r];
+            std::copy_n(block.outside.data(), stop - first, out.is_outside.data() + first);
         }
         outside += found;
     });
