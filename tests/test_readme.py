@@ -60,3 +60,43 @@ def test_the_data_sets_are_what_their_script_makes(tmp_path):
     subprocess.run([sys.executable, tmp_path / "scripts" / "make_data.py"], check=True)
     made = {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()}
     assert made == {path.name: path.read_bytes() for path in DATA.iterdir() if path.name in made} and len(made) == 5
+
+
+@pytest.mark.parametrize(
+    "name, parameter",
+    [
+        ("order", "points"),
+        ("order", "fold"),
+        ("order", "lists"),
+        ("reduce", "init"),
+        ("border", "data_file"),
+        ("border", "sampling"),
+        ("border", "target"),
+    ],
+)
+def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
+    """In --help, with the numbers that the code has."""
+    from inspect import getsource, signature
+
+    from fastsvm_cli.commands import order
+    from fastsvm_cli.compilers import border, clusters, geometry, placement, sampler
+
+    features = border._CLOUD_CELLS // border._CLOUD_ROWS
+    rounds = signature(placement._kernel_means).parameters["iterations"].default
+    cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
+    said = {
+        "points": [f"{geometry._MOST_POINTS:,} at most"],
+        "fold": [f"(C = {cost})"],
+        "lists": [f"k-means, {clusters.ROUNDS} rounds"],
+        "init": [f"{rounds} rounds", f"on {placement._CLUSTERED:,} drawn support vectors"],
+        "data_file": [
+            "half of them for either",
+            f"fewer than {border._HELD_OUT}",
+            f"{border._CLOUD_ROWS:,} drawn rows at most, fewer beyond {features} features",
+        ],
+        "sampling": [f"the nearest of {sampler._NEAR:,} drawn ones"],
+        "target": [f"{border.MOST_SAMPLES:,} at most"],
+    }
+    (option,) = [each for each in group.get_command(CONTEXT, name).params if each.name.startswith(parameter)]
+    for words in said[parameter]:
+        assert words in option.help, option.help
