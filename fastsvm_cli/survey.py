@@ -13,6 +13,7 @@ from fastsvm_cli.data import MAX_LINE, read_bytes, read_chunks, read_start, smal
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.border import BorderModel
+from fastsvm_cli.models.density import DensityModel
 from fastsvm_cli.models.maclaurin import MaclaurinModel
 from fastsvm_cli.norms import Mean, largest, squared_distances
 
@@ -79,6 +80,8 @@ class _Model:
         header = model.header
         if isinstance(model, BorderModel):
             raise ModelFormatError(path, "a border model found, which has no expansion to bound: name the exact model")
+        if isinstance(model, DensityModel):
+            raise ModelFormatError(path, "a density estimate found, whose gamma is another one for every row: it has no bound")
         self.centers = []
         if header.kernel_type != "rbf":
             return

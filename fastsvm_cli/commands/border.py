@@ -29,12 +29,20 @@ def _bandwidth(context, parameter, value):
 @click.option("--raw", is_flag=True, help="A model with probabilities: sample where the decision value is 0 (the labels of svm-predict -b 0), not where both classes are as likely (-b 1).")
 @click.option("--bandwidth", callback=_bandwidth, metavar="adaptive|H", help="No SVM: MODEL_FILE is a training file, and the border is where Gaussian kernel density estimates of the classes are equal; of bandwidth H, or of one that varies so that the weights of all rows add up to W.")
 @click.option("-W", "weight", type=click.FloatRange(0, min_open=True), metavar="W", help="With --bandwidth adaptive: how many rows a density estimate rests on, about.")
+@click.option(
+    "--density", is_flag=True,
+    help="With --bandwidth: no border, but the density estimate itself, which answers at the cost of all training rows. Of a "
+    "fixed bandwidth a LIBSVM model, for svm-predict and every command here; of an adaptive one a model with probabilities.",
+)  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn.")
 @threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(samples, target, data_file, sampling, local, tolerance, raw, bandwidth, weight, seed, threads, quiet, model_file, output_file):
+def command(
+    samples, target, data_file, sampling, local, tolerance, raw, bandwidth, weight, density, seed, threads, quiet,
+    model_file, output_file,
+):  # fmt: skip
     """Compile a LIBSVM model into border samples: points on the border between two classes, with normals.
 
     A border sample is a root of the decision function on the line between two vectors of opposite class, its normal the gradient there. A row belongs to the class on
@@ -50,6 +58,7 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     \b
     Without an SVM:
       fastsvm border --bandwidth adaptive -W 20 train.txt
+      fastsvm border --bandwidth adaptive -W 20 --density train.txt
     """
     from fastsvm_cli import _native
     from fastsvm_cli.data import read_chunks
@@ -64,7 +73,9 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
         raise click.UsageError("--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has none.")
     if bandwidth is not None and (data_file is not None or raw):
         raise click.UsageError("--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about a model.")
-    output_file = output_name(output_file, model_file, ".border")
+    if density:
+        _check_density(bandwidth)
+    output_file = output_name(output_file, model_file, ".density" if density else ".border")
     check_files(output_file, model_file, data_file)
     _native.set_threads(threads)
     rows_file = model_file if bandwidth is not None else data_file
@@ -78,6 +89,11 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
     rows = list(read_chunks(rows_file)) if rows_file is not None else None
     if rows is not None and not sum(chunk.rows for chunk in rows):
         raise FileError(rows_file, "no rows found, expected some to draw lines between")
+
+    if density:
+        width = None if bandwidth == "adaptive" else bandwidth
+        _write_density(rows, model_file, output_file, width, weight or 0.0, quiet)
+        return
 
     from fastsvm_cli.compilers.border import compile_border, compile_density_border, looks_one_hot
     from fastsvm_cli.trial import trial
@@ -130,6 +146,35 @@ def command(samples, target, data_file, sampling, local, tolerance, raw, bandwid
         warn(f"poor agreement is to be expected: {better} may do better{' (fastsvm bench tells)' * (source is not None)}.")
     if looks_one_hot(rows[0] if rows else source.model.vectors):
         warn("most features have one value besides 0, as one-hot data has: border samples lie between categories, where no row is.")
+
+
+def _check_density(bandwidth) -> None:
+    """Of a border, and of what draws it, nothing is to be asked."""
+    if bandwidth is None:
+        raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
+    context = click.get_current_context()
+    for name in ("samples", "target", "sampling", "local", "tolerance", "seed"):
+        if context.get_parameter_source(name).name == "COMMANDLINE":
+            raise click.UsageError(f"--density writes no border: it does not go with --{name}.")
+
+
+def _write_density(rows, train_file, output_file, bandwidth, weight, quiet) -> None:
+    from fastsvm_cli.compilers.density import compile_density
+    from fastsvm_cli.output import Output
+
+    model = compile_density(rows, train_file, fingerprint=_fingerprint(rows), bandwidth=bandwidth, weight=weight)
+    result = text_to_write(model, train_file)
+    with Output(output_file) as output:
+        output.write(result)
+    if quiet:
+        return
+    report = summary_stream(output_file)
+    if bandwidth is None:
+        what = f"a density estimate of {model.header.total_sv} weights that add up to {weight:g}"
+    else:
+        what = f"a LIBSVM model, the density estimate of bandwidth {bandwidth:g} (gamma {model.header.gamma:g})"
+    print(f"{model.header.total_sv} training rows of {model.header.nr_class} classes -> {what}", file=report)
+    print(size_line(None, len(result), output_file), file=report)
 
 
 def _fingerprint(rows) -> str:

@@ -12,6 +12,7 @@ from typing import Callable
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.compilers.density import check_weight, classes_of, dense_rows, density_header
 from fastsvm_cli.compilers.functions import matrix, pair_coefficients
 from fastsvm_cli.compilers.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.compilers.sampler import Sampler
@@ -120,28 +121,15 @@ def compile_density_border(
     """Border samples without an SVM: where kernel density estimates of two classes are equal (gradients.DensityFunction). bandwidth: h, or None for a variable one with
     `weight`. Labels come in the order in which they first occur, as svm-train has them. Raises FileError for rows that cannot be parted into classes."""
     rng = np.random.default_rng(seed)
-    labels = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
-    fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
-    if fraction is not None:
-        raise FileError(path, f"a label {fraction:g} found, expected whole numbers: classes")
-    found = list(dict.fromkeys(labels.astype(int).tolist()))
-    if len(found) == 2 and found == [-1, 1]:
-        found = [1, -1]  # LIBSVM's one exception
-    if len(found) < 2:
-        raise FileError(path, f"rows of {len(found)} class found, expected 2 or more")
+    found, whole = classes_of(chunks, path)
     place = {label: at for at, label in enumerate(found)}
-    whole = np.array([place[int(label)] for label in labels])
-    columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
-    cells = len(labels) * max(len(columns), 1)
-    if cells > 8 * _CLOUD_CELLS:
-        raise FileError(path, f"{len(labels)} rows of {len(columns)} features found, which take {cells * 8e-9:.1f} GB as a dense matrix, expected at most {64 * _CLOUD_CELLS / 1e9:.1f} GB: take fewer rows")
-    x = np.vstack([matrix(chunk, columns)[0].toarray() for chunk in chunks])
+    x, columns = dense_rows(chunks, path)
     functions, members = [], []
     for i in range(len(found)):
         for j in range(i + 1, len(found)):
             mine = np.flatnonzero((whole == i) | (whole == j))
-            if bandwidth is None and not 0 < weight < len(mine):
-                raise FileError(path, f"{len(mine)} rows of the classes {found[i]} and {found[j]} found, expected more than the weight {weight:g}")
+            if bandwidth is None:
+                check_weight(weight, len(mine), found[i], found[j], path)
             members.append(mine)
             functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
     rows = _draw_rows(chunks, place, columns, rng)
@@ -152,8 +140,7 @@ def compile_density_border(
         raise FileError(path, "the density estimates overflow: scale the data")
     spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
     # P(first) - P(second) is tanh of the border decision (Mills): LIBSVM's sigmoid with A = -2, B = 0.
-    header = Header("c_svc", "rbf", nr_class=len(found), total_sv=len(labels), rho=[0.0] * len(functions), gamma=1 / (2 * spread**2), label=found,
-                    probA=[-2.0] * len(functions), probB=[0.0] * len(functions), nr_sv=np.bincount(whole).tolist())  # fmt: skip
+    header = density_header(found, whole, spread, -2.0)
     return _sample(header, functions, [0.0] * len(functions), rows, values, unseen=unseen, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local,
                    target=target, rng=rng, on_progress=on_progress)  # fmt: skip
 

@@ -14,6 +14,7 @@ MODEL_TYPES = {
     "svm_type": "fastsvm_cli.models.exact:ExactModel",
     "fastsvm_model maclaurin": "fastsvm_cli.models.maclaurin:MaclaurinModel",
     "fastsvm_model border": "fastsvm_cli.models.border:BorderModel",
+    "fastsvm_model density": "fastsvm_cli.models.density:DensityModel",
     "fastsvm_model triangle": "fastsvm_cli.models.triangle:TriangleModel",
     "fastsvm_model blocks": "fastsvm_cli.models.blocks:BlocksModel",
     "fastsvm_model geometry": "fastsvm_cli.models.geometry:GeometryModel",

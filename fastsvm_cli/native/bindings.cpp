@@ -18,6 +18,7 @@
 #include "border.h"
 #include "decisions.h"
 #include "degree_norms.h"
+#include "density.h"
 #include "exact.h"
 #include "expansion.h"
 #include "geometry.h"
@@ -501,6 +502,23 @@ NB_MODULE(_native, m) {
             self.add_pair(level, count, rows.data());
         }, "level"_a, "count"_a, "rows"_a, "rows: (count, 2, d), flat: points and normals.")
         .def("decision_values", [](const Border& self, const Chunk& chunk, Decisions& out) {
+            check_pairs(out, self.pairs());
+            const nb::gil_scoped_release release;
+            self.decision_values(*chunk.rows, out);
+        }, "chunk"_a, "out"_a);
+
+    nb::class_<Density>(m, "Density", "Kernel density estimates of variable bandwidth.")
+        .def("__init__", [](Density* self, std::vector<std::int64_t> nr_sv, double weight, const Chunk& rows) {
+            std::int64_t total = 0;
+            bool sound = nr_sv.size() > 1 && weight > 0;
+            for (std::size_t i = 0; i < nr_sv.size(); total += nr_sv[i++])
+                for (std::size_t j = 0; j < nr_sv.size(); ++j)
+                    sound = sound && nr_sv[i] > 0 && (i == j || weight < static_cast<double>(nr_sv[i] + nr_sv[j]));
+            if (!sound || total != rows.rows->rows) throw nb::value_error("wrong numbers of rows, or a weight beyond them");
+            const nb::gil_scoped_release release;
+            new (self) Density(std::move(nr_sv), weight, *rows.rows);
+        }, "nr_sv"_a, "weight"_a, "rows"_a)
+        .def("decision_values", [](const Density& self, const Chunk& chunk, Decisions& out) {
             check_pairs(out, self.pairs());
             const nb::gil_scoped_release release;
             self.decision_values(*chunk.rows, out);
