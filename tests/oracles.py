@@ -623,6 +623,24 @@ def density(x: np.ndarray, y: np.ndarray, z: np.ndarray, bandwidth, weight=None)
     return (k @ y) / k.sum()
 
 
+def density_log_odds(rows: "list[dict]", classes: "list[int]", z: dict, weight: float) -> "list[EXTENDED]":
+    """log(S_i / S_j) of every pair of classes at z, S_c the sum of the weights of class c, of the bandwidth at which the weights
+    of both classes add up to `weight`: Mills's R is (S_i - S_j) / weight."""
+    columns = sorted(set(z).union(*rows))
+    x, at, classes = dense(rows, columns), dense([z], columns)[0], np.array(classes)
+    out = []
+    for i in range(max(classes) + 1):
+        for j in range(i + 1, max(classes) + 1):
+            h = density_bandwidth(x[(classes == i) | (classes == j)], at, weight)
+            of_i, of_j = ((((x[classes == c] - at) / h) ** 2).sum(axis=1) / 2 for c in (i, j))
+            out.append(log_sum_exp(-of_i) - log_sum_exp(-of_j))
+    return out
+
+
+def log_sum_exp(exponents: np.ndarray) -> EXTENDED:
+    return exponents.max() + np.log(np.exp(exponents - exponents.max()).sum())
+
+
 def slope(function, z: np.ndarray, step: float) -> np.ndarray:
     """The gradient by central differences."""
     z, out = z.astype(EXTENDED), np.empty(len(z), EXTENDED)

@@ -53,7 +53,9 @@ def check_weight(weight: float, rows: int, first: int, second: int, path: str) -
 
 
 def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
-    """LIBSVM's header. probabilities: A of its sigmoid for every pair, B being 0; None: it has none."""
+    """LIBSVM's header. bandwidth: of the Gaussian kernel that stands there; where it is solved for, that may be nothing that
+    can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
+    bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
     pairs = len(found) * (len(found) - 1) // 2
     sigmoid = {} if probabilities is None else {"probA": [probabilities] * pairs, "probB": [0.0] * pairs}
     return Header(
