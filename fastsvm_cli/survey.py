@@ -81,7 +81,8 @@ class _Model:
         if isinstance(model, BorderModel):
             raise ModelFormatError(path, "a border model found, which has no expansion to bound: name the exact model")
         if isinstance(model, DensityModel):
-            raise ModelFormatError(path, "a density estimate found, whose gamma is another one for every row: it has no bound")
+            why = "a density estimate found, whose gamma is another one for every row: it has no bound"
+            raise ModelFormatError(path, why)
         self.centers = []
         if header.kernel_type != "rbf":
             return

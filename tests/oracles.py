@@ -624,8 +624,8 @@ def density(x: np.ndarray, y: np.ndarray, z: np.ndarray, bandwidth, weight=None)
 
 
 def density_log_odds(rows: "list[dict]", classes: "list[int]", z: dict, weight: float) -> "list[EXTENDED]":
-    """log(S_i / S_j) of every pair of classes at z, S_c the sum of the weights of class c, of the bandwidth at which the weights
-    of both classes add up to `weight`: Mills's R is (S_i - S_j) / weight."""
+    """log(S_i / S_j) of every pair of classes at z, S_c the sum of the weights of class c, of the bandwidth at which
+    the weights of both classes add up to `weight`: Mills's R is (S_i - S_j) / weight."""
     columns = sorted(set(z).union(*rows))
     x, at, classes = dense(rows, columns), dense([z], columns)[0], np.array(classes)
     out = []

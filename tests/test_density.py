@@ -1,5 +1,6 @@
-"""Kernel density estimates as models of their own (Mills): border --density. Of a variable bandwidth their decision values are
-log(S_i / S_j), against the formula in extended precision; of a fixed one they are LIBSVM models, for every program."""
+"""Kernel density estimates as models of their own (Mills): border --density. Of a variable bandwidth their decision
+values are log(S_i / S_j), against the formula in extended precision; of a fixed one they are LIBSVM models, for every
+program."""
 
 import re
 import subprocess
@@ -214,7 +215,8 @@ def test_every_command_copes(fastsvm, tmp_path, train):
     [
         (["--density"], "--density goes with --bandwidth"),
         *[(["--density", "--bandwidth", 1, *more], f"it does not go with {more[0]}")
-          for more in (["--samples", 9], ["--target", 0.1], ["--sampling", "dense"], ["--local", 2], ["--tolerance", 1], ["--seed", 3])],
+          for more in (["--samples", 9], ["--target", 0.1],
+                        ["--sampling", "dense"], ["--local", 2], ["--tolerance", 1], ["--seed", 3])],
         (["--density", "--bandwidth", 1, "--raw"], "does not go with --data or --raw"),
         (["--density", "--bandwidth", "adaptive"], "go together"),
     ],
@@ -277,7 +279,8 @@ def test_the_file_reads_back():
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        (b"weight 2.5", b"weight 4", "weight 4 and classes of 2 and 2 rows found, expected a weight above 0 and below the rows of any two classes"),
+        (b"weight 2.5", b"weight 4",
+         "weight 4 and classes of 2 and 2 rows found, expected a weight above 0 and below the rows of any two classes"),
         (b"weight 2.5", b"weight 0", "weight 0 and classes"),
         (b"weight 2.5", b"weight nan", "weight 'nan' found, expected a finite number"),
         (b"weight 2.5", b"weight 1 2", "2 values of 'weight' found, expected 1"),

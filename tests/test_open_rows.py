@@ -18,10 +18,11 @@ from evaluation import decide
 from libsvm.svmutil import svm_load_model, svm_predict, svm_read_problem, svm_save_model, svm_train
 from test_bad_rows import spoil
 
-from fastsvm_cli import _native
+from fastsvm_cli import _native, data
 from fastsvm_cli.bad_rows import BadRows
 from fastsvm_cli.data import read_chunks
 from fastsvm_cli.models import load_model
+from fastsvm_cli.prediction import predict
 
 #: How a model is trained, compiled and asked; the tolerance of a regression model.
 CASES = {
@@ -529,3 +530,25 @@ def test_memory_does_not_grow_with_the_rows(folder, tmp_path):
         for name in ("short", "long")
     )
     assert (tmp_path / "open").stat().st_size > 1e6 and long < short + 6e6, (short, long)
+
+
+@pytest.mark.parametrize("skipping", [False, True])
+def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(folder, monkeypatch, skipping):
+    """As those of models with many pairs of classes are."""
+    monkeypatch.setattr(data, "MOST_VALUES", 3 * 7)  # three pairs: seven rows at a time
+    text = (folder / "three.rows").read_bytes()
+    options = {}
+    if skipping:
+        lines = text.splitlines(keepends=True)
+        text = b"".join(b"foo\n" * (at % 5 == 0) + line for at, line in enumerate(lines))
+        options["bad_rows"] = BadRows("bad")
+    path = folder / f"apart-{skipping}"
+    path.write_bytes(text)
+    wanted = expected_open(folder, "three", folder / "three.rows")
+    if skipping:
+        wanted = [number + (number - 1) // 5 + 1 for number in wanted]
+    written = []
+    chunks = read_chunks(str(path), size=1000, **options)
+    model = load_model(str(folder / "three.fast"))
+    predict(model, chunks, lambda lines: None, path="rows", write_open=written.append, **options)
+    assert [parsed(line)[2] for line in b"".join(written).decode().splitlines()] == wanted

@@ -100,12 +100,15 @@ def models(tmp_path_factory):
     _modules_after("approx", "-q", "--certify", folder / "exact", folder / "certified")
     for method in ("geometry", "triangle", "blocks"):
         _modules_after("order", "-q", "--method", method, folder / "exact", folder / method)
+    density = ("--bandwidth", "adaptive", "-W", "9", "--density")
+    _modules_after("border", "-q", *density, DATA / "colors.train", folder / "density")
     return folder
 
 
 @pytest.mark.parametrize(
     "model",
-    ["exact", "compiled", "geometry", "triangle", "blocks", "geometry --steps 5", "compiled --on-bad-row nan",
+    ["exact", "compiled", "density", "certified --open-rows /dev/null",
+     "geometry", "triangle", "blocks", "geometry --steps 5", "compiled --on-bad-row nan",
      "certified --exact exact"],
 )  # fmt: skip
 def test_predict_loads_nothing_heavy(models, model):

@@ -1,9 +1,11 @@
 """Training rows -> their kernel density estimate as a model (Mills, "When Support Vector Machines are just too slow").
 
 given      rows x_k of two or more classes; a bandwidth h, or a weight W that solves for one at every row
-wanted     a model whose label for z is, of a pair of classes, the one with the larger sum of exp(-|z - x_k|^2 / (2 h^2))
-method     of a fixed bandwidth that is the sign of an RBF machine: gamma = 1 / (2 h^2), coefficients 1 and -1, rho 0, which
-           every reader of LIBSVM's models knows. Of a variable one gamma moves with z: a kind of its own (models/density.py)
+wanted     a model whose label for z is, of a pair of classes, the one whose rows have the larger sum of
+           exp(-|z - x_k|^2 / (2 h^2))
+method     of a fixed bandwidth that is the sign of an RBF machine: gamma = 1 / (2 h^2), coefficients 1 and -1, rho 0,
+           which every reader of LIBSVM's models knows. Of a variable one gamma moves with z: a kind of its own
+           (models/density.py)
 """
 
 import numpy as np
@@ -21,8 +23,8 @@ _SHOWN = 200  # rows whose bandwidths' median stands in the header
 
 
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
-    """(the labels in the order in which they first occur, as svm-train has them; the class of every row, (n), an index into
-    these). Raises FileError for rows that cannot be parted into classes."""
+    """(the labels in the order in which they first occur, as svm-train has them; the class of every row, (n), an index
+    into these). Raises FileError for rows that cannot be parted into classes."""
     labels = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
     if fraction is not None:
@@ -53,8 +55,8 @@ def check_weight(weight: float, rows: int, first: int, second: int, path: str) -
 
 
 def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
-    """LIBSVM's header. bandwidth: of the Gaussian kernel that stands there; where it is solved for, that may be nothing that
-    can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
+    """LIBSVM's header. bandwidth: of the Gaussian kernel that stands there; where it is solved for, that may be nothing
+    that can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
     bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
     pairs = len(found) * (len(found) - 1) // 2
     sigmoid = {} if probabilities is None else {"probA": [probabilities] * pairs, "probB": [0.0] * pairs}
@@ -68,8 +70,8 @@ def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, pr
 def compile_density(
     chunks: "list[_native.Chunk]", path: str, *, fingerprint: str, bandwidth: "float | None", weight: float = 0.0
 ) -> Model:
-    """The model that answers as the estimate does: an ExactModel for a `bandwidth`, a DensityModel for a `weight`. Raises
-    FileError for rows that cannot be parted into classes, or are too few for the weight."""
+    """The model that answers as the estimate does: an ExactModel for a `bandwidth`, a DensityModel for a `weight`.
+    Raises FileError for rows that cannot be parted into classes, or are too few for the weight."""
     found, classes = classes_of(chunks, path)
     # Class by class, in the order of the file.
     order = np.argsort(classes, kind="stable")

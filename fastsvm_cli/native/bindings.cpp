@@ -205,8 +205,8 @@ nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count
 }
 
 // LIBSVM text of a chunk: leading numbers, then index:value, each the shortest text that reads back. With line numbers,
-// a comment behind each row tells its own (` # 17`); a row without a label gets 0, which stands for an unknown one, and a
-// negative zero keeps its sign.
+// a comment behind each row tells its own (` # 17`); a row without a label gets 0, which stands for an unknown one, and
+// a negative zero keeps its sign.
 nb::bytes format_rows(const Chunk& chunk, const std::vector<std::int64_t>& lines) {
     const Rows& rows = *chunk.rows;
     const bool numbered = !lines.empty();
@@ -514,7 +514,8 @@ NB_MODULE(_native, m) {
             for (std::size_t i = 0; i < nr_sv.size(); total += nr_sv[i++])
                 for (std::size_t j = 0; j < nr_sv.size(); ++j)
                     sound = sound && nr_sv[i] > 0 && (i == j || weight < static_cast<double>(nr_sv[i] + nr_sv[j]));
-            if (!sound || total != rows.rows->rows) throw nb::value_error("wrong numbers of rows, or a weight beyond them");
+            if (!sound || total != rows.rows->rows)
+                throw nb::value_error("wrong numbers of rows, or a weight beyond them");
             const nb::gil_scoped_release release;
             new (self) Density(std::move(nr_sv), weight, *rows.rows);
         }, "nr_sv"_a, "weight"_a, "rows"_a)

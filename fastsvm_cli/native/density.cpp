@@ -28,7 +28,10 @@ struct Density::Scratch {
 };
 
 Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
-    : nr_sv_(std::move(nr_sv)), weight_(weight), features_(used_indices(rows)), strips_((rows.rows + strip - 1) / strip) {
+    : nr_sv_(std::move(nr_sv)),
+      weight_(weight),
+      features_(used_indices(rows)),
+      strips_((rows.rows + strip - 1) / strip) {
     const std::int64_t d = features_.size();
     blocks_.assign(static_cast<std::size_t>(strips_ * d * strip), 0.0);
     for (std::int64_t r = 0; r < rows.rows; ++r)
@@ -46,9 +49,9 @@ double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k
     return std::log(std::accumulate(k.begin(), k.begin() + n, 0.0)) - g * least;
 }
 
-// The g at which the sum of exp(-g s) is `weight`, 0 < weight < n; the largest of s is 1. Newton's method on log(sum) as a
-// function of log(g), which falls and is flat at both ends, kept inside a bracket. Where more than `weight` of the s are 0,
-// the largest number there is.
+// The g at which the sum of exp(-g s) is `weight`, 0 < weight < n; the largest of s is 1. Newton's method on log(sum)
+// as a function of log(g), which falls and is flat at both ends, kept inside a bracket. Where as many as `weight` of the s
+// are 0, a number so large that no other counts.
 double solve(const std::vector<double>& s, std::int64_t n, double weight, std::vector<double>& k) {
     const double share = std::log(static_cast<double>(n) / weight), least = *std::min_element(s.begin(), s.begin() + n);
     // n exp(-g max s) from below and n exp(-g min s) from above bracket the root.
@@ -76,7 +79,8 @@ double solve(const std::vector<double>& s, std::int64_t n, double weight, std::v
 
 }  // namespace
 
-double Density::log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second, Scratch& scratch) const {
+double Density::log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second,
+                         Scratch& scratch) const {
     const std::int64_t n = n_first + n_second;
     std::vector<double>& s = scratch.s;
     std::copy_n(scratch.squares.begin() + first, n_first, s.begin());
@@ -91,11 +95,14 @@ double Density::log_odds(std::int64_t first, std::int64_t n_first, std::int64_t 
 
 void Density::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
-    const std::int64_t d = features_.size(), n_pairs = pairs(), classes = static_cast<std::int64_t>(nr_sv_.size());
+    const std::int64_t d = features_.size(), n_pairs = pairs();
     parallel_for(rows.rows, 1, [&](std::int64_t from, std::int64_t to) {
         const std::size_t whole = static_cast<std::size_t>(strips_ * strip);
-        Scratch scratch{std::vector<double>(static_cast<std::size_t>(d)), std::vector<double>(whole), std::vector<double>(whole),
-                        std::vector<double>(whole + lanes)};
+        Scratch scratch;
+        scratch.z.resize(static_cast<std::size_t>(d));
+        scratch.squares.resize(whole);
+        scratch.s.resize(whole);
+        scratch.k.resize(whole + lanes);
         for (std::int64_t r = from; r < to; ++r) {
             std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
             double outside = 0;  // the squared norm of what no row has: added to every distance
@@ -105,12 +112,15 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
                 else outside += rows.values[e] * rows.values[e];
             }
             for (std::int64_t s = 0; s < strips_; ++s)
-                kernels().strip_distances(blocks_.data() + s * d * strip, d, scratch.z.data(), outside, scratch.squares.data() + s * strip);
-            std::int64_t pair = r * n_pairs;
-            for (std::int64_t i = 0, first = 0; i < classes; first += nr_sv_[static_cast<std::size_t>(i++)])
-                for (std::int64_t j = i + 1, second = first + nr_sv_[static_cast<std::size_t>(i)]; j < classes; second += nr_sv_[static_cast<std::size_t>(j++)])
-                    out.value[static_cast<std::size_t>(pair++)] =
-                        log_odds(first, nr_sv_[static_cast<std::size_t>(i)], second, nr_sv_[static_cast<std::size_t>(j)], scratch);
+                kernels().strip_distances(blocks_.data() + s * d * strip, d, scratch.z.data(), outside,
+                                          scratch.squares.data() + s * strip);
+            double* value = out.value.data() + r * n_pairs;
+            std::int64_t first = 0;
+            for (std::size_t i = 0; i < nr_sv_.size(); first += nr_sv_[i++]) {
+                std::int64_t second = first + nr_sv_[i];
+                for (std::size_t j = i + 1; j < nr_sv_.size(); second += nr_sv_[j++])
+                    *value++ = log_odds(first, nr_sv_[i], second, nr_sv_[j], scratch);
+            }
         }
     });
 }

@@ -1,4 +1,4 @@
-// Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow"; Terrell and Scott).
+// Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow").
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace fastsvm {
 
-// For every pair of classes f(z) = log(S_i / S_j), S_c = sum of exp(-|z - x|^2 / (2 h^2)) over the rows x of class c, with the h
-// for which S_i + S_j is `weight`: the log odds of the first class.
+// For every pair of classes f(z) = log(S_i / S_j), S_c = sum of exp(-|z - x|^2 / (2 h^2)) over the rows x of class c,
+// with the h for which S_i + S_j is `weight`: the log odds of the first class.
 class Density {
 public:
-    // rows: of the classes, one after the other, nr_sv[c] of class c, 1 or more each. 0 < weight < the rows of every pair.
+    // rows: of the classes, one after the other, nr_sv[c] of class c, 1 or more. 0 < weight < the rows of any pair.
     Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows);
     // Rows are done on all threads; each row's value depends on that row alone. 0 where a distance overflows.
     void decision_values(const Rows& rows, Decisions& out) const;
@@ -22,7 +22,8 @@ public:
 
 private:
     struct Scratch;
-    double log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second, Scratch& scratch) const;
+    double log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second,
+                    Scratch& scratch) const;
 
     std::vector<std::int64_t> nr_sv_;
     double weight_;
