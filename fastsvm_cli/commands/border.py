@@ -32,8 +32,8 @@ def _bandwidth(context, parameter, value):
 @click.option(
     "--density", is_flag=True,
     help="With --bandwidth: no border, but the density estimate itself, which answers at the cost of all training "
-    "rows. Of a fixed bandwidth a LIBSVM model, for svm-predict and every command here; of an adaptive one a model with "
-    "probabilities.",
+    "rows. Of a fixed bandwidth a LIBSVM model, for svm-predict and every command here; of an adaptive one a model "
+    "with probabilities.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn.")
 @threads_option

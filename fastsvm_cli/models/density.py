@@ -1,11 +1,11 @@
 """Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow"): training
 rows that answer by themselves, without an SVM.
 
-For a pair of classes, P(first | z) = S_first / (S_first + S_second), S_c the sum of exp(-|z - x|^2 / (2 h^2)) over the
-rows x of class c, with the bandwidth h for which S_first + S_second is `weight` at z. The decision value is the log
-odds, log(S_first / S_second), from which LIBSVM's sigmoid with A = -1 and B = 0 makes that probability; the paper's R(z) is
-tanh of half of it. Of a fixed bandwidth this is a LIBSVM model with coefficients 1 and -1 (compilers/density.py). The
-file format is described in the README."""
+For a pair of classes, P(first | z) = S_first / (S_first + S_second), S_c the sum of exp(-|z - x|^2 / (2 h^2)) over
+the rows x of class c, with the bandwidth h for which S_first + S_second is `weight` at z. The decision value is the
+log odds, log(S_first / S_second), from which LIBSVM's sigmoid with A = -1 and B = 0 makes that probability; the
+paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model with coefficients 1 and -1
+(compilers/density.py). The file format is described in the README."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError

@@ -50,8 +50,8 @@ double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k
 }
 
 // The g at which the sum of exp(-g s) is `weight`, 0 < weight < n; the largest of s is 1. Newton's method on log(sum)
-// as a function of log(g), which falls and is flat at both ends, kept inside a bracket. Where as many as `weight` of the s
-// are 0, a number so large that no other counts.
+// as a function of log(g), which falls and is flat at both ends, kept inside a bracket. Where as many as `weight` of
+// the s are 0, a number so large that no other counts.
 double solve(const std::vector<double>& s, std::int64_t n, double weight, std::vector<double>& k) {
     const double share = std::log(static_cast<double>(n) / weight), least = *std::min_element(s.begin(), s.begin() + n);
     // n exp(-g max s) from below and n exp(-g min s) from above bracket the root.
