@@ -36,6 +36,9 @@ u = 2^-53. Second-order terms are covered by rounding the constants up; the arit
 
 Stopping early: geometry (native/geometry.cpp)
 ----------------------------------------------
+Everything here holds for every k, so that a row may stop after any number of points; where it is looked at is a matter of time alone. A comparison without the
+terms for rounding tells where a look would be in vain: it can only put a stop off. The sums over points are taken in any order.
+
 phi: the kernel's feature map, w = sum a_i phi(x_i), so f(z) = <w, phi(z)> - rho. Points S_1..S_k, K their kernel matrix, X the *computed* lower triangular
 matrix (whatever its error), e_j = sum_i X_ji phi(S_i), y = X k(S, z) so that y_j = <e_j, phi(z)>, g the *computed* numbers, and w_perp = w - sum_j g_j e_j by
 definition. Then f(z) + rho = g.y + <w_perp, phi(z)>, exactly, and only the last term is bounded:
@@ -64,8 +67,9 @@ Stopping early: triangle and blocks (native/triangle.cpp, native/blocks.cpp)
 -----------------------------------------------------------------------------
 For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is left of a sum lies between
 P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and negative coefficients. Triangle: the distances are d(z, m) -+ d(m, x_i) about
-a pivot m. That from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by Rounding::squared_distance_error; those between support vectors from sums
-of squared differences, wrong by (s + s' + 8) u of themselves. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the farther
+a pivot m. What is left of a sum at a stop, wherever it is, are the vectors of m's list from there on; the pivots, whose distances from the row are known, are
+in no list, and their terms stand in the sum from the beginning, each pivot's once. The distance from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by
+Rounding::squared_distance_error; those between support vectors from sums of squared differences, wrong by (s + s' + 8) u of themselves. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the farther
 face of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their squares to both. P and N are rounded up, and taken times
 1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by more than the rounding of the exponent, exp and the products by 1e-13. What was added up already, and
 svm-predict's rounding: Rounding::radius. A class that is proven to win all its pairs has one vote more than any other can get: the other pairs need no proof.

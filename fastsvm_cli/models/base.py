@@ -15,7 +15,7 @@ class Model:
     proves: bool            whether its decision values decide svm-predict's label, always
     certified: bool         whether it fills Decisions.radius where asked to (with_radius)
     bounded: bool           whether it counts rows outside a bound (Decisions.outside)
-    ordered: bool           whether it counts kernel evaluations (Decisions.kernel_evaluations), because it stops early
+    ordered: bool           whether it counts the kernel evaluations of every row (Decisions.evaluations), because it stops early
     reduced: bool           whether its probability parameters may be other than the exact model's
     labels_alone: bool      whether it can tell each row's class without all decision values, and fills Decisions made with
                             labels_alone: a winner in place of values

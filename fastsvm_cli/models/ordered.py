@@ -19,7 +19,10 @@ class OrderedModel(Model):
 
     settle(chunk, task, tolerance, out) -> rows
         Fill `out` with values and radii, each row as soon as its answer is settled (regression: its value, to within `tolerance`), and count
-        out.kernel_evaluations. Returns the rows that are not settled.
+        out.evaluations. Returns the rows that are not settled.
+
+    Kernel evaluations are counted as often as they are done: a row that is not settled is evaluated in full then, its points once more, and where rounding
+    leaves even that open, once again in LIBSVM's own order of operations.
     """
 
     kind: str
@@ -50,19 +53,19 @@ class OrderedModel(Model):
             far = [row for row in range(part.rows) if not again.radius[row, 0] <= until]  # what rounding leaves open: LIBSVM's own order of operations
             if far:
                 only = _native.Decisions(self.pairs)
-                self.exact.reference_values(part.select(far), only)
+                self.reference_values(part.select(far), only)
                 only.reference_rows = len(far)
                 again.put(far, only)
-            again.kernel_evaluations = part.rows * self.header.total_sv
+            again.count(self.header.total_sv)
         out.put(left, again)
 
     def reference_values(self, chunk, out):
         self.exact.reference_values(chunk, out)
-        out.kernel_evaluations = chunk.rows * self.header.total_sv
+        out.count(self.header.total_sv)
 
     def _exact_values(self, chunk, out, until):
         self.exact.decision_values(chunk, out, until)
-        out.kernel_evaluations = chunk.rows * self.header.total_sv
+        out.count(self.header.total_sv)
 
     def file_of(self, lines: str, *rest: bytes) -> bytes:
         """The file. lines: the kind's own keys. rest: what follows the support vectors."""

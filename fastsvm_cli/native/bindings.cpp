@@ -328,7 +328,10 @@ NB_MODULE(_native, m) {
             return rows;
         }, "which they are, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
-        .def_rw("kernel_evaluations", &Decisions::kernel_evaluations, "by a model that stops early")
+        .def_prop_ro("kernel_evaluations", [](const Decisions& d) { return std::accumulate(d.evaluations.begin(), d.evaluations.end(), std::int64_t{0}); },
+                     "of all rows, by a model that stops early")
+        .def("count", [](Decisions& d, std::int64_t evaluations) { for (std::int64_t& own : d.evaluations) own += evaluations; }, "evaluations"_a,
+             "Every row took so many kernel evaluations more.")
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", [](Decisions& self, const std::vector<std::int64_t>& rows, const Decisions& from) {
             if (self.labels_alone || from.labels_alone) throw nb::value_error("labels alone have no values");
@@ -337,13 +340,20 @@ NB_MODULE(_native, m) {
                 if (rows[i] < 0 || rows[i] >= self.rows) throw nb::index_error("row out of range");
                 const std::int64_t source = static_cast<std::int64_t>(i) * self.pairs, target = rows[i] * self.pairs;
                 std::copy_n(from.value.data() + source, self.pairs, self.value.data() + target);
+                self.evaluations[rows[i]] += from.evaluations[i];
                 if (!self.with_radius) continue;
                 if (from.with_radius) std::copy_n(from.radius.data() + source, self.pairs, self.radius.data() + target);
                 else std::fill_n(self.radius.data() + target, self.pairs, 0.0);
             }
             self.reference_rows += from.reference_rows;
-            self.kernel_evaluations += from.kernel_evaluations;
         }, "rows"_a, "from_"_a, "Replace the values (and radii; 0 where `from_` has none) of these rows, and add what they cost.")
+        .def("charge", [](Decisions& self, const std::vector<std::int64_t>& rows, const Decisions& from) {
+            if (from.rows != static_cast<std::int64_t>(rows.size())) throw nb::value_error("other rows");
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                if (rows[i] < 0 || rows[i] >= self.rows) throw nb::index_error("row out of range");
+                self.evaluations[rows[i]] += from.evaluations[i];
+            }
+        }, "rows"_a, "from_"_a, "Add the kernel evaluations of `from_` to those of these rows, and nothing else.")
         .def("widen", [](Decisions& self, const Chunk& chunk, const std::vector<double>& radius, const std::vector<double>& weight, double count, double longest) {
             const std::size_t pairs = static_cast<std::size_t>(self.pairs);
             if (!self.with_radius || chunk.rows->rows != self.rows || radius.size() != pairs || weight.size() != pairs) throw nb::value_error("other rows or pairs");
@@ -356,6 +366,10 @@ NB_MODULE(_native, m) {
                 }
             }
         }, "chunk"_a, "radius"_a, "weight"_a, "count"_a, "longest"_a, "Add to the radii of RBF models' values: radius, and svm-predict's rounding on an exact model.")
+        .def_prop_ro("evaluations", [](nb::handle self) {
+            const Decisions& d = nb::cast<const Decisions&>(self);
+            return view(d.evaluations.data(), {d.evaluations.size()}, self);
+        }, "(rows) int64: kernel evaluations, as often as they were done, by a model that stops early; valid until the next resize")
         .def_prop_ro("value", [](nb::handle self) {
             Decisions& d = nb::cast<Decisions&>(self);
             static double none;
@@ -626,15 +640,16 @@ NB_MODULE(_native, m) {
         if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");
         return unsettled(task, decisions, probability, tolerance);
     }, "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0, "Rows whose answer the radii leave open.");
-    m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds) {
+    m.def("format_lines", [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds, const Decisions* evaluations) {
         if (values && values->labels_alone) throw nb::value_error("labels alone have no values");
+        if (evaluations && evaluations->rows != predictions.rows) throw nb::value_error("other rows");
         std::string text;
         {
             const nb::gil_scoped_release release;
-            text = format(task, predictions, values, odds);
+            text = format(task, predictions, values, odds, evaluations ? evaluations->evaluations.data() : nullptr);
         }
         return nb::bytes(text.data(), text.size());
-    }, "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false);
+    }, "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none());
     m.def("format_g", [](double value, int digits) {
         char buffer[number_text_max];
         return std::string(buffer, write_g(buffer, value, digits));

@@ -1,7 +1,6 @@
 #include "blocks.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -77,7 +76,7 @@ Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
 struct Blocks::Row {
     StripRow row;
     Rounding::Row rounding;
-    std::vector<double> near, far;           // (groups lanes): bounds of |z - x|^2, then of the kernel values
+    std::vector<double> near, far;           // (groups lanes): bounds of |z - x|^2, then of the kernel values (far: with one decision function)
     std::vector<double> guess;               // (blocks): near + far
     std::vector<double> kernel_values;       // (padded)
     std::vector<char> evaluated;             // (blocks)
@@ -85,7 +84,7 @@ struct Blocks::Row {
     std::vector<std::pair<double, std::int64_t>> queue;
     std::vector<char> lost;                  // (classes)
     std::vector<std::pair<double, std::int64_t>> rivals;  // least guess of its blocks, class: increasing
-    std::int64_t evaluations = 0;
+    std::int64_t evaluations = 0;            // the kernel values of the boxes' nearest and farthest points among them
 };
 
 // Looks at all boxes.
@@ -117,13 +116,14 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
         out.far[b] *= 1 + slack;
         if (exponential) out.near[b] = std::sqrt(out.near[b]) * (1 - 4 * unit), out.far[b] = std::sqrt(out.far[b]) * (1 + 4 * unit);
     }
+    const bool both = pairs_ == 1;  // with several classes, kernel values are bounded from below by 0
     k.exp_of_norms(groups * lanes, machine_.gamma, out.near.data());
-    k.exp_of_norms(groups * lanes, machine_.gamma, out.far.data());
+    if (both) k.exp_of_norms(groups * lanes, machine_.gamma, out.far.data());
     for (std::int64_t b = 0; b < blocks_; ++b) {
         out.near[b] = out.near[b] * up + 1e-300;  // below e^-708 it was taken for 0
-        out.far[b] *= certain;
+        if (both) out.far[b] *= certain;
     }
-    out.evaluations += blocks_;
+    out.evaluations += both ? 2 * blocks_ : blocks_;
 }
 
 void Blocks::evaluate(Row& row, std::int64_t block) const {
@@ -245,7 +245,6 @@ bool Blocks::settle_classes(Row& row, double* value, double* radius) const {
 std::vector<std::int64_t> Blocks::decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const {
     out.resize(rows.rows);
     std::vector<char> left_open(static_cast<std::size_t>(rows.rows), 0);
-    std::atomic<std::int64_t> evaluations{0};
     parallel_for(rows.rows, 64, [&](std::int64_t first, std::int64_t last) {
         Settled settled(task, tolerance);
         Row row;
@@ -253,13 +252,13 @@ std::vector<std::int64_t> Blocks::decision_values(const Rows& rows, const Task& 
         for (std::int64_t r = first; r < last; ++r) {
             double* const value = out.value.data() + r * pairs_;
             double* const row_radius = out.with_radius ? out.radius.data() + r * pairs_ : radius.data();
+            row.evaluations = 0;
             look(rows, r, row);
             if (pairs_ == 1) left_open[r] = !settle_one(row, settled, value, row_radius);
             else if (pairs_ > 1) left_open[r] = !settle_classes(row, value, row_radius);
+            out.evaluations[r] = row.evaluations;
         }
-        evaluations += row.evaluations;
     });
-    out.kernel_evaluations = evaluations;
     std::vector<std::int64_t> left;
     for (std::int64_t r = 0; r < rows.rows; ++r)
         if (left_open[r]) left.push_back(r);

@@ -25,7 +25,7 @@ public:
     // order: every support vector once, class by class; each `lanes` of them within a class are a block.
     Blocks(Machine machine, const std::vector<std::int64_t>& order);
 
-    // Each row is left as soon as its answer is settled; pairs that nothing was needed of have an infinite radius. Returns the rows that are not settled, increasing.
+    // Each row is left as soon as its answer is settled, which is looked at after every block; pairs that nothing was needed of have an infinite radius. Returns the rows that are not settled, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
 

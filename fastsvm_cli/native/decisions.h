@@ -17,7 +17,8 @@ struct Decisions {
         else value.resize(static_cast<std::size_t>(n * pairs));
         if (with_radius) radius.resize(static_cast<std::size_t>(n * pairs));
         is_outside.clear();
-        outside = reference_rows = kernel_evaluations = 0;
+        evaluations.assign(static_cast<std::size_t>(n), 0);
+        outside = reference_rows = 0;
     }
     std::int64_t pairs;
     bool with_radius;                  // the caller wants radii, from a model that gives them
@@ -29,7 +30,7 @@ struct Decisions {
     std::int64_t outside = 0;          // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion
     std::vector<char> is_outside;      // (rows): which they are, of a model that counts them
     std::int64_t reference_rows = 0;   // rows evaluated by the reference sum
-    std::int64_t kernel_evaluations = 0;  // by a model that stops early
+    std::vector<std::int64_t> evaluations;  // (rows): kernel evaluations, as often as they were done; of models that stop early
 };
 
 }  // namespace fastsvm

@@ -341,6 +341,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             const std::int64_t stop = std::min(last, first + grain);
             if (out.labels_alone) {
                 settled_by_reference += elect(rows, first, stop, block, out.winner.data() + first);
+                for (std::int64_t r : block.open) out.evaluations[r] += machine_.total_sv();
                 continue;
             }
             double* const value = out.value.data() + first * pairs;
@@ -372,6 +373,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             for (std::int64_t i = 0; i < count; ++i) {
                 std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.open[i] * pairs);
                 if (out.with_radius) std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
+                out.evaluations[block.open[i]] += machine_.total_sv();
             }
             settled_by_reference += count;
         }

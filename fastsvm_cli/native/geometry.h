@@ -9,6 +9,7 @@
 #include "machine.h"
 #include "predictions.h"
 #include "rounding.h"
+#include "row_strips.h"
 #include "strips.h"
 
 namespace fastsvm {
@@ -25,8 +26,9 @@ public:
     // points: (k) rows. b: (k, pairs), <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs). squared_norm: (pairs), at least |w|^2.
     Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b, std::vector<double> squared_norm, std::vector<double> b_error);
 
-    // Rows are done point block by point block and left as soon as their answer is settled, or after `steps` points (all, where 0). Their values and
-    // radii are those of that moment. Returns the rows that are not settled, increasing.
+    // Rows meet the points and are left when their answer is settled: it is looked at after each of the first points, then less and less often (first_stops),
+    // and from `strip` points on after every `strip` of them. With `steps` the first look is after that many points, or `strip` where they are more, and the
+    // last one after that many. Values and radii are those of that moment. Returns the rows that are not settled, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps, Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
 
@@ -34,17 +36,21 @@ private:
     // What the first k points give, all upper bounds.
     struct Prefix {
         std::vector<double> perp, stray, g;  // (pairs): |w_perp|; what w_perp has in the span; |g|
+        std::vector<double> widths;          // (pairs): perp^2, which tells where a look at the interval is no use
         double skew = 0;                     // |X K X' - I|
         double reach = 0, plain = 0;         // |v| and |v_1| of bounds.py: |X| times the roots of K's diagonal, and times ones
     };
     struct Progress;
     struct Block;
+    struct Start;
     void prepare(std::int64_t blocks) const;
     void factor(std::int64_t block) const;
     Prefix prefix(std::int64_t k) const;
     void measure(std::int64_t k, std::int64_t pair, Prefix& out) const;
     double self_kernel(double squared_norm) const;
     void begin(const Rows& rows, std::int64_t row, Progress& out) const;
+    void meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled, Decisions& out, Start& start) const;
+    void look_at(const Prefix& prefix, const Settled& settled, Start& start) const;
     void bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value, double* radius) const;
 
     Machine machine_;
@@ -62,13 +68,16 @@ private:
     mutable std::vector<std::vector<double>> columns_;   // columns of L without the diagonal, each (k padded)
     mutable std::vector<std::vector<double>> kernel_;    // rows of K, up to the diagonal; with few pairs
     mutable std::vector<double> diagonal_;               // of L; infinite for a point in the span of those before it
-    mutable std::vector<std::vector<double>> x_strips_;  // per block: ((block + 1) strip, strip), X transposed
+    mutable std::vector<Aligned<double>> x_strips_;      // per block: ((block + 1) strip, strip), X transposed
     std::vector<std::int32_t> identity_;                 // 0, 1, 2, ...
     mutable std::vector<double> g_;                    // (k padded, pairs)
     mutable std::vector<double> g_squares_;            // (k, pairs): |g|^2 up to here
     mutable std::vector<double> reach_, plain_;        // (k): |v|^2 and |v_1|^2 up to here
     mutable std::vector<double> roots_;                // (k): of K's diagonal
     mutable std::vector<Prefix> prefix_;               // per block, at its end
+    mutable std::vector<Prefix> first_prefix_;         // at first_stops_
+    std::vector<StripRow> first_;                      // points
+    std::vector<std::int64_t> first_stops_;            // after how many of them a row is looked at
 };
 
 }  // namespace fastsvm

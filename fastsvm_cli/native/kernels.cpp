@@ -172,6 +172,77 @@ void lane_dots(const double* block, std::int64_t count, const std::int32_t* colu
     store(out, (s0 + s1) + (s2 + s3));
 }
 
+// Four sums of every fourth product, added up at the end, for each of `groups` times `lanes` vectors: enough of them to keep the processor busy.
+template <int groups>
+inline void some_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+    v8 s[4][groups];
+    for (int i = 0; i < 4; ++i)
+        for (int g = 0; g < groups; ++g) s[i][g] = splat(0);
+    std::int64_t e = 0;
+    for (; e + 4 <= count; e += 4)
+        for (int i = 0; i < 4; ++i) {
+            const double* const b = block + static_cast<std::int64_t>(columns[e + i]) * strip;
+            for (int g = 0; g < groups; ++g) s[i][g] += x[e + i] * load(b + g * lanes);
+        }
+    for (; e < count; ++e) {
+        const double* const b = block + static_cast<std::int64_t>(columns[e]) * strip;
+        for (int g = 0; g < groups; ++g) s[0][g] += x[e] * load(b + g * lanes);
+    }
+    for (int g = 0; g < groups; ++g) store(out + g * lanes, (s[0][g] + s[1][g]) + (s[2][g] + s[3][g]));
+}
+
+void part_dots(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+#ifdef __AVX512F__
+    for (; n >= 2 * lanes; n -= 2 * lanes, block += 2 * lanes, out += 2 * lanes) some_dots<2>(block, count, columns, x, out);
+#endif
+    for (; n > 0; n -= lanes, block += lanes, out += lanes) some_dots<1>(block, count, columns, x, out);
+}
+
+// `vectors` times `groups` sums, each in as many parts as keep the processor busy.
+template <int vectors, int groups>
+inline void some_products(std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+    constexpr int parts = 4 / vectors;
+    const double* from[vectors];
+    for (int v = 0; v < vectors; ++v) from[v] = x[v];
+    v8 s[parts][vectors][groups];
+    for (int i = 0; i < parts; ++i)
+        for (int v = 0; v < vectors; ++v)
+            for (int g = 0; g < groups; ++g) s[i][v][g] = splat(0);
+    const auto add = [&](v8(&sums)[vectors][groups], std::int64_t at) {
+        for (int g = 0; g < groups; ++g) {
+            const v8 z = load(rows + g * lanes);
+            for (int v = 0; v < vectors; ++v) sums[v][g] += from[v][at] * z;
+        }
+        rows += strip;
+    };
+    std::int64_t c = 0, at = 0;
+    for (; c + parts <= count; c += parts)
+        for (int i = 0; i < parts; ++i, at += stride) add(s[i], at);
+    for (; c < count; ++c, at += stride) add(s[0], at);
+    for (int v = 0; v < vectors; ++v)
+        for (int g = 0; g < groups; ++g) {
+            v8 total = s[0][v][g];
+            for (int i = 1; i < parts; ++i) total += s[i][v][g];
+            store(out + v * strip + g * lanes, total);
+        }
+}
+
+template <int vectors>
+inline void some_rows(std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+#ifdef __AVX512F__  // elsewhere two groups are more sums than registers
+    for (; n >= 2 * lanes; n -= 2 * lanes, rows += 2 * lanes, out += 2 * lanes) some_products<vectors, 2>(count, rows, x, stride, out);
+#endif
+    for (; n > 0; n -= lanes, rows += lanes, out += lanes) some_products<vectors, 1>(count, rows, x, stride, out);
+}
+
+void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+    switch (vectors) {
+        case 1: return some_rows<1>(n, count, rows, x, stride, out);
+        case 2: return some_rows<2>(n, count, rows, x, stride, out);
+        default: return some_rows<4>(n, count, rows, x, stride, out);
+    }
+}
+
 void lane_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
     v8 s0 = splat(outside), s1 = splat(0);
     for (std::int64_t c = 0; c < d; ++c, block += strip) {
@@ -302,6 +373,40 @@ void add_scaled(std::int64_t n, double x, const double* w, double* out) {
     for (std::int64_t p = 0; p < n; ++p) out[p] += x * w[p];
 }
 
+void count_certain(std::int64_t n, double rho, double width, const double* rest, const double* sums, double* count) {
+    for (std::int64_t r = 0; r < n; r += lanes) {
+        const v8 value = load(sums + r) - rho;
+        store(count + r, load(count + r) + (value * value >= width * load(rest + r) ? splat(1) : splat(0)));
+    }
+}
+
+void row_distances(std::int64_t n, double nearest, double farthest, bool squared, const double* low, const double* high, double* near, double* far) {
+    for (std::int64_t r = 0; r < n; r += lanes) {
+        const v8 inside = nearest - load(high + r), beyond = load(low + r) - farthest, most = farthest + load(high + r);
+        const v8 larger = inside > beyond ? inside : beyond;
+        const v8 least = larger > 0.0 ? larger : splat(0);
+        store(near + r, squared ? least * least : least);
+        store(far + r, squared ? most * most : most);
+    }
+}
+
+void count_settled(std::int64_t n, double rho, double positive, double negative, const double* largest, const double* smallest, const double* sums, double* count) {
+    for (std::int64_t r = 0; r < n; r += lanes) {
+        const v8 value = load(sums + r) - rho, most = load(largest + r), least = load(smallest + r);
+        const v8 low = value + positive * least - negative * most, high = value + positive * most - negative * least;
+        store(count + r, load(count + r) + ((low > 0.0) | (high <= 0.0) ? splat(1) : splat(0)));
+    }
+}
+
+std::int64_t certain_sums(std::int64_t n, const double* rho, const double* widths, double rest, const double* sums) {
+    std::int64_t count = 0;
+    for (std::int64_t p = 0; p < n; ++p) {
+        const double value = sums[p] - rho[p];
+        count += value * value >= widths[p] * rest;
+    }
+    return count;
+}
+
 #define FASTSVM_TEXT_(x) #x
 #define FASTSVM_TEXT(x) FASTSVM_TEXT_(x)
 
@@ -319,6 +424,8 @@ const Kernels table = {
     strip_distances,
     lane_dots,
     lane_distances,
+    tile_dots,
+    part_dots,
     box_distances,
     strip_products,
     rbf_from_dots,
@@ -329,6 +436,10 @@ const Kernels table = {
     add_scaled,
     &narrow_reference,
     &wide_reference,
+    count_certain,
+    row_distances,
+    count_settled,
+    certain_sums,
 };
 
 }  // namespace FASTSVM_ISA

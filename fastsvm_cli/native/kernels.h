@@ -29,6 +29,11 @@ struct Kernels {
     // The same two for `lanes` vectors of a strip, of whose block `block` is the first column.
     void (*lane_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
     void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
+    // For the first n rows of a strip of rows, n a multiple of `lanes`, and one, two or four vectors at a time, whose numbers stand `stride` apart:
+    // out[v][s] = sum_c x[v][c * stride] rows[c][s], out being (vectors, strip). Of a row the same number, whatever n.
+    void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out);
+    // As strip_dots for the first n of a strip: the same numbers, whatever n.
+    void (*part_dots)(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
     // For `lanes` boxes, (d, 2, lanes) of least and largest coordinates: near = outside + sum_c max(0, lo - x[c], x[c] - hi)^2,
     // far = outside + sum_c max(|x[c] - lo|, |x[c] - hi|)^2.
     void (*box_distances)(const double* boxes, std::int64_t d, const double* x, double outside, double* near, double* far);
@@ -52,6 +57,16 @@ struct Kernels {
     // The reference sum's, for narrow_group and for wide_group rows side by side.
     const ReferenceLoops* narrow_reference;
     const ReferenceLoops* wide_reference;
+    // count[r] += 1 where (sums[r] - rho)^2 >= width rest[r], for n rows, a multiple of lanes
+    void (*count_certain)(std::int64_t n, double rho, double width, const double* rest, const double* sums, double* count);
+    // For n rows, a multiple of lanes, between low[r] and high[r] away from a point, and vectors between `nearest` and `farthest` away from it:
+    // near[r] = max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r]; their squares where `squared`.
+    void (*row_distances)(std::int64_t n, double nearest, double farthest, bool squared, const double* low, const double* high, double* near, double* far);
+    // count[r] += 1 where sums[r] - rho has the same side of zero, whatever is added of positive and taken of negative terms between smallest[r] and largest[r]
+    // times their weights, for n rows, a multiple of lanes
+    void (*count_settled)(std::int64_t n, double rho, double positive, double negative, const double* largest, const double* smallest, const double* sums, double* count);
+    // For how many of n sums (sums[p] - rho[p])^2 >= widths[p] rest
+    std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest, const double* sums);
 };
 
 const Kernels& kernels();

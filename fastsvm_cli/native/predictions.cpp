@@ -2,6 +2,7 @@
 #include "predictions.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -179,7 +180,7 @@ bool odds_settled(double a, double b, double value, double radius) {
 
 bool Settled::operator()(const double* value, const double* radius) {
     if (task_.regression()) return radius[0] <= tolerance_;
-    if (task_.type == SvmType::one_class) return value[0] > radius[0] || -value[0] >= radius[0];
+    if (task_.type == SvmType::one_class || task_.labels.size() == 2) return value[0] > radius[0] || -value[0] >= radius[0];
     return votes_settled(static_cast<int>(task_.labels.size()), value, radius, low_, high_);
 }
 
@@ -216,14 +217,14 @@ char* write_radius(char* p, double radius) {
 }
 }  // namespace
 
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds) {
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds, const std::int64_t* evaluations) {
     // Rows formatted at a time: so many numbers are worth a thread.
     const std::int64_t grain = std::max<std::int64_t>(1, 8192 / (2 + predictions.columns + (values ? 2 * values->pairs : 0)));
     const std::int64_t parts = (predictions.rows + grain - 1) / grain;
     std::vector<std::string> texts(static_cast<std::size_t>(parts));
     const std::int64_t pairs = values ? values->pairs : 0;
     const bool radii = values && values->with_radius;
-    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(1 + predictions.columns + (radii ? 3 : 1) * pairs) + 1;
+    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(2 + predictions.columns + (radii ? 3 : 1) * pairs) + 1;
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t part = first; part < last; ++part) {
             std::string& text = texts[static_cast<std::size_t>(part)];
@@ -256,6 +257,10 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
                     *p++ = ' ';
                     const bool known = radius < std::numeric_limits<double>::infinity();
                     p = write_g(p, !known ? 0.5 : above > 0 ? above / (above + below) : 0.0, 6);
+                }
+                if (evaluations) {
+                    *p++ = ' ';
+                    p = std::to_chars(p, p + number_text_max, evaluations[row]).ptr;
                 }
                 *p++ = '\n';
                 text.append(line.data(), static_cast<std::size_t>(p - line.data()));

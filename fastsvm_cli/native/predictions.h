@@ -1,5 +1,6 @@
 // From decision values to what svm-predict prints: votes, labels, probabilities, lines, scores. Written once, for every model.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,6 +44,11 @@ public:
     explicit Settled(const Task& task, double tolerance = 0) : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
     // value, radius: (pairs)
     bool operator()(const double* value, const double* radius);
+    // So that most looks at intervals that settle nothing cost a comparison. Of regression: a radius within the tolerance. Else: the least number of
+    // pairs whose side of zero is certain. With k classes k - 1: w wins where it has lo_w votes for certain, and every other class lacks k - 1 - lo_w.
+    bool regression() const { return task_.regression(); }
+    double tolerance() const { return tolerance_; }
+    std::int64_t least_certain() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(task_.labels.size()) - 1); }
 
 private:
     const Task& task_;
@@ -51,8 +57,8 @@ private:
 };
 
 // The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values (shortest text), and
-// their radii where it has them; then, with `odds`, where in the interval zero lies, as DeCoste's p+ of eq. (32).
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds);
+// their radii where it has them; then, with `odds`, where in the interval zero lies, as DeCoste's p+ of eq. (32); last, of those given, the kernel evaluations.
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds, const std::int64_t* evaluations = nullptr);
 
 // svm-predict's running sums, in its order.
 struct Score {

@@ -44,7 +44,7 @@ Strips::Strips(const Machine& machine, const Rows& vectors, const std::vector<st
     for (std::int64_t s = 0; s < n; ++s) {
         if (order[s] < 0) continue;
         norms_[s] = vectors.squared_norms[order[s]];
-        if (!inverse_self_.empty()) inverse_self_[s] = 1 / std::sqrt(power(gamma_ * norms_[s] + coef0_, degree_));
+        if (!inverse_self_.empty()) inverse_self_[s] = 1 / std::sqrt(self(norms_[s]));
     }
     if (dense_) {
         blocks_.assign(static_cast<std::size_t>(padded_ * d), 0.0);
@@ -74,8 +74,10 @@ void Strips::take(const Rows& rows, std::int64_t row, StripRow& out) const {
             for (std::int64_t e = begin; e < begin + count; ++e)
                 if (features_.column(rows.indices[e]) < 0) out.outside_norm += rows.values[e] * rows.values[e];
     }
-    if (kernel_ == KernelType::normalized_polynomial) out.self = power(gamma_ * out.squared_norm + coef0_, degree_);
+    if (kernel_ == KernelType::normalized_polynomial) out.self = self(out.squared_norm);
 }
+
+double Strips::self(double squared_norm) const { return power(gamma_ * squared_norm + coef0_, degree_); }
 
 double Strips::spread(const Rows& rows, std::int64_t row, double* out) const {
     std::fill_n(out, features_.size(), 0.0);

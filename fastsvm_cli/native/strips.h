@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned.h"
 #include "features.h"
 #include "kernels.h"
 #include "machine.h"
@@ -33,6 +34,12 @@ public:
     void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
+    // Vector s and those behind it in its strip, by column, `strip` apart; when dense.
+    const double* columns_from(std::int64_t s) const { return blocks_.data() + s / strip * strip * features_.size() + s % strip; }
+    // The column of a LIBSVM index, or -1.
+    std::int32_t column(std::int32_t index) const { return features_.column(index); }
+    // k(z, z) of a normalized kernel, from |z|^2.
+    double self(double squared_norm) const;
 
 private:
     void dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;
@@ -42,9 +49,9 @@ private:
     Features features_;
     std::int64_t padded_ = 0;
     bool dense_ = true;
-    std::vector<double> norms_;        // (padded): |x|^2, 0 in the padding
+    Aligned<double> norms_;            // (padded): |x|^2, 0 in the padding
     std::vector<double> inverse_self_; // (padded): 1 / sqrt(k(x, x)) of a normalized kernel
-    std::vector<double> blocks_;       // (strips, d, strip)
+    Aligned<double> blocks_;           // (strips, d, strip)
     std::vector<std::int64_t> start_;  // (padded + 1) when sparse
     std::vector<std::int32_t> column_;
     std::vector<double> value_;
