@@ -49,6 +49,7 @@ def predict(
     path: str,
     probability: bool = False,
     values: bool = False,
+    evaluations: bool = False,
     labelled: bool = True,
     exact: "Fallback | None" = None,
     tolerance: "float | None" = None,
@@ -63,6 +64,7 @@ def predict(
     """Predict every row and write its line, chunk by chunk, in order; memory does not grow with the input.
 
     path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model has them.
+    evaluations: append the number of kernel evaluations, of an ordered model.
     exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what a value of an
     ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that cannot be read
     or evaluated; without it they raise DataFormatError. tally: of the chunks before these, which is added to. head:
@@ -114,7 +116,6 @@ def predict(
             chunk = _evaluable(evaluate, chunk, bad_rows)
         tally.outside += decisions.outside
         tally.reference_rows += decisions.reference_rows
-        tally.kernel_evaluations += decisions.kernel_evaluations
         if stopped:
             tally.undecided += len(_native.unsettled(task, decisions, False, open_tolerance))
         if write_outside is not None and decisions.outside:
@@ -134,10 +135,13 @@ def predict(
                 open_still = list(range(len(rows))) if coupled else []
                 if elects:
                     exact.model.decision_values(part, again)
+                    again.count(exact.model.header.total_sv)
+                    decisions.charge(rows, again)
                     _native.predict(task, again, False, elected)
                     tally.reference_rows += again.reference_rows
                 elif not coupled:
                     exact.model.decision_values(part, again, until)
+                    again.count(exact.model.header.total_sv)
                     decisions.put(rows, again)
                     # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
                     open_still = [row for row in _native.unsettled(task, again, probability, exact.tolerance) if again.radius[row, 0] > 0]
@@ -145,13 +149,18 @@ def predict(
                 tally.reference_rows += len(open_still)
                 if open_still:
                     exact.model.reference_values(part.select(open_still), again)
+                    again.count(exact.model.header.total_sv)
                     decisions.put([rows[row] for row in open_still], again)
         _native.predict(task, decisions, probability, predictions)
         if elects and rows:
             predictions.put(rows, elected)
         if exact is not None:
             exact.check(False)
-        lines = _native.format_lines(task, predictions, decisions if values else None, stopped)
+        if model.ordered:
+            tally.kernel_evaluations += decisions.kernel_evaluations
+        lines = _native.format_lines(
+            task, predictions, decisions if values else None, stopped, decisions if evaluations else None
+        )
         for piece in (lines,) if bad_rows is None else bad_rows.fill(lines, chunk.rows):
             write(piece)
         if tally.score is not None:
@@ -164,11 +173,13 @@ def predict(
     return tally
 
 
-def columns(model: Model, header: Header, *, probability: bool = False, values: bool = False) -> int:
+def columns(
+    model: Model, header: Header, *, probability: bool = False, values: bool = False, evaluations: bool = False
+) -> int:
     """How many numbers a line of `predict` has. header: whose probabilities they are."""
     of_probabilities = 0 if not probability or header.regression else len(header.label) if header.classification else 2
     stopped = model.ordered and not model.proves
-    return 1 + of_probabilities + values * model.pairs * (1 + model.certified * (1 + stopped))
+    return 1 + of_probabilities + values * model.pairs * (1 + model.certified * (1 + stopped)) + evaluations
 
 
 def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk, bad_rows: BadRows) -> _native.Chunk:

@@ -142,7 +142,7 @@ def test_regression_stops_within_a_tolerance_and_else_is_evaluated_in_full(fasts
 def test_summary_as_json(fastsvm, trained, ordered):
     model, test = trained["rings"]
     rows, total = 6000, svm_load_model(str(model)).get_nr_sv()
-    keys = ["rows", "accuracy", "correct", "rows_by_reference_sum", "kernel_evaluations", "kernel_evaluations_of_exact"]
+    keys = ["rows", "accuracy", "correct", "rows_by_reference_sum", "kernel_evaluations", "kernel_evaluations_of_exact", "kernel_evaluations_per_row"]
     for method in METHODS:
         done = fastsvm("predict", "--json", test, ordered("rings", method), "out")
         summary = json.loads(done.out)
@@ -151,7 +151,7 @@ def test_summary_as_json(fastsvm, trained, ordered):
         plain = fastsvm("predict", test, ordered("rings", method), "out")
         assert f"Kernel evaluations: {summary['kernel_evaluations']} of {rows * total} " in plain.err and f"({summary['correct']}/{rows})" in plain.out
     summary = json.loads(fastsvm("predict", "--json", "--steps", 20, test, ordered("rings", "geometry"), "out").out)
-    assert list(summary) == ["rows", "accuracy", "correct", "kernel_evaluations", "kernel_evaluations_of_exact", "rows_decided"]
+    assert list(summary) == ["rows", "accuracy", "correct", "kernel_evaluations", "kernel_evaluations_of_exact", "kernel_evaluations_per_row", "rows_decided"]
     assert 0 < summary["rows_decided"] < rows and 0 < summary["kernel_evaluations"] <= 20 * rows
     assert json.loads(fastsvm("predict", "--json", "-", ordered("rings", "geometry"), "out", input="").out)["kernel_evaluations"] == 0
 

@@ -155,7 +155,7 @@ def test_a_larger_tolerance_costs_fewer_kernel_evaluations(method):
     machine = random_machine(rng, "nu_svr", "rbf", random_rows(rng, 400, [1, 2, 3]), gamma=0.3)
     model, rows = order(machine, method), random_rows(rng, 50, [1, 2, 3])
     costs = [lines(model, rows, tolerance=tolerance)[1].kernel_evaluations for tolerance in (1e-9, 0.1, 10.0, 1e4)]
-    assert costs == sorted(costs, reverse=True) and costs[-1] < 0.2 * 50 * 400 < costs[0]
+    assert costs == sorted(costs, reverse=True) and costs[-1] < 0.3 * 50 * 400 < costs[0]
 
 
 @pytest.mark.parametrize("method", COMPILERS)

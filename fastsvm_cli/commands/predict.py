@@ -12,6 +12,7 @@ from fastsvm_cli.commands.options import FileCommand, data_options, threads_opti
 @click.option("-b", "--probability", type=click.IntRange(0, 1), default=0, show_default=True, help="1: predict probabilities too, as svm-predict -b 1.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...); then, from a certified model, their radii.")
+@click.option("--evaluations", is_flag=True, help="With a model of fastsvm order: end every row with the number of kernel evaluations it took, as often as they were done.")
 @click.option("--exact", "exact_file", metavar="MODEL", help="The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are evaluated with it, so that every label is svm-predict's.")
 @click.option(
     "--tolerance", type=click.FloatRange(0), metavar="E",
@@ -46,8 +47,8 @@ from fastsvm_cli.commands.options import FileCommand, data_options, threads_opti
 @click.argument("model_file")
 @click.argument("output_file", required=False)
 def command(
-    probability, quiet, values, exact_file, tolerance, steps, as_json, on_bad_row, resume, open_file, outside_file,
-    threads, dense, delimiter, unlabelled, max_line, test_file, model_file, output_file,
+    probability, quiet, values, evaluations, exact_file, tolerance, steps, as_json, on_bad_row, resume, open_file,
+    outside_file, threads, dense, delimiter, unlabelled, max_line, test_file, model_file, output_file,
 ):  # fmt: skip
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
@@ -101,6 +102,9 @@ def command(
         if probability:
             raise click.UsageError("--steps stops before the value that -b 1 needs.")
         model.stop_after(steps)
+    if evaluations and not model.ordered:
+        why = f"goes with a model of fastsvm order, which {model_file} is not"
+        raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
     proven_within = model.ordered and header.regression and exact_file is None and open_file is None
     within = tolerance if proven_within else None
     if within is not None and (steps is not None or values or probability):
@@ -140,7 +144,8 @@ def command(
 
     bad_rows = None
     if on_bad_row != "stop":
-        nan = b" ".join([b"nan"] * columns(model, header, probability=bool(probability), values=values)) + b"\n"
+        width = columns(model, header, probability=bool(probability), values=values, evaluations=evaluations)
+        nan = b" ".join([b"nan"] * width) + b"\n"
         bad_rows = BadRows(test_file, nan if on_bad_row == "nan" else b"", lambda message: warn(f"Warning: {message}"))
     place = Place()
 
@@ -149,7 +154,8 @@ def command(
             return Output(output_file)
         from fastsvm_cli.resume import Origin, ResumableOutput
 
-        options = {"-b": probability, "--values": values, "--exact": exact_file is not None}
+        options = {"-b": probability, "--values": values, "--evaluations": evaluations}
+        options |= {"--exact": exact_file is not None}
         options |= {"--tolerance": tolerance, "--steps": steps}
         options |= {"--dense": dense, "--delim": delimiter, "--unlabelled": unlabelled}
         origin = Origin(test_file, model_file, digest, options, on_bad_row, max_line)
@@ -174,7 +180,7 @@ def command(
             going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
             tally = predict(
                 model, chunks, output.write, path=test_file, probability=bool(probability), values=values,
-                labelled=not unlabelled, exact=exact, tolerance=within, bad_rows=bad_rows,
+                evaluations=evaluations, labelled=not unlabelled, exact=exact, tolerance=within, bad_rows=bad_rows,
                 write_open=open_rows.write if open_rows is not None else None, open_tolerance=open_tolerance,
                 write_outside=outside_rows.write if outside_rows is not None else None, **going_on,
             )  # fmt: skip
@@ -199,6 +205,7 @@ def command(
             summary["rows_by_reference_sum"] = tally.reference_rows
         if model.ordered:
             summary.update(kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv)
+            summary["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
         if steps is not None:
             summary["rows_decided"] = tally.rows - tally.undecided
         if not quiet:

@@ -1,0 +1,379 @@
+"""Ordered models: when a row stops, what it cost, and that what is known at that moment is so."""
+
+import json
+
+import numpy as np
+import pytest
+from evaluation import parse
+from oracles import OWN_KERNELS, Machine, random_machine, random_rows
+from ordering import COMPILERS, NEVER, UNKNOWN, Libsvm, after, exact_model, lines, order, random_case, random_options, spread, truths, uncovered
+from threadpoolctl import threadpool_limits
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.fingerprint import fingerprint
+from fastsvm_cli.models.triangle import TriangleModel
+
+#: Features added to four -> after how many points rows of a geometry model are looked at; then after every 32.
+FIRST_STOPS = {
+    0: [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64],
+    6: [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
+    20: [4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
+}
+KERNELS = {"geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS], "triangle": ["rbf", "exponential"], "blocks": ["rbf", "exponential"]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def serial_libsvm():
+    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+def stopped(model, chunk, tolerance=0.0, task=None):
+    """Value, radius and kernel evaluations of every row at the moment it stops; the rows that never do."""
+    out = _native.Decisions(model.pairs, True)
+    left = model.settle(chunk, task or model.header.task(), tolerance, out)
+    assert out.kernel_evaluations == sum(out.evaluations)
+    return np.array(out.value), np.array(out.radius), np.array(out.evaluations), left
+
+
+def settles(task, value, radius, pairs):
+    """Whether these intervals, (rows, pairs), settle the label."""
+    out = _native.Decisions(pairs, True)
+    out.resize(len(value))
+    np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
+    open_rows = _native.unsettled(task, out)
+    return ~np.isin(np.arange(len(value)), open_rows)
+
+
+def with_features(machine, more):
+    """The same machine with so many more features, of no use, so that its rows are looked at less often."""
+    for vector in machine.vectors:
+        vector.update({100 + i: 1e-3 for i in range(more)})
+    return machine
+
+
+def pushed(vector, index, by):
+    """A sparse vector, moved along one axis."""
+    return dict(sorted({**vector, index: vector.get(index, 0.0) + by}.items()))
+
+
+# ---- what is known at that moment
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method, kernel", [(method, kernel) for method, kernels in KERNELS.items() for kernel in kernels])
+def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_libsvms(tmp_path, method, kernel):
+    stops = set()
+    for trial in range(60):
+        rng = np.random.default_rng([60, trial])
+        machine, rows = random_case(rng, kernel)
+        if kernel in OWN_KERNELS:
+            rows = [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
+        rows += machine.vectors[:5]
+        try:
+            model = order(machine, method, **random_options(rng, machine, method))
+        except ModelFormatError:
+            continue
+        chunk, expected = parse(rows), truths(machine, rows, tmp_path)
+        size = float(np.abs(machine.coef).sum())
+        for task in [None] + [NEVER] * (model.pairs == 1):
+            for tolerance in (0.0, 1e-6 * size, 0.03 * size, 0.5 * size):
+                value, radius, evaluations, left = stopped(model, chunk, tolerance, task)
+                bad = uncovered(value, radius, *expected)
+                assert not bad.any(), (trial, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
+                stops.update(evaluations[~np.isin(np.arange(len(rows)), left)].tolist())
+    assert len(stops) > (6 if kernel == "linear" else 12)  # as many points as features span the space
+
+
+@pytest.mark.parametrize("kernel", KERNELS["geometry"])
+@pytest.mark.parametrize("points", range(1, 10))
+def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, points):
+    """Classes far apart, which a point or two tell; and rows between them, at the points, and where nothing is known."""
+    early = 0
+    for trial in range(6):
+        rng = np.random.default_rng([61, points, trial])
+        d = int(rng.integers(1, 4))
+        near = [{i: float(side * 3 + 0.3 * rng.standard_normal()) for i in range(1, d + 1)} for side in (1, -1) for _ in range(20)]
+        machine = random_machine(rng, "c_svc", kernel, near, gamma=0.1, coef0=1.0, degree=3)
+        machine.nr_sv, machine.coef, machine.rho = [20, 20], np.repeat([1.0, -1.0], 20)[:, None] * rng.uniform(0.1, 1, (40, 1)), [float(rng.choice([0, 0.01]))]
+        rows = [*random_rows(rng, 20, list(range(1, d + 1)), scale=4), *near[:3], *near[-3:], {}, {UNKNOWN: 1.0}, {1: 1e20}, {1: 1e-300}]
+        rows = rows if kernel not in OWN_KERNELS else [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
+        model = order(machine, "geometry", points=points)
+        ours, tally = lines(model, rows)
+        assert ours == Libsvm(machine, tmp_path).lines(rows)
+        early += int((stopped(model, parse(rows))[2] <= 3).sum()) if points > 3 else 1
+    assert early > 0
+
+
+def test_points_and_rows_that_are_one_settle_nothing_wrongly(tmp_path):
+    """Support vectors that are all the same, of coefficients that add up to almost nothing; the same with signs against each other; zero vectors."""
+    for kernel in KERNELS["geometry"]:
+        for trial in range(8):
+            rng = np.random.default_rng([62, trial])
+            one = {1: float(rng.standard_normal()), 2: float(rng.standard_normal())} if trial % 4 else {}
+            machine = random_machine(rng, "c_svc", kernel, [dict(one) for _ in range(12)], gamma=0.7, coef0=1.0, degree=2)
+            machine.coef = np.repeat([1.0, -1.0], 6)[:, None] * rng.uniform(0.5, 1, (12, 1))
+            if trial % 2:
+                machine.coef[6:] = -machine.coef[:6]
+            machine.nr_sv, machine.rho = [6, 6], [float(rng.choice([0.0, 1e-17, -1e-17]))]
+            rows = [one, {}, *random_rows(rng, 8, [1, 2]), {index: v * (1 + 1e-15) for index, v in one.items()}, {UNKNOWN: 1e-9}]
+            for method in COMPILERS:
+                if kernel in KERNELS[method]:
+                    assert lines(order(machine, method), rows)[0] == Libsvm(machine, tmp_path).lines(rows), (kernel, method, trial)
+
+
+@pytest.mark.parametrize("method", COMPILERS)
+@pytest.mark.parametrize("kernel, classes", [("rbf", 2), ("rbf", 3), ("rbf", 5), ("exponential", 2), ("exponential", 3), ("polynomial", 2)])
+@pytest.mark.parametrize("density", [1.0, 0.02])
+def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
+    """Rows are done side by side, and take each other's places; not one digit depends on the others."""
+    if kernel not in KERNELS[method]:
+        return
+    stops, indices = set(), list(range(1, 9)) if density == 1 else list(range(1, 200))
+    for gamma, apart in ((0.2, 3.0), (0.02, 1.0), (1.0, 3.0)):
+        rng = np.random.default_rng(63)
+        vectors = random_rows(rng, 130, indices, density=density)
+        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, gamma=gamma, coef0=1.0, degree=2)
+        of = np.repeat(np.arange(classes), machine.nr_sv)
+        machine.coef = np.abs(machine.coef) * np.where(of[:, None] <= np.arange(classes - 1), 1, -1)
+        # Classes apart, and rows at any distance from them, so that they stop at different moments.
+        machine.vectors = [pushed(vector, c + 1, apart) for vector, c in zip(machine.vectors, of.tolist())]
+        machine.rho = [0.0] * len(machine.rho)
+        model = order(machine, method, **{"points": 120} if method == "geometry" else {})
+        rows = random_rows(rng, 150, [*indices, UNKNOWN], density=density)
+        rows = [pushed(row, r % classes + 1, float(rng.uniform(-apart, 2 * apart))) for r, row in enumerate(rows)]
+        together = stopped(model, parse(rows))
+        for r in range(0, 150, 2):
+            alone = stopped(model, parse([rows[r]]))
+            for ours, theirs in zip(together[:3], alone[:3]):
+                np.testing.assert_array_equal(ours[r], theirs[0])
+            assert (r in together[3]) == bool(alone[3])
+        stops.update(together[2].tolist())
+    assert len(stops) > 2
+
+
+# ---- when
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
+@pytest.mark.parametrize("more", FIRST_STOPS)
+def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):
+    """After 1, 2, 3, 4, ... points of few features; less and less often; and never between."""
+    seen = set()
+    for trial in range(4):
+        rng = np.random.default_rng([64, trial])
+        machine = spread(rng, 140, kernel, d=4)
+        machine.gamma = (0.5, 0.02)[trial % 2]
+        rows = random_rows(rng, 80, [1, 2, 3, 4], scale=float(rng.choice([0.3, 1, 2])))
+        model = order(with_features(machine, more), "geometry", points=100)
+        chunk, task = parse(rows), model.header.task()
+        _, _, evaluations, left = stopped(model, chunk)
+        points = len(model.points)
+        looks = sorted({min(k, points) for k in [*FIRST_STOPS[more], 96, 100]})
+        expected = np.full(len(rows), points)
+        for k in reversed(looks):
+            expected[settles(task, *after(model, chunk, k), 1)] = k
+        # An interval once settled stays so: the first look is the one.
+        np.testing.assert_array_equal(evaluations, expected)
+        assert {r for r in range(len(rows)) if r not in left} == set(np.flatnonzero(settles(task, *after(model, chunk, points), 1)).tolist())
+        seen.update(evaluations.tolist())
+    assert len(seen) > 6 and (more or seen & {3, 5, 6, 7, 10, 14})
+
+
+def test_with_many_decision_functions_geometry_looks_every_32_points():
+    rng = np.random.default_rng(65)
+    machine = spread(rng, 150, "rbf", d=3, classes=5)
+    machine.coef = np.abs(machine.coef) * np.where(np.repeat(np.arange(5), machine.nr_sv)[:, None] <= np.arange(4), 1, -1)
+    model = order(machine, "geometry", points=120)
+    assert set(stopped(model, parse(random_rows(rng, 300, [1, 2, 3], scale=2)))[2].tolist()) <= {32, 64, 96, 120}
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 7, 8, 20, 31, 32])
+def test_steps_are_that_many_points_for_every_row(steps):
+    """Settled before or not: an interval after K points is one after K points."""
+    rng = np.random.default_rng(66)
+    machine = spread(rng, 90, "rbf", d=3)
+    machine.gamma = 0.1
+    rows = random_rows(rng, 100, [1, 2, 3], scale=2)
+    model, chunk = order(machine, "geometry", points=60), parse(rows)
+    exact = after(model, chunk, steps)
+    assert settles(model.header.task(), *exact, 1).any() or steps < 3
+    model.stop_after(steps)
+    out = _native.Decisions(1, True)
+    model.decision_values(chunk, out)
+    np.testing.assert_array_equal(np.array(out.value), exact[0])
+    np.testing.assert_array_equal(np.array(out.radius), exact[1])
+    assert set(out.evaluations) == {steps}
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential"])
+@pytest.mark.parametrize("vectors, apart", [(100, 16), (400, 32)])
+def test_triangle_looks_every_few_vectors_of_its_list(kernel, vectors, apart):
+    rng = np.random.default_rng(67)
+    machine = random_machine(rng, "c_svc", kernel, random_rows(rng, vectors, [1, 2], scale=3), gamma=2.0)
+    model = order(machine, "triangle", lists=3)
+    lists, n = len(model.pivots), vectors - len(model.pivots)
+    spent = stopped(model, parse(random_rows(rng, 300, [1, 2], scale=4)))[2] - lists
+    assert set(spent.tolist()) <= {*range(0, n, apart), n} and len(set(spent.tolist())) > 3
+
+
+# ---- what it cost
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_triangle_computes_no_kernel_value_twice(tmp_path, kernel, classes):
+    """However many pivots there are: all support vectors, or the same one again and again, as only a file made by hand has it."""
+    rng = np.random.default_rng(68)
+    machine = random_machine(rng, "c_svc", kernel, random_rows(rng, 40, [1, 2, 3]), nr_class=classes, gamma=0.5)
+    rows = [*random_rows(rng, 40, [1, 2, 3, UNKNOWN], scale=3), *machine.vectors[:5], {}]
+    chunk, expected, exact = parse(rows), truths(machine, rows, tmp_path), order(machine, "triangle").exact
+    for pivots, most in ((list(range(40)), 40), ([7], 40), ([3, 9, 30], 40), ([5, 5, 5], 42), ([39, 0, 39, 1, 2], 41)):
+        model = TriangleModel(exact, "f", pivots=pivots)
+        value, radius, evaluations, left = stopped(model, chunk)
+        assert not uncovered(value, radius, *expected).any()
+        assert np.all(evaluations >= len(pivots)) and evaluations.max() <= most
+        assert lines(model, rows)[0] == Libsvm(machine, tmp_path).lines(rows)
+
+
+def test_a_row_far_from_everything_costs_triangle_its_pivots_alone():
+    rng = np.random.default_rng(69)
+    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2]), gamma=1.0)
+    machine.rho = [0.5]
+    model = order(machine, "triangle", lists=2)
+    assert stopped(model, parse([{1: 100.0}, {2: -50.0}]))[2].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("method", COMPILERS)
+def test_rows_left_open_are_counted_in_full_and_by_reference_once_more(method):
+    """f is zero in exact arithmetic, as in the test of symmetry: only LIBSVM's own order of operations decides."""
+    rng = np.random.default_rng(70)
+    x, a = rng.standard_normal((20, 3)), rng.uniform(0.1, 2, 20)
+    vectors = [dict(enumerate(row, 1)) for row in np.vstack([x, x * [-1, 1, 1]]).tolist()]
+    machine = Machine("c_svc", "rbf", vectors, np.concatenate([a, -a])[:, None], [0.0], gamma=0.3, label=[3, -4], nr_sv=[20, 20])
+    rows = [dict(enumerate([0.0, *row], 1)) for row in rng.standard_normal((10, 2)).tolist()]
+    model = order(machine, method)
+    first, out = stopped(model, parse(rows))[2], _native.Decisions(1)
+    model.decision_values(parse(rows), out)
+    assert out.reference_rows == 10
+    np.testing.assert_array_equal(np.array(out.evaluations), first + 2 * 40)
+
+
+def test_blocks_count_the_kernel_values_of_their_boxes():
+    rng = np.random.default_rng(71)
+    for classes in (2, 3):
+        machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2]), nr_class=classes, gamma=1e-12)  # one kernel value like another: all are needed
+        machine.rho = [0.0] * len(machine.rho)
+        blocks = sum(-(-size // 8) for size in machine.nr_sv)
+        least = {2: 2 * blocks, 3: blocks}[classes]  # nearest and farthest point of each box; with several classes the nearest
+        evaluations = stopped(order(machine, "blocks"), parse(random_rows(rng, 20, [1, 2])))[2]
+        assert evaluations.min() >= least and evaluations.max() <= least + 60
+
+
+# ---- as a user sees it
+
+
+@pytest.fixture
+def ordered_file(tmp_path):
+    def write(method, classes=2, probability=False, svm_type="c_svc"):
+        rng = np.random.default_rng(72)
+        machine = spread(rng, 120, "rbf", d=3, classes=classes)
+        machine = random_machine(rng, svm_type, "rbf", machine.vectors, nr_class=classes, gamma=0.5, probability=probability)
+        (tmp_path / "exact").write_bytes(machine.text())
+        compiled = COMPILERS[method](exact_model(machine), fingerprint=fingerprint(machine.text()))
+        (tmp_path / "ordered").write_bytes(compiled.to_text())
+        rows = random_rows(rng, 70, [1, 2, 3], scale=2)
+        (tmp_path / "rows").write_text("".join("1 " + " ".join(f"{i}:{v!r}" for i, v in sorted(row.items())) + "\n" for row in rows))
+        return machine, rows
+
+    return write
+
+
+@pytest.mark.parametrize("method", COMPILERS)
+@pytest.mark.parametrize("options", [[], ["--values"], ["-b", 1]], ids=str)
+def test_evaluations_of_every_row_end_its_line(fastsvm, ordered_file, method, options):
+    ordered_file(method, probability=True)
+    plain = fastsvm("predict", *options, "rows", "ordered")
+    counted = fastsvm("predict", *options, "--evaluations", "rows", "ordered")
+    assert counted.err == plain.err
+    head = options[:1] == ["-b"]  # the line that names the labels
+    words = [line.rsplit(" ", 1) for line in counted.out.splitlines()[head:]]
+    assert [line for line, _ in words] == plain.out.splitlines()[head:]
+    evaluations = [int(count) for _, count in words]
+    assert f"Kernel evaluations: {sum(evaluations)} of {70 * 120} " in plain.err
+    assert len(set(evaluations)) > 2 if not options else min(evaluations) >= 120
+
+
+def test_evaluations_with_steps_and_an_exact_model(fastsvm, ordered_file, tmp_path):
+    ordered_file("geometry")
+    done = fastsvm("predict", "--steps", 9, "--values", "--evaluations", "rows", "ordered")
+    words = [line.split() for line in done.out.splitlines()]
+    assert all(len(row) == 5 and row[4] == "9" for row in words)
+    fastsvm("predict", "-q", "--steps", 9, "--exact", "exact", "--evaluations", "rows", "ordered", "out")
+    summary = json.loads(fastsvm("predict", "--json", "--steps", 9, "--exact", "exact", "rows", "ordered", "labels").out)
+    assert summary["kernel_evaluations"] == 9 * 70 + 120 * summary["rows_evaluated"] and 0 < summary["rows_evaluated"] < 70
+    counts = [line.split()[1] for line in (tmp_path / "out").read_text().splitlines()]
+    assert set(counts) == {"9", "129"} and counts.count("129") == summary["rows_evaluated"]
+
+
+def test_json_tells_evaluations_per_row(fastsvm, ordered_file):
+    for method in COMPILERS:
+        ordered_file(method)
+        summary = json.loads(fastsvm("predict", "--json", "rows", "ordered", "out").out)
+        assert summary["kernel_evaluations_per_row"] == summary["kernel_evaluations"] / 70 > 0
+    assert json.loads(fastsvm("predict", "--json", "-", "ordered", "out", input="").out)["kernel_evaluations_per_row"] is None
+
+
+def test_evaluations_of_a_tolerance(fastsvm, ordered_file):
+    ordered_file("geometry", svm_type="epsilon_svr")
+    loose, tight = ([int(line.split()[1]) for line in fastsvm("predict", "-q", "--tolerance", tolerance, "--evaluations", "rows", "ordered").out.splitlines()] for tolerance in (3, 1e-9))
+    assert max(loose) < 120 <= min(tight)
+
+
+def test_evaluations_of_several_classes_with_an_exact_model(fastsvm, ordered_file, tmp_path):
+    """Of the rows left open the exact model gives a class and no values; what it evaluated is theirs all the same."""
+    ordered_file("geometry", classes=4)
+    options = ("--steps", 9, "--exact", "exact", "rows", "ordered")
+    summary = json.loads(fastsvm("predict", "--json", *options, "labels").out)
+    assert 0 < summary["rows_evaluated"] and summary["rows_by_reference_sum"] == 0
+    assert summary["kernel_evaluations"] == 9 * 70 + 120 * summary["rows_evaluated"]
+    fastsvm("predict", "-q", "--evaluations", *options, "out")
+    words = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
+    assert [row[0] for row in words] == (tmp_path / "labels").read_text().split()
+    assert sum(int(count) for _, count in words) == summary["kernel_evaluations"]
+    fastsvm("predict", "-q", "--evaluations", "--values", *options, "out")
+    assert [line.split()[-1] for line in (tmp_path / "out").read_text().splitlines()] == [count for _, count in words]
+
+
+@pytest.mark.parametrize("method", COMPILERS)
+def test_a_bad_row_is_a_line_of_nan_with_one_for_its_evaluations(fastsvm, ordered_file, tmp_path, method):
+    ordered_file(method)
+    good = (tmp_path / "rows").read_text().splitlines(keepends=True)
+    (tmp_path / "damaged").write_text("".join([*good[:5], "1 no row\n", *good[5:]]))
+    for options, width in ((["--evaluations"], 2), (["--evaluations", "--values"], 3)):
+        expected = fastsvm("predict", "-q", *options, "rows", "ordered").out.splitlines()
+        done = fastsvm("predict", "--on-bad-row", "nan", *options, "damaged", "ordered")
+        assert done.out.splitlines() == [*expected[:5], " ".join(["nan"] * width), *expected[5:]]
+        assert f"Kernel evaluations: {sum(int(line.split()[-1]) for line in expected)} of {70 * 120} " in done.err
+
+
+def test_a_resumed_run_counts_the_evaluations_of_the_rows_before(fastsvm, ordered_file, tmp_path):
+    ordered_file("geometry")
+    good = (tmp_path / "rows").read_text()
+    whole = fastsvm("predict", "--json", "--evaluations", "rows", "ordered", "whole")
+    (tmp_path / "rows").write_text(good + "1 no row\n")
+    fastsvm("predict", "-q", "--resume", "--evaluations", "rows", "ordered", "out", code=1)
+    assert not (tmp_path / "out").exists()
+    other = fastsvm("predict", "--resume", "--on-bad-row", "skip", "rows", "ordered", "out", code=1)
+    assert "begun with --evaluations on, and this command has off" in other.err
+    done = fastsvm("predict", "--json", "--resume", "--on-bad-row", "skip", "--evaluations", "rows", "ordered", "out")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert {**json.loads(whole.out), "bad_rows": 1} == json.loads(done.out)
+
+
+def test_evaluations_are_for_ordered_models(fastsvm, ordered_file, tmp_path):
+    ordered_file("geometry")
+    done = fastsvm("predict", "--evaluations", "rows", "exact", "out", code=2)
+    assert "--evaluations goes with a model of fastsvm order, which exact is not" in done.err and not (tmp_path / "out").exists()
