@@ -86,11 +86,15 @@ class Trainer:
         libsvm.svm_cross_validation(self.problem, parameter, folds, target)
         return float(np.mean(np.array(target) == y))
 
+    def save(self, y, c, path):
+        """The model file that LIBSVM writes."""
+        svm_save_model(path, svm_train(self.problem, self._set(y, c)))
+
     def train(self, y, c):
         """An exact fastsvm model, read from the file that LIBSVM writes."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model")
-            svm_save_model(path, svm_train(self.problem, self._set(y, c)))
+            self.save(y, c, path)
             model = parse_model(read_bytes(path), path)
         if not self.precomputed:
             return model

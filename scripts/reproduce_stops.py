@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Kernel evaluations and time per row of `fastsvm order`: what stopping early costs and saves.
+
+    scripts/reproduce_stops.py DATA_DIR [--before FASTSVM] [--only NAME ...] [--runs N] [--seconds S] [--markdown]
+
+DATA_DIR holds sonar_scale, haberman_scale, fourclass_scale, heart_scale, segment_scale, banana_scale, a9a, a9a.t,
+letter.scale and letter.scale.t. sonar and haberman are the problems of DeCoste's table 4 (normalized polynomial
+kernels, C = 1 and 1000, features in [0, 1] and as measured; every row is predicted, as there); the others have an
+RBF kernel, with gamma and C of the best cross-validated accuracy (a9a and letter: those of the README's tables), and
+are predicted on a fifth of the rows, or on the test file.
+
+`every`: evaluations per row if a row were looked at after every point (geometry; at most --sample rows) or every
+support vector (triangle, two classes), rows that are never settled counted in full: the papers' k. `now`: those
+that the program does. `exact`: all support vectors, and the time of the model as it is, in this installation.
+--before names the fastsvm command of another installation: its evaluations and time stand beside. Times are
+microseconds per row, one thread, in memory, without reading and writing: the median of --runs runs of at least
+--seconds each, all cases and installations in turn. Exit 1 where a label is not the exact model's. Needs the test
+extras.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from statistics import median
+from time import process_time
+
+RBF = {  # file, file of the rows to predict or None, C, gamma
+    "fourclass": ("fourclass_scale", None, 1.0, 8.0),
+    "heart": ("heart_scale", None, 64.0, 2.0**-9),
+    "segment": ("segment_scale", None, 512.0, 0.125),
+    "banana": ("banana_scale", None, 64.0, 2.0),
+    "a9a": ("a9a", "a9a.t", 1.0, 0.01),
+    "letter": ("letter.scale", "letter.scale.t", 10.0, 0.03),
+}
+PAPER = {"sonar": "[0, 1]", "haberman": "as measured"}  # the features' scale; the rest is in reproduce_geometry.py
+GEOMETRY = {"greedy": ["--method", "geometry"], "sgma": ["--method", "geometry", "--sequence", "sgma"]}
+TRIANGLE = {"triangle": ["--method", "triangle"]}
+LEAST_ROWS = 2000  # that are timed at once: fewer are repeated
+
+
+# ---- a process per installation, which knows nothing but model and data files
+
+
+def work():
+    """Answers a line of JSON with one: {model, rows, seconds, exact: of the exact model in it} -> {seconds,
+    evaluations, labels}, the first two per row."""
+    from fastsvm_cli import _native
+    from fastsvm_cli.data import read_bytes
+    from fastsvm_cli.models import load_model
+
+    _native.set_threads(1)
+    known = {}
+
+    def once(path, load):
+        if path not in known:
+            known[path] = load(path)
+        return known[path]
+
+    def rows_of(path):
+        rows = _native.parse(read_bytes(path))[0]
+        return rows.select(list(range(rows.rows)) * -(-LEAST_ROWS // rows.rows))
+
+    for line in sys.stdin:
+        asked = json.loads(line)
+        model, rows = once(asked["model"], load_model), once(asked["rows"], rows_of)
+        model = model.exact if asked["exact"] else model
+        decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
+        times, start = 0, process_time()
+        while times == 0 or process_time() - start < asked["seconds"]:
+            model.decision_values(rows, decisions)
+            _native.predict(model.header.task(), decisions, False, predictions)
+            times += 1
+        seconds = (process_time() - start) / times / rows.rows
+        evaluations = model.header.total_sv if asked["exact"] else decisions.kernel_evaluations / rows.rows
+        labels = hashlib.sha256(bytes(memoryview(predictions.label).cast("B"))).hexdigest()
+        print(json.dumps({"seconds": seconds, "evaluations": evaluations, "labels": labels}), flush=True)
+
+
+class Installation:
+    """command: its fastsvm. python: what runs it."""
+
+    def __init__(self, command):
+        self.command = command
+        with open(command, "rb") as file:
+            first = file.readline().decode(errors="replace").split()
+        named = first and first[0].startswith("#!/")
+        self.python = first[0][2:] if named else os.path.join(os.path.dirname(command), "python")
+        # -P: the package that is installed there, not one that lies beside this file.
+        arguments = [self.python, "-P", os.path.abspath(__file__), "--work"]
+        self.worker = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def order(self, options, model, output):
+        subprocess.run([self.command, "order", "-q", *options, model, output], check=True, stderr=subprocess.DEVNULL)
+
+    def ask(self, model, rows, seconds, exact=False):
+        asked = {"model": model, "rows": rows, "seconds": seconds, "exact": exact}
+        print(json.dumps(asked), file=self.worker.stdin, flush=True)
+        return json.loads(self.worker.stdout.readline())
+
+    def close(self):
+        self.worker.stdin.close()
+        self.worker.wait()
+
+
+# ---- models and rows
+
+
+class Problem:
+    """Files of a trained model, of the vectors behind its serials, and of rows to predict. options: of `order`."""
+
+    def __init__(self, name, folder, data_dir):
+        from libsvm_training import Kernel, Trainer, as_chunk
+
+        from fastsvm_cli import _native
+
+        self.name, self.model, self.rows = name, *(os.path.join(folder, f"{name}.{kind}") for kind in ("model", "rows"))
+        self.options = []
+        if name in PAPER:
+            x, y, degree, c = self._of_the_paper(data_dir)
+            z, t, self.kernel = x, y, Kernel("normalized_polynomial", 1.0, 1.0, degree)
+            vectors = os.path.join(folder, f"{name}.vectors")
+            with open(vectors, "wb") as file:
+                file.write(_native.format_rows(as_chunk(x, y)))
+            self.options = ["--kernel", "normalized-polynomial", "--gamma", "1", "--coef0", "1"]
+            self.options += ["--degree", str(degree), "--vectors", vectors]
+        else:
+            x, y, z, t, c, gamma = self._rbf(data_dir)
+            self.kernel = Kernel("rbf", gamma)
+        Trainer(x, self.kernel).save(y, c, self.model)
+        self.said = f"{self.kernel.type}, C {c:g}" + (f", gamma {self.kernel.gamma:g}" if name in RBF else "")
+        with open(self.rows, "wb") as file:
+            file.write(_native.format_rows(as_chunk(z, t)))
+
+    def _of_the_paper(self, data_dir):
+        import reproduce_geometry
+
+        x, y = reproduce_geometry.features(data_dir, self.name, PAPER[self.name])
+        return x, y, *reproduce_geometry.PROBLEMS[self.name][:2]
+
+    def _rbf(self, data_dir):
+        import numpy as np
+        from libsvm_training import dense, read_rows
+
+        train, test, c, gamma = RBF[self.name]
+        chunks = [read_rows(os.path.join(data_dir, file)) for file in (train, test) if file]
+        d = max(chunk.max_index for chunk in chunks)
+        pairs = [(dense(chunk, d), np.asarray(chunk.labels)[:, 0].copy()) for chunk in chunks]
+        if test is None:
+            ((x, y),) = pairs
+            order = np.random.default_rng(1).permutation(len(x))
+            pairs = [(x[part], y[part]) for part in np.split(order, [int(0.8 * len(x))])]
+        return *pairs[0], *pairs[1], c, gamma
+
+
+def looked_at_every_time(path, method, problem, sample):
+    """Evaluations per row then, or None where they are not known."""
+    import numpy as np
+    from libsvm_training import dense, read_rows
+    from reproduce_geometry import first_settled
+    from reproduce_triangle import ByVector
+
+    from fastsvm_cli.models import load_model
+
+    model, rows = load_model(path), read_rows(problem.rows)
+    total = model.header.total_sv
+    if method in GEOMETRY:
+        some = rows.select(np.random.default_rng(1).permutation(rows.rows)[:sample].tolist())
+        points = len(model.points)
+        k = first_settled(model, some)
+        return float(np.where(k > 0, k, points + total).mean())
+    if model.pairs > 1 or model.exact.kernel.type != "rbf":
+        return None
+    d = max(rows.max_index, model.exact.vectors.max_index)
+    by_vector = ByVector(d)
+    by_vector.add(model.exact, model.pivots, dense(rows, d))
+    return by_vector.count["by vector"] / rows.rows
+
+
+def main():
+    if sys.argv[1:] == ["--work"]:
+        return work()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data_dir")
+    parser.add_argument("--before", metavar="FASTSVM", help="the fastsvm command of another installation")
+    parser.add_argument("--only", nargs="+", choices=[*PAPER, *RBF], default=[*PAPER, *RBF], metavar="NAME")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=0.1)
+    parser.add_argument("--sample", type=int, default=500, help="rows that are looked at after every point")
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    sys.exit(measure(options))
+
+
+def measure(options):
+    from libsvm_training import say, table
+
+    here = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "fastsvm")
+    installations = [Installation(command) for command in (here, options.before) if command]
+    rows, wrong = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        cases = []
+        for name in options.only:
+            say(f"{name}: training, ordering")
+            problem = Problem(name, folder, options.data_dir)
+            for method, chosen in {**GEOMETRY, **(TRIANGLE if name in RBF else {})}.items():
+                paths = []
+                for at, installation in enumerate(installations):
+                    paths.append(os.path.join(folder, f"{name}.{method}.{at}"))
+                    installation.order([*chosen, *problem.options], problem.model, paths[-1])
+                cases.append((problem, method, paths))
+        answers = {}
+        for run in range(-1, options.runs):  # the first run lays the models out
+            say(f"run {run + 1} of {options.runs}")
+            for problem, method, paths in cases:
+                asked = [("exact", installations[0], paths[0])]
+                asked += zip(("now", "before"), installations, paths)
+                for which, installation, path in asked:
+                    seconds = options.seconds if run >= 0 else 0.0
+                    answer = installation.ask(path, problem.rows, seconds, which == "exact")
+                    if run >= 0:
+                        answers.setdefault((problem.name, method, which), []).append(answer)
+        for problem, method, paths in cases:
+            say(f"{problem.name} {method}: looked at every time")
+            found = {which: answers.get((problem.name, method, which)) for which in ("exact", "before", "now")}
+            every = looked_at_every_time(paths[0], method, problem, options.sample)
+            labels = {answer["labels"] for all_of in found.values() if all_of for answer in all_of}
+            wrong += len(labels) > 1
+            total = found["exact"][0]["evaluations"]
+            measured = {which: all_of for which, all_of in found.items() if all_of}
+            evaluations = {which: all_of[0]["evaluations"] for which, all_of in measured.items()}
+            seconds = {which: median(a["seconds"] for a in all_of) for which, all_of in measured.items()}
+            saved = 100 * (1 - evaluations["now"] / total)
+            rows.append([
+                problem.name, problem.said, method, total, number(every, 1),
+                *(number(evaluations.get(which), 1) for which in ("before", "now")), f"{saved:.1f}",
+                *(number(seconds.get(which), 3, 1e6) for which in ("exact", "before", "now")),
+                "same" if len(labels) == 1 else "DIFFER",
+            ])  # fmt: skip
+    for installation in installations:
+        installation.close()
+    head = ["data", "kernel", "method", "exact", "every", "before", "now", "saved %"]
+    head += ["us exact", "us before", "us now", "labels"]
+    print(f"Kernel evaluations per row, then microseconds per row\n\n{table(head, rows, options.markdown)}")
+    return int(wrong > 0)
+
+
+def number(value, digits, factor=1.0):
+    return "-" if value is None else f"{value * factor:.{digits}f}"
+
+
+if __name__ == "__main__":
+    main()
