@@ -16,7 +16,7 @@ _HOMES = {
     "Chunk": "fastsvm_cli._native",
     "Decisions": "fastsvm_cli._native",
     "load_model": "fastsvm_cli.models",
-    "read_chunks": "fastsvm_cli.data",
+    "read_chunks": "fastsvm_cli.text.data",
 }
 
 

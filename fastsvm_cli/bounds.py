@@ -32,9 +32,9 @@ have a weight, so |z~|^4 < 1e66 and what underflows adds less than 1e-250; every
 support vector, which no row can make smaller than what it lost.
 
 u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor 1 + 1e-9. Terms 1, 3,
-4, 5 and 6 are computed per row in native/maclaurin.cpp, whose names are those used here; W and E are computed here, once, by the compiler.
+4, 5 and 6 are computed per row in native/models/maclaurin.cpp, whose names are those used here; W and E are computed here, once, by the compiler.
 
-Stopping early: geometry (native/geometry.cpp)
+Stopping early: geometry (native/models/geometry.cpp)
 ----------------------------------------------
 Everything here holds for every k, so that a row may stop after any number of points; where it is looked at is a matter of time alone. A comparison without the
 terms for rounding tells where a look would be in vain: it can only put a stop off. The sums over points are taken in any order.
@@ -61,9 +61,9 @@ definition. Then f(z) + rho = g.y + <w_perp, phi(z)>, exactly, and only the last
   K_tj <= s_t s_j, and by b_error and point_error times |c|, summed. What near-dependence of the points costs is not in it.
 - A row's y is computed from kernel values wrong by kernel_error each, and at most s_t sqrt(K(z, z)): |y - computed| <= plain kernel_error + (k + 8) u sqrt(K(z, z))
   reach (`y_error`); it moves g.y by at most |g| y_error, and |y|^2 by at most 2 y_error |y|.
-- svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/rounding.cpp), as for exact models.
+- svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/exact/rounding.cpp), as for exact models.
 
-Stopping early: triangle and blocks (native/triangle.cpp, native/blocks.cpp)
+Stopping early: triangle and blocks (native/models/triangle.cpp, native/models/blocks.cpp)
 -----------------------------------------------------------------------------
 For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is left of a sum lies between
 P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and negative coefficients. Triangle: the distances are d(z, m) -+ d(m, x_i) about

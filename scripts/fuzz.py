@@ -197,7 +197,7 @@ def seeds() -> "dict[str, list[bytes]]":
 
 def make_good(text: bytes) -> bytes:
     """With the checksum of what the text is now, so that the parser behind it is reached."""
-    from fastsvm_cli.fingerprint import fingerprint
+    from fastsvm_cli.text.fingerprint import fingerprint
 
     lines = text.replace(b"\r\n", b"\n")
     content = re.sub(rb"(checksum [^\n]*\n)?end\n?$", b"", lines)
@@ -235,7 +235,7 @@ class Models:
 
 def exact_models() -> "dict[str, object]":
     """By their fingerprints, which is how `predict --exact` knows them."""
-    from fastsvm_cli.fingerprint import fingerprint
+    from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.models import parse_model
 
     texts = [path.read_bytes() for path in MODELS[".model"]]
@@ -246,7 +246,7 @@ def predict_with(model, rng, exact):
     """Every way of `fastsvm predict`, one at a time. exact: by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.prediction import Fallback, predict
+    from fastsvm_cli.prediction.pipeline import Fallback, predict
 
     precomputed = model.header.kernel_type == "precomputed" and not model.ordered
     chunk, fault, _, _ = _native.parse(SERIALS if precomputed else ROWS)
@@ -297,10 +297,10 @@ class Data:
 
     def read(self, text, rng, folder):
         from fastsvm_cli import _native
-        from fastsvm_cli.data import read_chunks
+        from fastsvm_cli.text.data import read_chunks
         from fastsvm_cli.errors import FastsvmError, FileError
         from fastsvm_cli.models import load_model
-        from fastsvm_cli.prediction import predict
+        from fastsvm_cli.prediction.pipeline import predict
 
         path = os.path.join(folder, "data")
         with open(path, "wb") as file:

@@ -27,10 +27,10 @@ from libsvm_training import kernel_matrix, read_rows, say, table
 from reproduce_geometry import PROBLEMS, first_settled, problem, scalings, summary
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.geometry import compile_geometry
-from fastsvm_cli.compilers.vectors import with_vectors
+from fastsvm_cli.compilers.ordered.geometry import compile_geometry
+from fastsvm_cli.compilers.ordered.precomputed import with_vectors
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.training import libsvm_problem, train
+from fastsvm_cli.compilers.training import libsvm_problem, train
 
 PAPER = {  # rows 51 to 54
     "sonar": ("97, 111", "88.6 / 93, 3..187", "2.3"),

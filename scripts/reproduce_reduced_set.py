@@ -31,9 +31,9 @@ import svm_predict
 from reduced_set_data import LARGE, SETS, read, train
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.duplicates import merge_duplicates
-from fastsvm_cli.compilers.placement import Residual, fixed_point, gaussian, initial_order
-from fastsvm_cli.compilers.reduced_set import Fit, Problem, finish, kernel_times, place, shares
+from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
+from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order
+from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, finish, kernel_times, place, shares
 from fastsvm_cli.models import load_model
 
 

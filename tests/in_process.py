@@ -9,7 +9,7 @@ from libsvm.svmutil import svm_load_model
 from oracles import Machine
 
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction import predict
+from fastsvm_cli.prediction.pipeline import predict
 
 
 class Libsvm:

@@ -11,14 +11,14 @@ from evaluation import parse
 from oracles import OWN_KERNELS, random_machine, random_rows
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.blocks import compile_blocks
-from fastsvm_cli.compilers.geometry import compile_geometry
-from fastsvm_cli.compilers.triangle import compile_triangle
-from fastsvm_cli.compilers.vectors import with_vectors
-from fastsvm_cli.header import SVM_TYPES
+from fastsvm_cli.compilers.ordered.blocks import compile_blocks
+from fastsvm_cli.compilers.ordered.geometry import compile_geometry
+from fastsvm_cli.compilers.ordered.triangle import compile_triangle
+from fastsvm_cli.compilers.ordered.precomputed import with_vectors
+from fastsvm_cli.text.header import SVM_TYPES
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.exact import Kernel
-from fastsvm_cli.prediction import predict
+from fastsvm_cli.prediction.pipeline import predict
 
 COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle, "blocks": compile_blocks}
 HUGE = 1e160  # its square overflows

@@ -18,7 +18,7 @@ from libsvm.svmutil import svm_load_model, svm_predict as libsvm_predict, svm_re
 from fastsvm_cli.benchmarks import cases as bench_cases, timing
 from fastsvm_cli.benchmarks.quality import Answers, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.data import read_chunks
+from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.models import load_model
 
 # ---- the statistics, with a clock of our own
@@ -266,7 +266,7 @@ def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeyp
         return len(exact.chunks), quality(load_model(str(place / "colors.cert")), exact)
 
     _, kept = found()
-    monkeypatch.setattr("fastsvm_cli.data.MOST_VALUES", 60)
+    monkeypatch.setattr("fastsvm_cli.text.data.MOST_VALUES", 60)
     monkeypatch.setattr("fastsvm_cli.benchmarks.quality.KEPT_VALUES", 100)
     parts, again = found()
     assert parts > 2 and kept.largest > 0

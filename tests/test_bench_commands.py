@@ -17,7 +17,7 @@ from conftest import DATA, FASTSVM, PATIENCE, default_signals, wait_until
 from libsvm.svmutil import svm_predict as libsvm_predict, svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.benchmarks import cases as bench_cases
-from fastsvm_cli.data import read_chunks
+from fastsvm_cli.text.data import read_chunks
 
 # ---- models side by side
 

@@ -15,13 +15,13 @@ from oracles import EXTENDED, BorderFile, Machine, border_values, data_text, ran
 from sealing import sealed
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.border import compile_border
-from fastsvm_cli.compilers.gradients import DensityFunction, MachineFunction
-from fastsvm_cli.compilers.roots import roots_between
+from fastsvm_cli.compilers.border.compile import compile_border
+from fastsvm_cli.compilers.border.gradients import DensityFunction, MachineFunction
+from fastsvm_cli.compilers.border.roots import roots_between
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.exact import Kernel
-from fastsvm_cli.prediction import predict
+from fastsvm_cli.prediction.pipeline import predict
 
 KERNELS = {
     "linear": {}, "rbf": {"gamma": 0.4}, "sigmoid": {"gamma": 0.3, "coef0": -0.2}, "constant": {"gamma": 0.5, "coef0": 1.0, "degree": 0},
@@ -54,7 +54,7 @@ def test_value_and_gradient_of_every_kernel_are_libsvms(name, sparse):
 
 
 def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
-    monkeypatch.setattr("fastsvm_cli.compilers.gradients._BLOCK_CELLS", 70)
+    monkeypatch.setattr("fastsvm_cli.compilers.border.gradients._BLOCK_CELLS", 70)
     rng = np.random.default_rng(2)
     x, z, y = rng.standard_normal((30, 3)), rng.standard_normal((17, 3)), np.where(rng.random(30) < 0.5, 1.0, -1.0)
     for function in (MachineFunction(x, y, 0.1, Kernel("rbf", 0.5)), DensityFunction(x, y, 0.7), DensityFunction(x, y, None, 4.0)):

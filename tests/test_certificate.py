@@ -17,12 +17,12 @@ from evaluation import decide, parse, reference
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native, bounds
-from fastsvm_cli.compilers.maclaurin import compile_maclaurin
-from fastsvm_cli.data import read_chunks
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import SVM_TYPES
+from fastsvm_cli.text.header import SVM_TYPES
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.prediction import Fallback, predict
+from fastsvm_cli.prediction.pipeline import Fallback, predict
 
 UNKNOWN = 1000  # an index no support vector has
 searching = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)

@@ -10,7 +10,7 @@ from evaluation import ROWS, fault_of
 from evaluation import values as values_of
 from sealing import sealed, sealed_line, unsealed, unsealed_line
 
-from fastsvm_cli.fingerprint import fingerprint
+from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.models import parse_model
 
 GOLDEN = ROOT / "tests" / "golden"

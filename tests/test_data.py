@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from fastsvm_cli import _native
-from fastsvm_cli.data import read_bytes, read_chunks, read_start
+from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError
 
 UNLIMITED = 1 << 24

@@ -14,7 +14,7 @@ from oracles import Machine, data_text
 from sealing import sealed
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.density import compile_density
+from fastsvm_cli.compilers.border.density import compile_density
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.density import DensityModel

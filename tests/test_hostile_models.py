@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles import Machine, data_text
 
 from fastsvm_cli import _native
-from fastsvm_cli.agreement import agreement
+from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import load_model, parse_model

@@ -11,8 +11,8 @@ from in_process import both, written_lines
 from oracles import Machine, random_machine, random_rows
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.maclaurin import compile_maclaurin
-from fastsvm_cli.data import smaller_chunks
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.models import parse_model
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

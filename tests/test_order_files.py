@@ -275,7 +275,7 @@ from fastsvm_cli.models import parse_model
 method = sys.argv[1]
 _native.set_threads(2)
 exact = parse_model(sys.stdin.buffer.read(), "m")
-model = getattr(import_module(f"fastsvm_cli.compilers.{method}"), f"compile_{method}")(exact, fingerprint="f")
+model = getattr(import_module(f"fastsvm_cli.compilers.ordered.{method}"), f"compile_{method}")(exact, fingerprint="f")
 model = parse_model(model.to_text(), "o")
 out = _native.Decisions(1)
 model.decision_values(exact.vectors.select([0, 1, 2]), out)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction import predict
+from fastsvm_cli.prediction.pipeline import predict
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.fingerprint import fingerprint
+from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.models.triangle import TriangleModel
 
 #: Features added to four -> after how many points rows of a geometry model are looked at; then after every 32.

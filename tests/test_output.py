@@ -12,9 +12,9 @@ import threading
 import pytest
 from conftest import PATIENCE
 
-from fastsvm_cli import output as output_module
+from fastsvm_cli.text import output as output_module
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.output import Output, check_output, is_standard_output
+from fastsvm_cli.text.output import Output, check_output, is_standard_output
 
 
 def write(path, *pieces):
@@ -25,7 +25,7 @@ def write(path, *pieces):
 
 def in_new_process(code, *arguments, **options):
     """Run Python code with `Output` at hand; for what only a process's own standard output, or rights, show."""
-    code = "import sys\nfrom fastsvm_cli.output import Output\n" + code
+    code = "import sys\nfrom fastsvm_cli.text.output import Output\n" + code
     return subprocess.run([sys.executable, "-I", "-c", code, *map(str, arguments)], stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **options)
 
 
@@ -541,7 +541,7 @@ def a_writer(path, **options):
     """A process that has begun to write and waits."""
     code = (
         "import sys\n"
-        "from fastsvm_cli.output import Output\n"
+        "from fastsvm_cli.text.output import Output\n"
         "with Output(sys.argv[1]) as output:\n"
         "    output.write(b'half')\n"
         "    print('ready', flush=True)\n"
@@ -749,7 +749,7 @@ def test_standard_output_that_is_an_input_is_refused(tmp_path, way):
     given = tmp_path / "given"
     given.write_bytes(b"precious")
     code = (
-        "from fastsvm_cli.output import check_output\n"
+        "from fastsvm_cli.text.output import check_output\n"
         "try:\n"
         "    check_output('-', [sys.argv[1]])\n"
         "except Exception as error:\n"

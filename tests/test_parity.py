@@ -16,10 +16,10 @@ from evaluation import parse, reference
 from oracles import Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native
-from fastsvm_cli.data import read_chunks
+from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.scores import summary_lines
+from fastsvm_cli.prediction.scores import summary_lines
 
 SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
 KERNEL_OPTIONS = [

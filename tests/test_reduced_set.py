@@ -16,14 +16,14 @@ from reducing import Dense, INITS, JOBS, OPTIMIZERS, TYPES, exact_model, fingerp
 from scipy.optimize import approx_fprime
 from test_certificate import hostile_machine, hostile_rows
 
-from fastsvm_cli.compilers.duplicates import merge_duplicates
-from fastsvm_cli.compilers.probabilities import refit
-from fastsvm_cli.compilers.reduced_set import compile_reduced_set, grow, lossless
-from fastsvm_cli.data import read_chunks
+from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
+from fastsvm_cli.compilers.reduced_set.probabilities import refit
+from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
+from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.models.reduced_set import ReducedModel
-from fastsvm_cli.prediction import Fallback
+from fastsvm_cli.prediction.pipeline import Fallback
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

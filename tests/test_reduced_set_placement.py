@@ -8,7 +8,7 @@ from reducing import Dense, INITS, OPTIMIZERS, TYPES, as_rows, exact_model, mach
 from scipy.optimize import approx_fprime
 
 from fastsvm_cli.compilers import placement, reduced_set
-from fastsvm_cli.compilers.reduced_set import Fit, Problem, shares
+from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, shares
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -19,9 +19,11 @@ from conftest import DATA, FASTSVM, PATIENCE, ROOT, default_signals
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from test_bad_rows import COMPRESS, PRECOMPUTED, spoil
 
-from fastsvm_cli import cli, data, partial, stopping
+from fastsvm_cli import cli, stopping
+from fastsvm_cli.text import data
+from fastsvm_cli.text import partial
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.partial import PartialOutput, can_be_kept
+from fastsvm_cli.text.partial import PartialOutput, can_be_kept
 
 ROWS = 400
 BLOCK = 2048  # bytes of text per chunk here: many chunks, and a checkpoint behind each

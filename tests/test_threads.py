@@ -17,8 +17,9 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import random_machine
 from reducing import as_rows
 
-from fastsvm_cli import _native, progress
-from fastsvm_cli.compilers.maclaurin import compile_maclaurin
+from fastsvm_cli import _native
+from fastsvm_cli.console import progress
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.models import load_model
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

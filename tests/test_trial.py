@@ -10,8 +10,8 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import Machine, random_machine
 from reducing import as_rows, exact_model
 
-from fastsvm_cli import trial
-from fastsvm_cli.agreement import agreement
+from fastsvm_cli.comparisons import trial
+from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.models import load_model
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

@@ -1,6 +1,7 @@
 """Which room may import which, and what a command may load: the walls are also the speed walls."""
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -10,37 +11,41 @@ from conftest import DATA, ROOT
 PACKAGE = ROOT / "fastsvm_cli"
 HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importlib.metadata", "dataclasses"}
 
-#: Room (module or folder) -> rooms of the package it may import, and whether numpy or scipy may be used in it.
+#: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use everything.
 ROOMS = {
-    "errors": (set(), set()),
-    "bounds": (set(), set()),
-    "content": ({"errors"}, set()),
-    "data": ({"_native", "content", "errors"}, set()),
-    "bad_rows": ({"errors"}, set()),
-    "output": ({"errors", "stopping"}, set()),
-    "header": ({"_native", "errors"}, set()),
-    "models": ({"_native", "errors", "fingerprint", "header", "data", "models"}, set()),
-    "centers": (set(), set()),
-    "fingerprint": (set(), set()),
-    "norms": ({"_native", "centers"}, {"numpy"}),
-    "compilers": ({"_native", "agreement", "bounds", "centers", "data", "errors", "header", "models", "norms"}, {"numpy", "scipy"}),
-    "benchmarks": ({"_native", "__version__", "agreement", "compilers", "data", "errors", "fingerprint", "header", "models", "prediction", "scores", "sizes", "stopping", "training"}, {"numpy", "rich", "libsvm", "importlib"}),
-    "prediction": ({"_native", "bad_rows", "data", "errors", "header", "models"}, set()),
-    "partial": ({"errors"}, set()),
-    "resume": ({"__version__", "_native", "bad_rows", "data", "errors", "partial", "prediction", "stopping"}, set()),
-    "scores": ({"_native", "header"}, set()),
-    "survey": ({"_native", "bounds", "data", "errors", "models", "norms"}, {"numpy"}),
-    "agreement": ({"_native", "data", "models"}, set()),
-    "training": ({"_native", "models"}, {"libsvm"}),
-    "trial": ({"_native", "agreement", "data", "models"}, set()),
-    "sizes": (set(), set()),
-    "progress": ({"stopping"}, {"rich"}),
-    "cli": ({"errors", "commands"}, set()),
-    "__main__": ({"start"}, set()),
-    "start": ({"cli", "stopping", "streams"}, set()),
-    "stopping": (set(), set()),
-    "streams": (set(), set()),
-    "__init__": (set(), set()),
+    "errors": set(),
+    "bounds": set(),
+    "stopping": set(),
+    "streams": set(),
+    "text": {"_native", "errors", "stopping"},
+    "models": {"_native", "errors", "text"},
+    "prediction": {"__version__", "_native", "errors", "models", "stopping", "text"},
+    "comparisons": {"_native", "bounds", "errors", "models", "text"},
+    "compilers": {"_native", "bounds", "comparisons", "errors", "models", "text"},
+    "benchmarks": {"__version__", "_native", "comparisons", "compilers", "errors", "models", "prediction", "stopping", "text"},
+    "console": None,
+    "commands": None,
+    "cli": {"commands", "errors"},
+    "start": {"cli", "stopping", "streams"},
+    "__main__": {"start"},
+    "__init__": set(),
+}
+#: Room or file -> heavy libraries that may be used in it; none in the others.
+LIBRARIES = {
+    "comparisons/norms": {"numpy"},
+    "comparisons/survey": {"numpy", "tempfile"},
+    "compilers": {"numpy", "scipy", "libsvm"},
+    "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
+    "console/progress": {"rich"},
+}
+#: Rooms of the core, from the ground up, with the rooms whose headers they may include.
+NATIVE_ROOMS = {
+    "simd": set(),
+    "text": {"simd"},
+    "answers": {"simd", "text"},
+    "exact": {"simd", "text", "answers"},
+    "models": {"simd", "text", "answers", "exact"},
+    "bind": {"simd", "text", "answers", "exact", "models"},
 }
 
 
@@ -67,20 +72,67 @@ SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_every_file_keeps_to_its_room(path):
     room = _room(path)
-    if room == "commands":  # the console may use everything, inside its bodies
+    if ROOMS[room] is None:  # the console may use everything, inside its bodies
         top = {name.split(".")[0] for name in _imports(path, top_level_only=True)}
         assert not top & HEAVY
         return
-    allowed, libraries = ROOMS[room]
+    allowed = ROOMS[room]
+    libraries = LIBRARIES.get(room, set()) | LIBRARIES.get(str(path.relative_to(PACKAGE).with_suffix("")), set())
     for name in _imports(path):
         if name.startswith("fastsvm_cli.") and name != "fastsvm_cli.__version__":
             assert name.split(".")[1] in allowed | {room}, f"{room} imports {name}"
         elif name.split(".")[0] in HEAVY:
-            assert name.split(".")[0] in libraries | ({"tempfile"} if room == "survey" else set()), f"{room} imports {name}"
+            assert name.split(".")[0] in libraries, f"{path.name} imports {name}"
 
 
-def test_the_list_of_rooms_has_no_stale_line():
-    assert set(ROOMS) | {"commands"} == {_room(path) for path in SOURCES}
+def test_the_lists_of_rooms_have_no_stale_line():
+    assert set(ROOMS) == {_room(path) for path in SOURCES}
+    assert all((PACKAGE / name).exists() or (PACKAGE / f"{name}.py").exists() for name in LIBRARIES)
+    assert set(NATIVE_ROOMS) == {path.name for path in (PACKAGE / "native").iterdir() if path.is_dir()}
+
+
+def test_no_import_runs_up_a_floor():
+    floors = list(ROOMS)
+    for room, allowed in ROOMS.items():
+        if allowed is not None:
+            assert all(floors.index(other) < floors.index(room) for other in allowed - {"_native", "__version__"}), room
+
+
+def test_modules_import_each_other_in_no_circle():
+    """Imports inside functions count: they too are ways of understanding."""
+    graph = {}
+    for path in SOURCES:
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        graph[name] = {other for other in _imports(path) if other.startswith("fastsvm_cli.")}
+    done, way = set(), []
+
+    def visit(name):
+        assert name not in way, " -> ".join([*way[way.index(name) :], name])
+        if name in done or name not in graph:
+            return
+        way.append(name)
+        for other in sorted(graph[name]):
+            visit(other)
+        way.pop()
+        done.add(name)
+
+    for name in graph:
+        visit(name)
+
+
+CORE = sorted(path for path in (PACKAGE / "native").rglob("*.*") if path.suffix in (".h", ".cpp"))
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda p: str(p.relative_to(PACKAGE / "native")))
+def test_every_file_of_the_core_keeps_to_its_room(path):
+    """It knows no Python outside bind/, and no files anywhere."""
+    room, text = path.parent.name, path.read_text()
+    for name in re.findall(r'#include "(.*)"', text):
+        other, _, file = name.rpartition("/")
+        assert (PACKAGE / "native" / name).is_file() and other in NATIVE_ROOMS[room] | {room}, name
+    system = set(re.findall(r"#include <(.*)>", text))
+    assert room == "bind" or not [name for name in system if name.startswith(("nanobind", "Python"))]
+    assert not system & {"cstdio", "stdio.h", "fstream", "iostream", "filesystem", "fcntl.h", "unistd.h"}
 
 
 def _modules_after(*arguments):
@@ -122,7 +174,7 @@ def test_predict_loads_nothing_heavy(models, model):
 
 def test_approx_and_its_trial_load_no_numpy(models):
     loaded = _modules_after("approx", models / "exact", "/dev/null")
-    assert "fastsvm_cli.trial" in loaded and not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich"}
+    assert "fastsvm_cli.comparisons.trial" in loaded and not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich"}
 
 
 def test_version_and_help_load_no_core():

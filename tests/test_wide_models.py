@@ -11,8 +11,8 @@ from conftest import FASTSVM, peak_memory
 
 from fastsvm_cli.compilers import clusters
 from fastsvm_cli.compilers.clusters import clusters_of, k_means
-from fastsvm_cli.compilers.functions import matrix
-from fastsvm_cli.compilers.maclaurin import TooLargeError, compile_maclaurin
+from fastsvm_cli.compilers.feature_space import matrix
+from fastsvm_cli.compilers.maclaurin.compile import TooLargeError, compile_maclaurin
 from fastsvm_cli.errors import ModelFormatError
 
 FEATURES = 150_000

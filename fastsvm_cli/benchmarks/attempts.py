@@ -9,7 +9,7 @@ from fastsvm_cli.benchmarks import process
 from fastsvm_cli.benchmarks.cases import Bench, Case
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
-from fastsvm_cli.sizes import size_text
+from fastsvm_cli.text.sizes import size_text
 
 _NUMBER_BYTES = 11  # of a coefficient in a file
 _CENTERS = (4, 16, 64)

@@ -7,14 +7,14 @@ from fastsvm_cli.benchmarks import process
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.data import read_bytes, read_chunks
+from fastsvm_cli.text.data import read_bytes, read_chunks
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
-from fastsvm_cli.fingerprint import fingerprint
+from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.prediction import Fallback, predict
-from fastsvm_cli.scores import summary_values
+from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.prediction.scores import summary_values
 
 END_TO_END, SCORING = "end to end", "scoring"  # the clocks
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20  # of a run of libsvm in this process: as many rows as fit, but so many

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from fastsvm_cli.agreement import agreement
+from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.benchmarks.quality import Answers
-from fastsvm_cli.data import read_chunks
+from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.header import KERNEL_TYPES, SVM_TYPES
-from fastsvm_cli.training import libsvm_problem, train
+from fastsvm_cli.text.header import KERNEL_TYPES, SVM_TYPES
+from fastsvm_cli.compilers.training import libsvm_problem, train
 
 
 class Control:

@@ -1,7 +1,7 @@
 """LIBSVM itself, in this process: the reference of the scoring clock."""
 
 from fastsvm_cli import _native
-from fastsvm_cli.data import select_rows
+from fastsvm_cli.text.data import select_rows
 
 
 class LibsvmScoring:

@@ -5,7 +5,7 @@ from math import isfinite, nan, sqrt
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.data import smaller_chunks
+from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 

@@ -8,7 +8,7 @@ from math import isnan
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.sizes import size_text
+from fastsvm_cli.text.sizes import size_text
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
 _WIDTH = 180  # where there is no terminal

@@ -1,8 +1,8 @@
 import click
 
-from fastsvm_cli.commands.exact_model import agreement_line, output_name, read_exact_model, size_line, text_to_write, warn_of_disagreement
-from fastsvm_cli.commands.files import check_files, summary_stream
-from fastsvm_cli.commands.options import FileCommand, threads_option
+from fastsvm_cli.console.exact_model import agreement_line, output_name, read_exact_model, size_line, text_to_write, warn_of_disagreement
+from fastsvm_cli.console.files import check_files, summary_stream
+from fastsvm_cli.console.options import FileCommand, threads_option
 
 
 @click.command("approx", cls=FileCommand)
@@ -34,9 +34,9 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
 
     from fastsvm_cli import _native
     from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.output import Output
-    from fastsvm_cli.progress import Progress
-    from fastsvm_cli.sizes import size_text
+    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.text.sizes import size_text
 
     output_file = output_name(output_file, model_file, ".approx")
     check_files(output_file, model_file)
@@ -52,7 +52,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
     if (rank or tolerance) and (degree or 2) != 2:
         raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
 
-    from fastsvm_cli.compilers.maclaurin import compile_maclaurin  # numpy and scipy: after the faults that need neither
+    from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin  # numpy and scipy: after the faults that need neither
 
     with Progress("approx", quiet=quiet) as progress:
         compiled = compile_maclaurin(
@@ -75,7 +75,7 @@ def command(center, degree, centers, rank, tolerance, certify, precision, thread
         output.write(result)
     if quiet:
         return
-    from fastsvm_cli.trial import likeness
+    from fastsvm_cli.comparisons.trial import likeness
 
     report = summary_stream(output_file)
     d, pairs = len(compiled.features), model.header.pairs

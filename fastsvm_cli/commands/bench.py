@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.options import FileCommand, threads_option
+from fastsvm_cli.console.options import FileCommand, threads_option
 
 
 class Share(click.ParamType):
@@ -81,10 +81,10 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
     from fastsvm_cli.benchmarks.report import RawTimings, as_json as json_text, as_markdown as markdown_text, pareto, print_tables
     from fastsvm_cli.models import load_model
-    from fastsvm_cli.output import Output
-    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.stopping import raising
-    from fastsvm_cli.training import load_libsvm
+    from fastsvm_cli.compilers.training import load_libsvm
 
     def note(words):
         if not quiet:
@@ -188,7 +188,7 @@ def _check_files(inputs, outputs):
     """Before minutes of measuring, as check_files; and no two outputs are the same file."""
     from os.path import exists, isfile, realpath
 
-    from fastsvm_cli.output import check_output, demand_standard_output
+    from fastsvm_cli.text.output import check_output, demand_standard_output
 
     demand_standard_output()
     named = [path for path in outputs if path is not None]
@@ -201,7 +201,7 @@ def _check_files(inputs, outputs):
 
 def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, note):
     from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts
-    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.console.progress import Progress
 
     tried = attempts(bench.model, max_size * 1e6, patience)
     skipped = [each for each in tried if each.skipped is not None]
@@ -216,7 +216,7 @@ def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):
     from fastsvm_cli.benchmarks.cases import END_TO_END, Case
     from fastsvm_cli.benchmarks.control import subsample_control
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.console.progress import Progress
 
     rivals = [case for case in bench.cases if case.role == "compiled" and case.failed is None and case.timings(END_TO_END) is not None]
     rival = picked if picked is not None and picked.role == "compiled" else min(rivals, key=lambda case: case.timings(END_TO_END).median, default=None)
@@ -265,11 +265,11 @@ def _cross_validate(data_file, folds, cost, gamma, degree, seed, as_json, quiet)
     import tempfile
 
     from fastsvm_cli.benchmarks.cross_validation import cross_validate
-    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.stopping import raising
-    from fastsvm_cli.training import load_libsvm
+    from fastsvm_cli.compilers.training import load_libsvm
 
     load_libsvm()
     chunks = list(read_chunks(data_file))

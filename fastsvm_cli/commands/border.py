@@ -2,9 +2,9 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line, text_to_write
-from fastsvm_cli.commands.files import check_files, summary_stream
-from fastsvm_cli.commands.options import FileCommand, threads_option
+from fastsvm_cli.console.exact_model import output_name, read_exact_model, size_line, text_to_write
+from fastsvm_cli.console.files import check_files, summary_stream
+from fastsvm_cli.console.options import FileCommand, threads_option
 
 
 def _bandwidth(context, parameter, value):
@@ -62,10 +62,10 @@ def command(
       fastsvm border --bandwidth adaptive -W 20 --density train.txt
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.output import Output
-    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.console.progress import Progress
 
     source_of_samples = click.get_current_context().get_parameter_source("samples")
     if target is not None and source_of_samples is not None and source_of_samples.name == "COMMANDLINE":
@@ -82,7 +82,7 @@ def command(
     rows_file = model_file if bandwidth is not None else data_file
     source = None if bandwidth is not None else read_exact_model(model_file)
     if source is not None:
-        from fastsvm_cli.compilers.border import check_border  # before the data, which may be long
+        from fastsvm_cli.compilers.border.compile import check_border  # before the data, which may be long
 
         check_border(source.model)
         if source.model.header.svm_type == "one_class" and data_file is None:
@@ -96,8 +96,8 @@ def command(
         _write_density(rows, model_file, output_file, width, weight or 0.0, quiet)
         return
 
-    from fastsvm_cli.compilers.border import compile_border, compile_density_border, looks_one_hot
-    from fastsvm_cli.trial import trial
+    from fastsvm_cli.compilers.border.compile import compile_border, compile_density_border, looks_one_hot
+    from fastsvm_cli.comparisons.trial import trial
 
     how = dict(count=samples, tolerance=tolerance, sampling=sampling, local=local, target=target, seed=seed)
     with Progress("border", quiet=quiet) as progress:
@@ -160,8 +160,8 @@ def _check_density(bandwidth) -> None:
 
 
 def _write_density(rows, train_file, output_file, bandwidth, weight, quiet) -> None:
-    from fastsvm_cli.compilers.density import compile_density
-    from fastsvm_cli.output import Output
+    from fastsvm_cli.compilers.border.density import compile_density
+    from fastsvm_cli.text.output import Output
 
     model = compile_density(rows, train_file, fingerprint=_fingerprint(rows), bandwidth=bandwidth, weight=weight)
     result = text_to_write(model, train_file)
@@ -181,6 +181,6 @@ def _write_density(rows, train_file, output_file, bandwidth, weight, quiet) -> N
 def _fingerprint(rows) -> str:
     """Of the training rows, in their canonical text."""
     from fastsvm_cli import _native
-    from fastsvm_cli.fingerprint import fingerprint
+    from fastsvm_cli.text.fingerprint import fingerprint
 
     return fingerprint(b"".join(_native.format_rows(chunk) for chunk in rows))

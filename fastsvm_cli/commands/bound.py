@@ -2,8 +2,8 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.files import check_inputs
-from fastsvm_cli.commands.options import FileCommand, data_options
+from fastsvm_cli.console.files import check_inputs
+from fastsvm_cli.console.options import FileCommand, data_options
 
 
 @click.command("bound", cls=FileCommand)
@@ -25,13 +25,13 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
     mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest. For data alone, or a model alone, it
     takes the rows and the support vectors to be equally long.
     """
-    from fastsvm_cli.output import demand_standard_output
-    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.text.output import demand_standard_output
+    from fastsvm_cli.console.progress import Progress
 
     check_inputs(*data_or_model)
     demand_standard_output()
 
-    from fastsvm_cli.survey import Options, survey_files  # numpy
+    from fastsvm_cli.comparisons.survey import Options, survey_files  # numpy
 
     with Progress("bound", quiet=quiet) as progress:
         layout = {"labelled": not unlabelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}

@@ -2,9 +2,9 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import output_name, read_exact_model, size_line, text_to_write
-from fastsvm_cli.commands.files import check_files, summary_stream
-from fastsvm_cli.commands.options import FileCommand, threads_option
+from fastsvm_cli.console.exact_model import output_name, read_exact_model, size_line, text_to_write
+from fastsvm_cli.console.files import check_files, summary_stream
+from fastsvm_cli.console.options import FileCommand, threads_option
 
 METHODS = ("geometry", "triangle", "blocks")
 
@@ -43,10 +43,10 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
     """
 
     from fastsvm_cli import _native
-    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.models.exact import Kernel
-    from fastsvm_cli.output import Output
-    from fastsvm_cli.progress import Progress
+    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.console.progress import Progress
 
     for name, value, of in (("--points", points, "geometry"), ("--sequence", sequence, "geometry"), ("--fold", fold_file, "geometry"), ("--lists", lists, "triangle")):
         if value is not None and method != of:
@@ -72,7 +72,7 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
 
     report = summary_stream(output_file)
     if own_kernel is not None:
-        from fastsvm_cli.compilers.vectors import looks_untrained, with_vectors
+        from fastsvm_cli.compilers.ordered.precomputed import looks_untrained, with_vectors
 
         kernel = Kernel("exponential", gamma) if own_kernel == "exponential" else Kernel("normalized_polynomial", gamma, 1.0 if coef0 is None else coef0, degree or 3)
         model = with_vectors(model, read_chunks(vectors_file), vectors_file, kernel)
@@ -80,16 +80,16 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
             print(f"Warning: with these vectors and this kernel the support vectors of {model_file} are not where training puts them, on the margin: is --gamma, or the file, another one?", file=sys.stderr)
     with Progress("order", quiet=quiet) as progress:
         if method == "geometry":
-            from fastsvm_cli.compilers.geometry import compile_geometry, folded_vectors
+            from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
 
             folded = None if fold_file is None else folded_vectors(_linear_model(fold_file))
             ordered = compile_geometry(model, fingerprint=source.fingerprint, sequence=sequence or "greedy", points=points, folded=folded, seed=seed, on_progress=progress)
         elif method == "triangle":
-            from fastsvm_cli.compilers.triangle import compile_triangle
+            from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 
             ordered = compile_triangle(model, fingerprint=source.fingerprint, lists=lists, seed=seed)
         else:
-            from fastsvm_cli.compilers.blocks import compile_blocks
+            from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 
             ordered = compile_blocks(model, fingerprint=source.fingerprint)
     result = text_to_write(ordered, model_file)
@@ -97,7 +97,7 @@ def command(method, points, sequence, fold_file, lists, seed, own_kernel, gamma,
         output.write(result)
     if quiet:
         return
-    from fastsvm_cli.trial import trial
+    from fastsvm_cli.comparisons.trial import trial
 
     print(f"{model.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
     print(size_line(source.size, len(result), output_file), file=report)
@@ -119,10 +119,10 @@ def _linear_model(train_file):
     # libsvm-official's OpenMP: its threads change no number, wait for each other on a busy machine, and end the process where none can start.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.stopping import raising
-    from fastsvm_cli.training import libsvm_problem, load_libsvm, train
+    from fastsvm_cli.compilers.training import libsvm_problem, load_libsvm, train
 
     labels, rows = libsvm_problem(read_chunks(train_file))
     if len(set(labels)) != 2:

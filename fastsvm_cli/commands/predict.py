@@ -4,8 +4,8 @@ from contextlib import nullcontext
 
 import click
 
-from fastsvm_cli.commands.files import check_outputs, summary_stream
-from fastsvm_cli.commands.options import FileCommand, data_options, threads_option
+from fastsvm_cli.console.files import check_outputs, summary_stream
+from fastsvm_cli.console.options import FileCommand, data_options, threads_option
 
 
 @click.command("predict", cls=FileCommand)
@@ -62,16 +62,16 @@ def command(
       fastsvm predict --open-rows open.txt test.txt train.model.approx out
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.bad_rows import BadRows
-    from fastsvm_cli.commands.fallback import ExactFile, fallback
-    from fastsvm_cli.data import Place, read_bytes, read_chunks
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.console.fallback import ExactFile, fallback
+    from fastsvm_cli.text.data import Place, read_bytes, read_chunks
     from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.fingerprint import fingerprint
+    from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.output import Output, demand_standard_output, is_standard_output
-    from fastsvm_cli.prediction import columns, predict
-    from fastsvm_cli.progress import Progress, bytes_read
-    from fastsvm_cli.scores import summary_lines, summary_values
+    from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
+    from fastsvm_cli.prediction.pipeline import columns, predict
+    from fastsvm_cli.console.progress import Progress, bytes_read
+    from fastsvm_cli.prediction.scores import summary_lines, summary_values
 
     if test_file == "-" and model_file == "-":
         raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
@@ -152,7 +152,7 @@ def command(
     def open_output():
         if not resume:
             return Output(output_file)
-        from fastsvm_cli.resume import Origin, ResumableOutput
+        from fastsvm_cli.prediction.resume import Origin, ResumableOutput
 
         options = {"-b": probability, "--values": values, "--evaluations": evaluations}
         options |= {"--exact": exact_file is not None}
@@ -237,14 +237,14 @@ def command(
 
 
 def _is_plain_file(path):
-    from fastsvm_cli.output import is_standard_output
+    from fastsvm_cli.text.output import is_standard_output
 
     return not is_standard_output(path) and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def _check_files(test_file, output_file):
     """What can be gone on with, after a stop, is a file."""
-    from fastsvm_cli.partial import can_be_kept
+    from fastsvm_cli.text.partial import can_be_kept
 
     kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
     if test_file == "-" or (os.path.exists(test_file) and not any(kind(test_file) for kind in kinds)):

@@ -2,9 +2,9 @@ import sys
 
 import click
 
-from fastsvm_cli.commands.exact_model import agreement_line, output_name, read_exact_model, size_line, text_to_write, warn_of_disagreement
-from fastsvm_cli.commands.files import check_files, summary_stream
-from fastsvm_cli.commands.options import FileCommand, threads_option
+from fastsvm_cli.console.exact_model import agreement_line, output_name, read_exact_model, size_line, text_to_write, warn_of_disagreement
+from fastsvm_cli.console.files import check_files, summary_stream
+from fastsvm_cli.console.options import FileCommand, threads_option
 
 
 @click.command("reduce", cls=FileCommand)
@@ -34,11 +34,11 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
       svm-predict test.txt train.model.reduced out
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.data import read_chunks
+    from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.output import Output
-    from fastsvm_cli.progress import Progress
-    from fastsvm_cli.scores import summary_lines
+    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.prediction.scores import summary_lines
 
     wanted = [name for name, value in (("--vectors", vectors), ("--ratio", ratio), ("--target", target), ("--lossless", lossless or None)) if value is not None]
     if len(wanted) != 1:
@@ -56,10 +56,10 @@ def command(vectors, ratio, target, data_file, lossless, init, optimizer, finish
     if rows is not None and not rows:
         raise FileError(data_file, "no rows found, expected some to measure on")
 
-    from fastsvm_cli.agreement import agreement
-    from fastsvm_cli.compilers.probabilities import refit
-    from fastsvm_cli.compilers.reduced_set import compile_reduced_set, grow
-    from fastsvm_cli.compilers.reduced_set import lossless as merge
+    from fastsvm_cli.comparisons.agreement import agreement
+    from fastsvm_cli.compilers.reduced_set.probabilities import refit
+    from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow
+    from fastsvm_cli.compilers.reduced_set.compile import lossless as merge
 
     total = model.header.total_sv
     how = dict(fingerprint=source.fingerprint, init=init, optimizer=optimizer, finishing=finishing, seed=seed)

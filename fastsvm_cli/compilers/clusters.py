@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.functions import matrix, near_origin, row_norms
+from fastsvm_cli.compilers.feature_space import matrix, near_origin, row_norms
 from fastsvm_cli.errors import ModelFormatError
 
 ROUNDS = 30  # of k-means

@@ -3,11 +3,11 @@
 A new kind of model is one file here, one line in MODEL_TYPES, and (if something compiles to it) one file in compilers/.
 """
 
-from fastsvm_cli.data import read_bytes
+from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import is_header_key
+from fastsvm_cli.text.header import is_header_key
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.checksum import VERSION, check_reduced, open_compiled
+from fastsvm_cli.text.checksum import VERSION, check_reduced, open_compiled
 
 #: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one of ours.
 MODEL_TYPES = {

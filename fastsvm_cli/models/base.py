@@ -3,7 +3,7 @@
 from typing import Callable
 
 from fastsvm_cli import _native
-from fastsvm_cli.header import Header
+from fastsvm_cli.text.header import Header
 
 
 class Model:

@@ -7,10 +7,10 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import Header, one_word, read_own_header, real_number, whole_number
+from fastsvm_cli.text.header import Header, one_word, read_own_header, real_number, whole_number
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.checksum import seal_compiled
-from fastsvm_cli.models.features import ranges, read_ranges
+from fastsvm_cli.text.checksum import seal_compiled
+from fastsvm_cli.text.features import ranges, read_ranges
 
 _KEYS = ("fingerprint", "features", "precision", "nr_border", "level", "local")
 MAX_LOCAL = 64

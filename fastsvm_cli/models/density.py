@@ -5,13 +5,13 @@ For a pair of classes, P(first | z) = S_first / (S_first + S_second), S_c the su
 the rows x of class c, with the bandwidth h for which S_first + S_second is `weight` at z. The decision value is the
 log odds, log(S_first / S_second), from which LIBSVM's sigmoid with A = -1 and B = 0 makes that probability; the
 paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model with coefficients 1 and -1
-(compilers/density.py). The file format is described in the README."""
+(compilers/border/density.py). The file format is described in the README."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import Header, one_word, read_own_header, real_number
+from fastsvm_cli.text.header import Header, one_word, read_own_header, real_number
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.checksum import seal_compiled
+from fastsvm_cli.text.checksum import seal_compiled
 
 _KEYS = ("fingerprint", "weight")
 #: Rows times features, which are held as a dense matrix.

@@ -2,9 +2,9 @@
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.header import KERNEL_TYPES, Header, read_header
+from fastsvm_cli.text.header import KERNEL_TYPES, Header, read_header
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.checksum import REDUCED
+from fastsvm_cli.text.checksum import REDUCED
 
 
 #: The native core's kernels: LIBSVM's, then those it trains only through a precomputed kernel.

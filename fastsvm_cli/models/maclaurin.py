@@ -6,10 +6,10 @@ from math import comb
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import Header, one_word, read_own_header, whole_number
+from fastsvm_cli.text.header import Header, one_word, read_own_header, whole_number
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.checksum import seal_compiled
-from fastsvm_cli.models.features import ranges, read_ranges
+from fastsvm_cli.text.checksum import seal_compiled
+from fastsvm_cli.text.features import ranges, read_ranges
 
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
 _OPTIONAL_KEYS = ("certified", "longest_vector")

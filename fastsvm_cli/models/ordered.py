@@ -3,9 +3,9 @@ its sum cannot change the answer; rows that never stop are evaluated exactly."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import one_word, read_own_header, real_number, whole_number
+from fastsvm_cli.text.header import one_word, read_own_header, real_number, whole_number
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.checksum import seal_compiled
+from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.models.exact import ExactModel, Kernel, read_vectors
 
 #: Kernels that LIBSVM trains as precomputed ones -> their parameters, as they stand in the line `kernel`.

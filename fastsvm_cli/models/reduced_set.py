@@ -2,8 +2,8 @@
 LIBSVM's readers stop before that line."""
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.header import line_words, real_number, whole_number
-from fastsvm_cli.models.checksum import REDUCED, VERSION, seal_reduced
+from fastsvm_cli.text.header import line_words, real_number, whole_number
+from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
 from fastsvm_cli.models.exact import ExactModel
 
 

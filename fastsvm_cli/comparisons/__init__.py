@@ -1,0 +1,1 @@
+"""Two models, or a model and rows, beside each other."""

@@ -1,0 +1,75 @@
+"""How far two models agree on the same rows."""
+
+from math import inf, isfinite, sqrt
+from typing import Iterable
+
+from fastsvm_cli import _native
+from fastsvm_cli.text.data import smaller_chunks
+from fastsvm_cli.models.base import Model
+
+
+class Agreement:
+    """rows; different: rows with another label; difference: root mean square of the difference of regression values; spread: standard deviation of the reference's;
+    score, reference_score: svm-predict's sums of both models."""
+
+    def __init__(self, regression: bool):
+        self.regression, self.rows, self.different = regression, 0, 0
+        self._squares, self._first, self._sum, self._sum_squares = 0.0, 0.0, 0.0, 0.0
+        self.score, self.reference_score = _native.Score(), _native.Score()
+
+    @property
+    def disagreement(self) -> float:
+        """The share of labels that differ."""
+        return self.different / self.rows if self.rows else 0.0
+
+    @property
+    def difference(self) -> float:
+        return sqrt(self._squares / self.rows) if self.rows else 0.0
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the reference's values."""
+        if not self.rows:
+            return 0.0
+        mean = self._sum / self.rows
+        return sqrt(max(0.0, self._sum_squares / self.rows - mean * mean))
+
+    @property
+    def share(self) -> float:
+        """How wrong the answers are: the share of labels that differ; for regression the difference, relative to the spread of the values (or, where they hardly
+        have one, to a millionth of their size)."""
+        if not self.regression:
+            return self.disagreement
+        if not isfinite(self.difference):
+            return inf
+        scale = max(self.spread, 1e-6 * abs(self._first))
+        return self.difference / scale if scale else inf if self.difference else 0.0
+
+    def _add(self, one, other) -> None:
+        """The answers of both for some rows."""
+        self.different += sum(a != b for a, b in zip(one, other))
+        if self.regression and len(other):
+            if not self.rows:
+                self._first = other[0]  # about which squares keep their digits
+            self._squares += sum((a - b) * (a - b) for a, b in zip(one, other))
+            self._sum += sum(b - self._first for b in other)
+            self._sum_squares += sum((b - self._first) * (b - self._first) for b in other)
+        self.rows += len(other)
+
+
+def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]") -> Agreement:
+    """Predict the rows with both, in memory. The scores mean something where the rows have labels."""
+    out = Agreement(reference.header.regression)
+    one, other = _native.Predictions(), _native.Predictions()
+    decisions, others = (_native.Decisions(each.pairs, False, each.labels_alone) for each in (model, reference))
+    task, reference_task = model.header.task(), reference.header.task()
+    for chunk in smaller_chunks(chunks, max(model.pairs, reference.pairs)):
+        model.decision_values(chunk, decisions)
+        reference.decision_values(chunk, others)
+        _native.predict(task, decisions, False, one)
+        _native.predict(reference_task, others, False, other)
+        out._add(one.label, other.label)
+        if chunk.leading == 1:
+            out.score.add(chunk, one)
+            out.reference_score.add(chunk, other)
+    return out

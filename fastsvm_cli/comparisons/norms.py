@@ -1,0 +1,59 @@
+"""Norms of rows about the origin and about a mean, chunk by chunk. Memory does not grow with the rows, nor with the largest index."""
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.models.centers import center_point
+
+
+class Mean:
+    """The mean of rows, as increasing LIBSVM indices and their values: a huge index costs no dense vector."""
+
+    def __init__(self):
+        self.rows = 0
+        self.indices = np.empty(0, np.int32)  # (features), increasing
+        self._gathered = np.empty((4, 0))  # (4, features): sums, least and largest entry, rows that have one
+
+    def add(self, chunk: _native.Chunk) -> "Mean":
+        self.rows += chunk.rows
+        here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
+        values = np.asarray(chunk.values)
+        low, high = np.full(len(here), np.inf), np.full(len(here), -np.inf)
+        np.minimum.at(low, place, values)
+        np.maximum.at(high, place, values)
+        both = np.union1d(self.indices, here)
+        gathered = np.tile([[0.0], [np.inf], [-np.inf], [0.0]], (1, len(both)))
+        gathered[:, np.searchsorted(both, self.indices)] = self._gathered
+        at = np.searchsorted(both, here)
+        gathered[0, at] += np.bincount(place, weights=values, minlength=len(here))
+        gathered[1, at] = np.minimum(gathered[1, at], low)
+        gathered[2, at] = np.maximum(gathered[2, at], high)
+        gathered[3, at] += np.bincount(place, minlength=len(here))
+        self.indices, self._gathered = both, gathered
+        return self
+
+    @property
+    def point(self) -> np.ndarray:
+        """The mean, (features), to as many digits as an expansion about it deserves: see center_point."""
+        sums, low, high, count = self._gathered
+        absent = count < self.rows
+        return np.array(center_point((sums / max(self.rows, 1)).tolist(), np.where(absent, np.minimum(low, 0), low).tolist(), np.where(absent, np.maximum(high, 0), high).tolist()))
+
+
+def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """|z - m|^2 for the rows z of a chunk, (rows); m has `values` at the increasing LIBSVM `indices`, zero elsewhere."""
+    norms = np.asarray(chunk.squared_norms)
+    if not len(indices):
+        return norms
+    own, starts = np.asarray(chunk.indices), np.asarray(chunk.indptr)
+    at = np.minimum(np.searchsorted(indices, own), len(indices) - 1)
+    moved = np.where(indices[at] == own, values[at], 0.0)
+    z = np.asarray(chunk.values)
+    # |z - m|^2 = |m|^2 + sum over the row's entries of (z_j - m_j)^2 - m_j^2: no cancellation of two large norms.
+    change = np.add.reduceat(np.append((z - moved) ** 2 - moved**2, 0.0), starts[:-1]) if chunk.rows else np.empty(0)
+    change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives an empty row its neighbour's first entry
+    return np.maximum(0.0, change + values @ values)
+
+
+def largest(values: np.ndarray) -> float:
+    return float(np.max(values, initial=0.0))

@@ -1,0 +1,215 @@
+"""Data and models against the bound of Claesen et al., eq. (3.11): what the `bound` command reports."""
+
+import os
+from contextlib import contextmanager
+from math import sqrt
+from typing import Callable, Sequence
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.bounds import gamma_max, squared_norm_limit
+from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
+from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.models import looks_like_model, parse_model
+from fastsvm_cli.models.border import BorderModel
+from fastsvm_cli.models.density import DensityModel
+from fastsvm_cli.models.maclaurin import MaclaurinModel
+from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
+
+
+class Options:
+    """How data files are written (as data.read_chunks), and a callback for the share done."""
+
+    def __init__(
+        self, *, labelled: bool = True, dense: bool = False, delimiter: str = ",", max_line: int = MAX_LINE,
+        progress: "Callable[[float], None] | None" = None,
+    ):  # fmt: skip
+        self.format = {"labelled": labelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
+        self.progress = progress
+
+
+def survey_files(paths: Sequence[str], options: Options) -> dict:
+    """Measure data files and models, and every model on every data file.
+
+    Returns {"data": [...], "models": [...], "pairs": [...]} of plain numbers, in the order of `paths`. Norms are Euclidean, not squared.
+    Raises DataFormatError, ModelFormatError, FileError.
+    """
+    with _seekable(paths) as places:
+        models, data = [], []
+        for path, place in zip(paths, places):
+            (models if not options.format["dense"] and looks_like_model(read_start(place)) else data).append((path, place))
+        known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
+        report = {"data": [], "models": [model.report() for model in known], "pairs": []}
+        for path, place in data:
+            facts, pairs = _survey_data(path, place, known, options)
+            report["data"].append(facts)
+            report["pairs"] += pairs
+    return report
+
+
+@contextmanager
+def _seekable(paths):
+    """The paths, a pipe replaced by a temporary file: data is read twice, for its mean and for the distances from it."""
+    import shutil
+    import tempfile
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        places = []
+        for path in paths:
+            if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+                # Without a name: nothing stays, however the process ends.
+                spool = stack.enter_context(tempfile.TemporaryFile())
+                try:
+                    with open(0 if path == "-" else path, "rb", closefd=path != "-") as pipe:
+                        shutil.copyfileobj(pipe, spool)
+                    spool.flush()
+                except OSError as error:
+                    raise FileError(path, error) from None
+                path = f"/proc/self/fd/{spool.fileno()}"
+            places.append(path)
+        yield places
+
+
+class _Model:
+    """A model, and the centres its bound is about: [(name, indices, values, largest |x_i - m|^2)]."""
+
+    def __init__(self, path: str, model):
+        self.path, self.model = path, model
+        header = model.header
+        if isinstance(model, BorderModel):
+            raise ModelFormatError(path, "a border model found, which has no expansion to bound: name the exact model")
+        if isinstance(model, DensityModel):
+            why = "a density estimate found, whose gamma is another one for every row: it has no bound"
+            raise ModelFormatError(path, why)
+        self.centers = []
+        if header.kernel_type != "rbf":
+            return
+        if isinstance(model, MaclaurinModel):
+            indices = np.array(model.features, np.int32)
+            self.centers = [("own", indices, np.asarray(c.point), c.largest_norm) for c in model.centers]
+        else:
+            vectors = (model.exact if model.ordered else model).vectors
+            mean = Mean().add(vectors)
+            none = np.empty(0)
+            for name, indices, values in (("origin", none, none), ("mean", mean.indices, mean.point)):
+                self.centers.append((name, indices, values, largest(squared_distances(vectors, indices, values))))
+
+    def report(self) -> dict:
+        header = self.model.header
+        facts = {"file": self.path, "kernel_type": header.kernel_type, "gamma": header.gamma if header.kernel_type == "rbf" else None}
+        facts["compiled"] = isinstance(self.model, MaclaurinModel)
+        facts["total_sv"] = header.total_sv
+        for name in dict.fromkeys(center[0] for center in self.centers):
+            norm = sqrt(max(center[3] for center in self.centers if center[0] == name))
+            facts[f"largest_norm_{name}"] = norm
+            facts[f"gamma_max_{name}"] = gamma_max(norm, norm)
+        return facts
+
+
+class _Radii:
+    """What a certified model proves on data: rows settled, and the distribution of the radius over rows and decision functions, in
+    logarithmic bins (256 to the octave, the upper edge is reported), so that memory does not grow with the rows."""
+
+    _BINS, _LOWEST = 256, -1080  # from 2^-1080 on
+
+    def __init__(self, model):
+        self.model, self.task = model, model.header.task()
+        self.decisions = _native.Decisions(model.pairs, True)
+        self.counts = np.zeros(self._BINS * 2200, np.int64)
+        self.proven = self.rows = 0
+        self.largest = 0.0
+
+    def add(self, chunk: _native.Chunk) -> None:
+        for part in smaller_chunks([chunk], self.model.pairs):
+            self._add(part)
+
+    def _add(self, chunk: _native.Chunk) -> None:
+        self.model.decision_values(chunk, self.decisions)
+        self.rows += chunk.rows
+        if not self.model.header.regression:
+            self.proven += chunk.rows - len(_native.unsettled(self.task, self.decisions))
+        radius = np.asarray(self.decisions.radius).ravel()
+        self.largest = max(self.largest, largest(radius))
+        bins = np.ceil((np.log2(np.clip(radius, 2.0**-1000, 2.0**1000)) - self._LOWEST) * self._BINS).astype(int)
+        self.counts += np.bincount(bins, minlength=len(self.counts))
+
+    def quantile(self, share: float) -> float:
+        at = int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum()))
+        return min(float(2.0 ** (at / self._BINS + self._LOWEST)), self.largest)
+
+    def report(self) -> dict:
+        facts = {}
+        if not self.model.header.regression:
+            facts["rows_proven"] = self.proven
+            facts["share_proven"] = self.proven / self.rows if self.rows else None
+        if self.counts.any():
+            facts.update(radius_median=self.quantile(0.5), radius_95=self.quantile(0.95), radius_largest=self.largest)
+        return facts
+
+
+def _survey_data(path: str, place: str, models: "list[_Model]", options: Options) -> "tuple[dict, list[dict]]":
+    rows = max_index = entries = 0
+    norm = 0.0
+    mean = Mean()
+    for chunk in _chunks(path, place, options, 0.0):
+        rows += chunk.rows
+        max_index = max(max_index, chunk.max_index)
+        entries += len(chunk.indices)
+        norm = max(norm, largest(np.asarray(chunk.squared_norms)))
+        mean.add(chunk)
+    point = mean.point
+
+    from_mean = 0.0
+    norms = [[0.0] * len(model.centers) for model in models]  # largest |z - m|^2
+    inside = [[0] * len(model.centers) for model in models]
+    inside_all = [0] * len(models)
+    radii = [_Radii(model.model) if model.model.certified else None for model in models]
+    for chunk in _chunks(path, place, options, 0.5):
+        from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
+        for k, model in enumerate(models):
+            everywhere = np.ones(chunk.rows, bool)
+            for c, (_, indices, values, largest_norm) in enumerate(model.centers):
+                distances = squared_distances(chunk, indices, values)
+                good = distances < squared_norm_limit(model.model.header.gamma, largest_norm)
+                norms[k][c] = max(norms[k][c], largest(distances))
+                inside[k][c] += int(good.sum())
+                everywhere &= good
+            inside_all[k] += int(everywhere.sum())
+            if radii[k]:
+                radii[k].add(chunk)
+
+    facts = {
+        "file": path,
+        "rows": rows,
+        "largest_index": max_index,
+        "features_used": len(mean.indices),
+        "entries": entries,
+        "largest_norm_origin": sqrt(norm),
+        "largest_norm_mean": sqrt(from_mean),
+        "gamma_max_origin": gamma_max(sqrt(norm), sqrt(norm)),
+        "gamma_max_mean": gamma_max(sqrt(from_mean), sqrt(from_mean)),
+    }
+    pairs = []
+    for k, model in enumerate(models):
+        pair = {"model": model.path, "data": path, "gamma": model.model.header.gamma if model.centers else None, "rows": rows}
+        if not model.centers:
+            pair["exact"] = model.model.header.kernel_type in ("linear", "polynomial")
+        for c, (name, _, _, largest_norm) in enumerate(model.centers):
+            limit = gamma_max(sqrt(largest_norm), sqrt(norms[k][c]))
+            pair[f"gamma_max_{name}"] = min(limit, pair.get(f"gamma_max_{name}", limit))
+            count = inside_all[k] if name == "own" else inside[k][c]
+            pair[f"rows_inside_{name}"] = count
+            pair[f"share_inside_{name}"] = count / rows if rows else None
+        if radii[k]:
+            pair.update(radii[k].report())
+        pairs.append(pair)
+    return facts, pairs
+
+
+def _chunks(path: str, place: str, options: Options, done: float):
+    size = os.stat(place).st_size if os.path.exists(place) else 0
+    report = options.progress
+    on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None
+    return read_chunks(place, on_read=on_read, name=path, **options.format)

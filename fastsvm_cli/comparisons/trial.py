@@ -1,0 +1,60 @@
+"""A compiled model tried out on its own support vectors: what it gains, and how often it is wrong."""
+
+from time import perf_counter
+
+from fastsvm_cli import _native
+from fastsvm_cli.comparisons.agreement import Agreement, agreement
+from fastsvm_cli.text.data import MOST_VALUES
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel
+
+DOUBTFUL = 0.01  # a larger share of wrong answers is worth a warning
+_ROWS = 1000  # at most
+_LEAST_ROWS, _WORK = 100, 25_000_000  # rows times entries of the support vectors: about as much time as reading the model takes
+_LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
+
+
+class Trial:
+    """rows; evaluations: share of the kernel evaluations that were done, of a model that counts them; speed_up: time of the exact model over that of the compiled
+    one, both in memory."""
+
+    def __init__(self, rows: int, evaluations: float, speed_up: float):
+        self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
+
+
+def trial(model: Model, source: ExactModel) -> "Trial | None":
+    """What the model gains: predict up to 1,000 support vectors, evenly spread over the file; None where there are none."""
+    total = source.header.total_sv
+    if not total or not model.pairs:
+        return None
+    rows = _spread(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
+    out = _native.Decisions(model.pairs)
+    until = 1e-3 if model.header.regression else None
+    compiled = _seconds(model, rows, out, until)
+    evaluations = out.kernel_evaluations / (rows.rows * total)
+    exact = _seconds(source, rows, out, None)
+    return Trial(rows.rows, evaluations, exact / compiled)
+
+
+def likeness(model: Model, source: ExactModel) -> "Agreement | None":
+    """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both, fewer of large models: the exact one is not to take longer than
+    reading it did. None where there are none."""
+    if not source.header.total_sv or not model.pairs:
+        return None
+    work = max(len(source.vectors.indices), source.header.total_sv)
+    return agreement(model, source, [_spread(source, min(_ROWS, max(_LEAST_ROWS, _WORK // work)))])
+
+
+def _spread(source: ExactModel, most: int) -> _native.Chunk:
+    total = source.header.total_sv
+    return source.vectors.select([at * total // min(total, most) for at in range(min(total, most))])
+
+
+def _seconds(model, rows, out, until) -> float:
+    """The least of several runs: the first ones lay the model out, and short ones are mostly the start of threads."""
+    times: "list[float]" = []
+    while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
+        start = perf_counter()
+        model.decision_values(rows, out, until)
+        times.append(perf_counter() - start)
+    return min(times)

@@ -1,0 +1,98 @@
+"""Training rows -> their kernel density estimate as a model (Mills, "When Support Vector Machines are just too slow").
+
+given      rows x_k of two or more classes; a bandwidth h, or a weight W that solves for one at every row
+wanted     a model whose label for z is, of a pair of classes, the one whose rows have the larger sum of
+           exp(-|z - x_k|^2 / (2 h^2))
+method     of a fixed bandwidth that is the sign of an RBF machine: gamma = 1 / (2 h^2), coefficients 1 and -1, rho 0,
+           which every reader of LIBSVM's models knows. Of a variable one gamma moves with z: a kind of its own
+           (models/density.py)
+"""
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.feature_space import matrix
+from fastsvm_cli.compilers.border.gradients import DensityFunction
+from fastsvm_cli.errors import FileError
+from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.density import MOST_CELLS, DensityModel, too_many
+from fastsvm_cli.models.exact import ExactModel
+
+_SHOWN = 200  # rows whose bandwidths' median stands in the header
+
+
+def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
+    """(the labels in the order in which they first occur, as svm-train has them; the class of every row, (n), an index
+    into these). Raises FileError for rows that cannot be parted into classes."""
+    labels = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
+    fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
+    if fraction is not None:
+        raise FileError(path, f"a label {fraction:g} found, expected whole numbers: classes")
+    found = list(dict.fromkeys(labels.astype(int).tolist()))
+    if len(found) == 2 and found == [-1, 1]:
+        found = [1, -1]  # LIBSVM's one exception
+    if len(found) < 2:
+        raise FileError(path, f"rows of {len(found)} class found, expected 2 or more")
+    place = {label: at for at, label in enumerate(found)}
+    return found, np.array([place[int(label)] for label in labels])
+
+
+def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, np.ndarray]":
+    """(the rows (n, d), the LIBSVM indices of the columns (d)). Raises FileError where that is too large."""
+    columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
+    total = sum(chunk.rows for chunk in chunks)
+    if total * max(len(columns), 1) > MOST_CELLS:
+        raise FileError(path, too_many(total, len(columns)))
+    return np.vstack([matrix(chunk, columns)[0].toarray() for chunk in chunks]), columns
+
+
+def check_weight(weight: float, rows: int, first: int, second: int, path: str) -> None:
+    """rows: of the classes `first` and `second`. Raises FileError."""
+    if not 0 < weight < rows:
+        why = f"{rows} rows of the classes {first} and {second} found, expected more than the weight {weight:g}"
+        raise FileError(path, why)
+
+
+def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
+    """LIBSVM's header. bandwidth: of the Gaussian kernel that stands there; where it is solved for, that may be nothing
+    that can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
+    bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
+    pairs = len(found) * (len(found) - 1) // 2
+    sigmoid = {} if probabilities is None else {"probA": [probabilities] * pairs, "probB": [0.0] * pairs}
+    return Header(
+        "c_svc", "rbf", nr_class=len(found), total_sv=len(classes), rho=[0.0] * pairs, gamma=1 / (2 * bandwidth**2),
+        label=found, nr_sv=np.bincount(classes).tolist(), **sigmoid,
+    )  # fmt: skip
+
+
+@np.errstate(all="ignore")
+def compile_density(
+    chunks: "list[_native.Chunk]", path: str, *, fingerprint: str, bandwidth: "float | None", weight: float = 0.0
+) -> Model:
+    """The model that answers as the estimate does: an ExactModel for a `bandwidth`, a DensityModel for a `weight`.
+    Raises FileError for rows that cannot be parted into classes, or are too few for the weight."""
+    found, classes = classes_of(chunks, path)
+    # Class by class, in the order of the file.
+    order = np.argsort(classes, kind="stable")
+    lines = [line for chunk in chunks for line in _native.format_rows(chunk).split(b"\n")[:-1]]
+    lines = [lines[row] for row in order]
+    if bandwidth is not None:
+        others = len(found) - 1
+        coefficients = [b" ".join([b"-1"] * c + [b"1"] * (others - c)) for c in range(len(found))]
+        lines = [coefficients[classes[row]] + line[line.find(b" ") :] if b" " in line else coefficients[classes[row]]
+                 for row, line in zip(order, lines)]  # fmt: skip
+        header = density_header(found, classes, bandwidth, None)
+        return ExactModel(header, _parsed(lines, others), path)
+    for i in range(len(found)):
+        for j in range(i + 1, len(found)):
+            check_weight(weight, int(np.sum((classes == i) | (classes == j))), found[i], found[j], path)
+    x, _ = dense_rows(chunks, path)
+    mine = classes <= 1
+    spread = DensityFunction(x[mine], np.ones(mine.sum()), None, weight).bandwidths(x[:_SHOWN])
+    header = density_header(found, classes, float(np.median(spread)), -1.0)
+    return DensityModel(header, fingerprint=fingerprint, weight=weight, rows=_parsed(lines, 1))
+
+
+def _parsed(lines: "list[bytes]", leading: int) -> _native.Chunk:
+    return _native.parse(b"\n".join(lines) + b"\n", leading=leading)[0]

@@ -1,0 +1,1 @@
+"""Maclaurin expansions (Claesen, De Smet, Suykens and De Moor)."""

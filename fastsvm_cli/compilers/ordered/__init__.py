@@ -1,0 +1,1 @@
+"""Ordered support vectors and points, which stop early."""

@@ -1,0 +1,50 @@
+"""Exact model -> blocks model: neighbouring support vectors side by side."""
+
+import numpy as np
+
+from fastsvm_cli.compilers.feature_space import matrix
+from fastsvm_cli.models.blocks import BLOCK, BlocksModel
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.triangle import check_falls
+
+
+def compile_blocks(model: ExactModel, *, fingerprint: str) -> BlocksModel:
+    """Halve every class's support vectors, again and again, at the median of the direction in which they spread most, down to blocks of 8. Raises
+    ModelFormatError for kernels that do not fall with the distance."""
+    check_falls(model.kernel, model.path)
+    vectors, header = model.vectors, model.header
+    x, _ = matrix(vectors)
+    order, first = [], 0
+    for size in header.nr_sv or [header.total_sv]:
+        order += _halve(x, np.arange(first, first + size)) if size else []
+        first += size
+    return BlocksModel(model, fingerprint, order=[int(i) for i in order])
+
+
+def _halve(x, rows: np.ndarray) -> "list[int]":
+    if len(rows) <= BLOCK or not x.shape[1]:
+        return rows.tolist()
+    mine = x[rows]
+    with np.errstate(all="ignore"):
+        mean = np.asarray(mine.mean(axis=0)).ravel()
+        along = mine @ _direction(mine, mean)
+    along = np.nan_to_num(along)
+    blocks = -(-len(rows) // BLOCK)
+    cut = (blocks // 2) * BLOCK  # whole blocks on the left
+    by = np.argsort(along, kind="stable")
+    return _halve(x, rows[by[:cut]]) + _halve(x, rows[by[cut:]])
+
+
+def _direction(x, mean: np.ndarray, steps: int = 8) -> np.ndarray:
+    """Roughly the first principal component, by power iteration on the covariance, never formed: (d)."""
+    spread = np.asarray(x.multiply(x).mean(axis=0)).ravel() - mean**2
+    v = np.zeros(len(mean))
+    v[int(np.argmax(np.nan_to_num(spread)))] = 1.0
+    for _ in range(steps):
+        along = x @ v - mean @ v
+        v = x.T @ along - mean * along.sum()
+        size = np.linalg.norm(v)
+        if not np.isfinite(size) or size == 0:
+            break
+        v = v / size
+    return np.nan_to_num(v)

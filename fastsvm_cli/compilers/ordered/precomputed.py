@@ -1,0 +1,43 @@
+"""A model trained through a precomputed kernel, with the vectors behind its serial numbers."""
+
+from typing import Iterable
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.feature_space import pair_coefficients
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel, Kernel
+
+
+def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
+    """The same model, its kernel evaluated on vectors. chunks: the rows of the training file `path`, in the order of their serial numbers 1, 2, ...
+    Raises ModelFormatError where the file is too short."""
+    serials = [int(value) for value in model.vectors.values]
+    wanted, found, first = set(serials), {}, 1
+    for chunk in chunks:
+        rows = [serial - first for serial in wanted if first <= serial < first + chunk.rows]
+        lines = _native.format_rows(chunk.select(rows)).split(b"\n")
+        found.update((first + row, line.partition(b" ")[2]) for row, line in zip(rows, lines))
+        first += chunk.rows
+    if min(wanted, default=1) < 1:
+        raise ModelFormatError(model.path, f"a support vector with the serial number {min(wanted)} found: LIBSVM counts rows from 1")
+    missing = sorted(wanted - set(found))
+    if missing:
+        raise ModelFormatError(path, f"{first - 1} rows found, expected {missing[-1]} or more: a support vector of {model.path} has that serial number")
+    coefficients = np.asarray(model.vectors.labels)
+    text = b"".join(b" ".join([*(repr(a).encode() for a in row), found[serial]]) + b"\n" for row, serial in zip(coefficients.tolist(), serials))
+    vectors = _native.parse(text, leading=model.vectors.leading)[0]
+    return ExactModel(model.header, vectors, model.path, kernel)
+
+
+def looks_untrained(model: ExactModel) -> bool:
+    """Whether most support vectors with a coefficient inside its bound are far from |f| = 1, where training puts them: of a c_svc model only."""
+    if model.header.svm_type != "c_svc":
+        return False
+    a = np.abs(pair_coefficients(model))
+    decisions = _native.Decisions(model.pairs)
+    model.evaluator.fast_values(model.vectors, decisions)
+    free = (a > 0) & (a < a.max(axis=0, initial=0) * (1 - 1e-6))
+    off = np.abs(np.abs(np.asarray(decisions.value)) - 1)[free]
+    return len(off) >= 5 and float(np.median(off)) > 0.05

@@ -1,0 +1,54 @@
+"""A kernel matrix, factored as far as rows of it have been chosen."""
+
+from math import sqrt
+
+import numpy as np
+
+from fastsvm_cli.compilers.feature_space import near_origin, row_norms
+
+
+class PartialCholesky:
+    """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'."""
+
+    def __init__(self, kernel, x, most: int):
+        if kernel.type in ("rbf", "exponential"):  # which do not change with the origin
+            x = near_origin(x)
+        self.kernel, self.x = kernel, x
+        self.norms = row_norms(x)
+        self.dense = x if isinstance(x, np.ndarray) else x.toarray() if x.shape[0] * x.shape[1] <= 1 << 26 else None
+        self.self_kernel = np.maximum(self._from_dots(self.norms, self.norms, self.norms), 0.0)
+        self.diagonal = self.self_kernel.copy()
+        self.factor = np.zeros((x.shape[0], most), order="F")
+        self.count = 0
+
+    def residual_columns(self, rows: np.ndarray) -> np.ndarray:
+        """(K - L L')[:, rows]"""
+        if self.dense is not None:
+            dots = self.dense @ self.dense[rows].T
+        else:
+            dots = np.asarray((self.x @ self.x[rows].T).todense())
+        values = self._from_dots(dots, self.norms[:, None], self.norms[rows])
+        return values - self.factor[:, : self.count] @ self.factor[rows, : self.count].T
+
+    def add(self, p: int) -> np.ndarray:
+        """Take row p; returns its column of L."""
+        column = self.residual_columns(np.array([p]))[:, 0] / sqrt(self.diagonal[p])
+        self.factor[:, self.count] = column
+        self.count += 1
+        self.diagonal = np.maximum(0.0, self.diagonal - column**2)
+        self.diagonal[p] = 0.0
+        return column
+
+    def _from_dots(self, dots, norms, other):
+        kernel = self.kernel
+        if kernel.type == "linear":
+            return dots
+        if kernel.type == "polynomial":
+            return (kernel.gamma * dots + kernel.coef0) ** kernel.degree
+        if kernel.type == "normalized_polynomial":
+            def power(t):
+                return (kernel.gamma * t + kernel.coef0) ** kernel.degree
+
+            return power(dots) / np.sqrt(power(norms) * power(other))
+        squares = np.maximum(0.0, norms + other - 2 * dots)
+        return np.exp(-kernel.gamma * (squares if kernel.type == "rbf" else np.sqrt(squares)))

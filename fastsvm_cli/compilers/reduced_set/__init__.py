@@ -1,0 +1,1 @@
+"""Reduced sets of support vectors."""

@@ -1,0 +1,73 @@
+"""What every command that compiles a LIBSVM model begins and ends with."""
+
+
+class Source:
+    """model: the exact model; size: bytes of its file; fingerprint: SHA-256 of these, the first 32 digits."""
+
+    def __init__(self, model, size: int, fingerprint: str):
+        self.model, self.size, self.fingerprint = model, size, fingerprint
+
+
+def read_exact_model(model_file: str) -> Source:
+    """Raises ModelFormatError, for a compiled model too, and FileError."""
+    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.models import check_start, parse_model
+    from fastsvm_cli.models.exact import ExactModel
+
+    text = read_bytes(model_file, lambda start: check_start(start, model_file))
+    model = parse_model(text, model_file)
+    if not isinstance(model, ExactModel):
+        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
+    return Source(model, len(text), fingerprint(text))
+
+
+def text_to_write(model, model_file: str) -> bytes:
+    """The file of a compiled model, once the parser that will read it has read it: what could not be read is not
+    written. model_file: what it was compiled from, for the message. Raises ModelFormatError."""
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.models import parse_model
+
+    text = model.to_text()
+    try:
+        parse_model(text, model_file)
+    except ModelFormatError as fault:
+        why = f"the compiled model could not be read back ({fault.why}), and is not written: do its numbers overflow?"
+        raise ModelFormatError(model_file, f"{why} Scale the data") from None
+    return text
+
+
+def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
+    """Where the result goes unless it is said: beside nothing, in the current directory, as svm-train names its own; to standard output if the model came from standard input."""
+    from os.path import basename
+
+    if output_file is not None:
+        return output_file
+    return "-" if model_file == "-" else basename(model_file) + suffix
+
+
+def size_line(before: "int | None", after: int, output_file: str) -> str:
+    """The sizes of the files that came in (None: there was none to compare with) and went out, and where to."""
+    from fastsvm_cli.text.sizes import size_text
+
+    return f"{'' if before is None else size_text(before) + ' -> '}{size_text(after)}: {'standard output' if output_file == '-' else output_file}"
+
+
+def agreement_line(seen, where: str) -> str:
+    """What an Agreement says of the rows `where`."""
+    if seen.regression:
+        return f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of the values)"
+    return f"labels that differ on {where}: {seen.different} of {seen.rows} ({100 * seen.disagreement:.3g} %)"
+
+
+def warn_of_disagreement(seen, ways_out: str, wanted: float = 0.0) -> None:
+    """One line on standard error where an Agreement is worse than anyone would want, or than was asked for. ways_out: options that do better."""
+    import sys
+
+    from fastsvm_cli.comparisons.trial import DOUBTFUL
+
+    if seen.share <= max(DOUBTFUL, wanted):
+        return
+    what = f"values are off by {100 * seen.share:.3g} % of their spread" if seen.regression else f"{100 * seen.share:.3g} % of these labels are not the exact model's"
+    print(f"Warning: {what}; try {ways_out}, or the exact model as it is (fastsvm bench --try measures them all).", file=sys.stderr)

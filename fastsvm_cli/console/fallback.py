@@ -1,0 +1,132 @@
+"""What stands behind --exact: the exact model of a certified one."""
+
+import os
+import stat
+
+#: A text of at most so many bytes is kept, so that the file need not be read twice.
+_KEPT = 1 << 24
+
+
+def fallback(model, model_file, file, tolerance, wait, open_rows=False):
+    """The exact model behind a certified one, read when a row first needs it; None without a `file`, an ExactFile.
+    Whether it is the right one is found out beside the first rows: before anything is written if `wait`, else as soon
+    as it is known, and before the end. open_rows: the rows that the radii leave open are wanted, with a `file` or
+    without. Raises UsageError and ModelFormatError."""
+    import click
+
+    if file is None and not open_rows:
+        if tolerance is not None:
+            raise click.UsageError(
+                "--tolerance goes with --exact, --open-rows, or with an ordered regression model."
+            )
+        return None
+    _demand_certificates(model, model_file, "--open-rows" if file is None else "--exact", tolerance)
+    if file is None:
+        return None
+
+    from fastsvm_cli.prediction.pipeline import Fallback
+
+    file.expect(model.fingerprint, model_file, wait)
+    return Fallback(file.load, tolerance or 0.0, file.check)
+
+
+def _demand_certificates(model, model_file, option, tolerance):
+    import click
+
+    from fastsvm_cli.errors import ModelFormatError
+
+    regression = model.header.regression
+    if regression and tolerance is None:
+        raise click.UsageError(
+            f"{option} needs --tolerance for a regression model: the largest radius a value may keep."
+        )
+    if not regression and tolerance is not None:
+        raise click.UsageError("--tolerance is for regression models; a label is proven or it is not.")
+    if not model.certified:
+        what = "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
+        if model.proves:
+            what = f"{'its' if model.ordered else 'a LIBSVM model found, whose'} labels are exact already"
+        raise ModelFormatError(model_file, what)
+
+
+class ExactFile:
+    """The file that a compiled model came from, if its fingerprint says so, which a thread of its own takes. Raises
+    FileError."""
+
+    def __init__(self, path: str):
+        from threading import Thread
+
+        from fastsvm_cli.errors import FileError
+
+        self.path = path
+        self._text: "bytes | None" = None
+        self._fault: "Exception | None" = None
+        self._found, self._checked = "", False
+        try:
+            self._status = os.stat(path)
+        except OSError as error:
+            raise FileError(path, error) from None
+        self._thread: "Thread | None" = Thread(target=self._read, daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # no thread to be had
+            self._thread = None
+            self._read()
+
+    def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
+        """What it must be, and for whom. wait: until that is known, in `check`."""
+        self._wanted, self._model_file, self._wait = fingerprint, model_file, wait
+
+    def check(self, at_end: bool = True) -> None:
+        """Raises ModelFormatError where it is another file, and FileError."""
+        if self._checked or (self._thread is not None and self._thread.is_alive() and not self._wait and not at_end):
+            return
+        if self._thread is not None:
+            self._thread.join()
+        if self._fault is not None:
+            raise self._fault
+        self._compare(self._found)
+        self._checked = True
+
+    def load(self):
+        """The model. Raises ModelFormatError and FileError."""
+        from fastsvm_cli.text.data import read_bytes
+        from fastsvm_cli.text.fingerprint import fingerprint
+        from fastsvm_cli.models import parse_model
+
+        self.check()
+        text, self._text = self._text, None
+        if text is None:
+            text = read_bytes(self.path)
+            self._compare(fingerprint(text))  # hours may have gone by
+        return parse_model(text, self.path)
+
+    def _compare(self, found: str) -> None:
+        from fastsvm_cli.errors import ModelFormatError
+
+        if found != self._wanted:
+            why = f"this is not the model that {self._model_file} was compiled from (their fingerprints differ)"
+            raise ModelFormatError(self.path, why)
+
+    def _read(self) -> None:
+        from fastsvm_cli.text.fingerprint import fingerprint_of
+
+        try:
+            self._found = fingerprint_of(self._pieces(), self._status.st_size)
+        except Exception as error:  # raised where it is asked for
+            self._fault = error
+
+    def _pieces(self):
+        from fastsvm_cli.text.data import read_pieces
+        from fastsvm_cli.models import check_start
+
+        kept, total = [], 0
+        for piece in read_pieces(self.path, lambda start: check_start(start, self.path)):
+            total += len(piece)
+            if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):  # what comes through a pipe comes once
+                kept.append(bytes(piece))
+            else:
+                kept = []
+            yield piece
+        if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):
+            self._text = b"".join(kept)

@@ -1,0 +1,155 @@
+"""Plain mistakes, told by what the files look like: what to type instead. Only asked once a file could not be read; a
+pipe is not read again."""
+
+import re
+import shlex
+import sys
+
+from fastsvm_cli.errors import DataFormatError, ModelFormatError
+
+_DELIMITERS = (",", ";", "\t", "|", " ")
+_START_BYTES = 4096  # of data.read_start, at least
+_INDEX_VALUE = re.compile(r"-?\d+:\S+")
+
+
+def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict) -> "str | None":
+    """given: the command's parameters, by name."""
+    if isinstance(error, ModelFormatError):
+        return _about_model(error, command, given)
+    return _about_data(error, command, given) if error.line == 1 else None
+
+
+def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | None":
+    found = error.path
+    if command == "predict":
+        exact = given["exact_file"]
+        if _is_model(given["test_file"]) and not _is_model(found):
+            return f"the test file comes before the model: {_typed_with(given['test_file'], found)}"
+        if exact is not None and _is_compiled(exact) and _is_model(found) and not _is_compiled(found):
+            return f"--exact names the exact model, MODEL_FILE the compiled one: {_typed_with(exact, found)}"
+        return None
+    if command not in ("approx", "border", "order", "reduce") or found != given["model_file"] or not _is_data(found):
+        return None
+    if given["output_file"] is not None and _is_model(given["output_file"]):
+        return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(given['output_file'])}"
+    words = f"svm-train {shlex.quote(found)} makes a model of it"
+    return words + (", --bandwidth a border without one" if command == "border" else "")
+
+
+def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
+    if _is_model(error.path):
+        others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
+        rows = next((path for path in others if _is_data(path)), None)
+        return (
+            "this is a model file, expected rows of data"
+            if rows is None
+            else f"the test file comes first: {_typed_with(error.path, rows)}"
+        )
+    lines = _lines(error.path)
+    if lines is None:
+        lines = _quoted(error.why)
+    if not lines:
+        return None
+    dense, unlabelled = given.get("dense", False), given.get("unlabelled", False)
+    words = lines[0].split()
+    pairs = [bool(_INDEX_VALUE.fullmatch(word)) for word in words]
+    if any(pairs):
+        if dense:
+            return "these are index:value pairs: leave --dense out"
+        if "unlabelled" not in given or not all(pairs[1:]):
+            return None
+        if pairs[0]:
+            return None if unlabelled else "if they have none, add --unlabelled"
+        return "the rows have labels: leave --unlabelled out" if unlabelled and _is_number(words[0]) else None
+    heading = False
+    delimiter = _delimiter(lines[0])
+    if delimiter is None and len(lines) > 1:
+        delimiter = _delimiter(lines[1])
+        heading = (
+            delimiter is not None and delimiter in lines[0] and not any(map(_is_number, lines[0].split(delimiter)))
+        )
+        if not heading:
+            return None
+    if delimiter is None or (dense and not heading and delimiter == given["delimiter"]):
+        return None
+    if "dense" not in given:
+        return f"these are delimited numbers, and fastsvm {command} reads rows of index:value"
+    options = "--dense" + (
+        "" if delimiter == "," else r" --delim '\t'" if delimiter == "\t" else f" --delim '{delimiter}'"
+    )
+    if heading:
+        typed = f"tail -n +2 {shlex.quote(error.path)} | fastsvm {command} {options} - ..."
+        return f"if this is the heading of delimited numbers: {typed}"
+    return f"if these are delimited numbers, add {options}"
+
+
+def _typed_with(one: str, other: str) -> str:
+    """The command line with these two files in each other's place."""
+    places = {one: other, other: one}
+    return shlex.join(["fastsvm", *(places.get(word, word) for word in sys.argv[1:])])
+
+
+def _delimiter(line: str) -> "str | None":
+    """What stands between the numbers of a line of nothing else, two of them at least."""
+    for delimiter in _DELIMITERS:
+        fields = line.split() if delimiter == " " else line.split(delimiter)
+        if len(fields) > 1 and all(map(_is_number, fields)):
+            return delimiter
+    return None
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_data(path: str) -> bool:
+    lines = _lines(path)
+    return bool(lines) and (_delimiter(lines[0]) is not None or any(map(_INDEX_VALUE.fullmatch, lines[0].split())))
+
+
+def _is_model(path: str) -> bool:
+    from fastsvm_cli.models import looks_like_model
+
+    lines = _lines(path)
+    return bool(lines) and looks_like_model(lines[0].encode())
+
+
+def _is_compiled(path: str) -> bool:
+    lines = _lines(path)
+    return bool(lines) and lines[0].startswith("fastsvm_model ")
+
+
+def _lines(path: str) -> "list[str] | None":
+    """What a regular file begins with, its last word left out where it is cut off; None of any other file."""
+    from os.path import isfile
+
+    from fastsvm_cli.text.data import read_start
+    from fastsvm_cli.errors import FastsvmError
+
+    if path == "-" or not isfile(path):
+        return None
+    try:
+        start = read_start(path)
+    except FastsvmError:
+        return None
+    lines = start.decode("utf-8", "replace").splitlines()
+    if lines and not start.endswith(b"\n"):
+        lines[-1] = lines[-1] if len(start) < _START_BYTES else _without_last_field(lines[-1])
+    return lines
+
+
+def _quoted(why: str) -> "list[str]":
+    """What a message quotes of the line, as far as that is whole."""
+    found = re.match(r"'(.*?)(\.\.\.)?' found", why)
+    if found is None:
+        return []
+    return [_without_last_field(found[1]) if found[2] else found[1]]
+
+
+def _without_last_field(line: str) -> str:
+    """Of a line that was cut off."""
+    return re.sub(r"[,;|\s][^,;|\s]*$", "", line)

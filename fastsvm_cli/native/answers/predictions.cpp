@@ -1,0 +1,293 @@
+// Compiled without contraction, like reference.cpp: probabilities and scores follow LIBSVM's operations one by one.
+#include "answers/predictions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "text/numbers.h"
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+// As LIBSVM's own: of two numbers the first of which is NaN they give the second, where std::min and std::max would give the NaN.
+double min(double x, double y) { return x < y ? x : y; }
+double max(double x, double y) { return x > y ? x : y; }
+
+double sigmoid_predict(double decision_value, double a, double b) {
+    const double t = decision_value * a + b;
+    if (t >= 0) return std::exp(-t) / (1.0 + std::exp(-t));
+    return 1.0 / (1 + std::exp(t));
+}
+
+// Of the first class of a pair: kept away from 0 and 1, also where the decision value overflowed.
+double pairwise_probability(double decision_value, double a, double b) {
+    const double least = 1e-7;
+    return min(max(sigmoid_predict(decision_value, a, b), least), 1 - least);
+}
+
+// Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it. r: (k, k) pairwise probabilities; p: (k).
+void couple(int k, const std::vector<double>& r, double* p, std::vector<double>& q, std::vector<double>& qp) {
+    const int max_iter = std::max(100, k);
+    const double eps = 0.005 / k;
+    const auto at = [k](int i, int j) { return static_cast<std::size_t>(i * k + j); };
+    for (int t = 0; t < k; ++t) {
+        p[t] = 1.0 / k;
+        q[at(t, t)] = 0;
+        for (int j = 0; j < t; ++j) {
+            q[at(t, t)] += r[at(j, t)] * r[at(j, t)];
+            q[at(t, j)] = q[at(j, t)];
+        }
+        for (int j = t + 1; j < k; ++j) {
+            q[at(t, t)] += r[at(j, t)] * r[at(j, t)];
+            q[at(t, j)] = -r[at(j, t)] * r[at(t, j)];
+        }
+    }
+    for (int iter = 0; iter < max_iter; ++iter) {
+        double pqp = 0;
+        for (int t = 0; t < k; ++t) {
+            qp[t] = 0;
+            for (int j = 0; j < k; ++j) qp[t] += q[at(t, j)] * p[j];
+            pqp += p[t] * qp[t];
+        }
+        double max_error = 0;
+        for (int t = 0; t < k; ++t) max_error = max(std::fabs(qp[t] - pqp), max_error);
+        if (max_error < eps) break;
+        for (int t = 0; t < k; ++t) {
+            const double diff = (-qp[t] + pqp) / q[at(t, t)];
+            p[t] += diff;
+            pqp = (pqp + diff * (diff * q[at(t, t)] + 2 * qp[t])) / (1 + diff) / (1 + diff);
+            for (int j = 0; j < k; ++j) {
+                qp[j] = (qp[j] + diff * q[at(t, j)]) / (1 + diff);
+                p[j] /= (1 + diff);
+            }
+        }
+    }
+}
+
+double one_class_probability(const std::vector<double>& marks, double value) {
+    const int nr_marks = static_cast<int>(marks.size());
+    if (value < marks[0]) return 0.001;
+    if (value > marks[static_cast<std::size_t>(nr_marks) - 1]) return 0.999;
+    for (int i = 1; i < nr_marks; ++i)
+        if (value < marks[static_cast<std::size_t>(i)]) return static_cast<double>(i) / nr_marks;
+    return 0;
+}
+
+}  // namespace
+
+void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
+    const int k = static_cast<int>(task.labels.size());
+    out.rows = decisions.rows;
+    out.columns = !probability || task.regression() ? 0 : task.classification() ? k : 2;
+    out.label.resize(static_cast<std::size_t>(out.rows));
+    out.probability.resize(static_cast<std::size_t>(out.rows * out.columns));
+    // Coupling takes k * k numbers for every row, and as many steps of an iteration.
+    const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
+    parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
+        std::vector<int> votes(static_cast<std::size_t>(k));
+        std::vector<double> r(out.columns ? static_cast<std::size_t>(k) * k : 0), q(r.size()), qp(static_cast<std::size_t>(k));
+        for (std::int64_t row = first; row < last; ++row) {
+            const double* const value = decisions.value.data() + row * decisions.pairs;
+            double* const p = out.probability.data() + row * out.columns;
+            if (decisions.labels_alone) {
+                out.label[row] = task.labels[static_cast<std::size_t>(decisions.winner[row])];
+            } else if (task.regression()) {
+                out.label[row] = value[0];
+            } else if (task.type == SvmType::one_class) {
+                out.label[row] = value[0] > 0 ? 1 : -1;
+                if (out.columns) {
+                    p[0] = one_class_probability(task.density_marks, value[0]);
+                    p[1] = 1 - p[0];
+                }
+            } else if (out.columns) {
+                std::size_t pair = 0;
+                for (int i = 0; i < k; ++i)
+                    for (int j = i + 1; j < k; ++j, ++pair) {
+                        r[static_cast<std::size_t>(i * k + j)] = pairwise_probability(value[pair], task.prob_a[pair], task.prob_b[pair]);
+                        r[static_cast<std::size_t>(j * k + i)] = 1 - r[static_cast<std::size_t>(i * k + j)];
+                    }
+                if (k == 2) {
+                    p[0] = r[1];
+                    p[1] = r[2];
+                } else {
+                    couple(k, r, p, q, qp);
+                }
+                int best = 0;
+                for (int i = 1; i < k; ++i)
+                    if (p[i] > p[best]) best = i;
+                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+            } else {
+                std::fill(votes.begin(), votes.end(), 0);
+                std::size_t pair = 0;
+                for (int i = 0; i < k; ++i)
+                    for (int j = i + 1; j < k; ++j, ++pair) ++votes[static_cast<std::size_t>(value[pair] > 0 ? i : j)];
+                int best = 0;
+                for (int i = 1; i < k; ++i)
+                    if (votes[static_cast<std::size_t>(i)] > votes[static_cast<std::size_t>(best)]) best = i;
+                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+            }
+        }
+    });
+}
+
+namespace {
+
+// A class wins if, of the votes that are proven, it has more than any other can reach (or as many, and stands before it).
+bool votes_settled(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
+    std::fill(low.begin(), low.end(), 0);
+    std::fill(high.begin(), high.end(), 0);
+    for (int i = 0; i < k; ++i)
+        for (int j = i + 1; j < k; ++j, ++value, ++radius) {
+            const bool first = *value > *radius, second = -*value >= *radius;  // LIBSVM votes for the first if > 0, else for the second
+            low[static_cast<std::size_t>(i)] += first;
+            low[static_cast<std::size_t>(j)] += second;
+            high[static_cast<std::size_t>(i)] += !second;
+            high[static_cast<std::size_t>(j)] += !first;
+        }
+    const int winner = static_cast<int>(std::max_element(low.begin(), low.end()) - low.begin());
+    for (int c = 0; c < k; ++c) {
+        const int mine = low[static_cast<std::size_t>(winner)], theirs = high[static_cast<std::size_t>(c)];
+        if (c != winner && !(mine > theirs || (mine == theirs && winner < c))) return false;
+    }
+    return true;
+}
+
+// Whether the probabilities of two classes print alike at both ends of the interval: they are monotonous in between.
+bool odds_settled(double a, double b, double value, double radius) {
+    if (!std::isfinite(value) || !std::isfinite(radius)) return false;
+    const auto text = [a, b](double f, char* out) {
+        const double p = pairwise_probability(f, a, b);
+        char* end = write_g(out, p, 6);
+        *end++ = ' ';
+        end = write_g(end, 1 - p, 6);
+        *end++ = ' ';
+        *end++ = 1 - p > p ? '2' : '1';
+        return end - out;
+    };
+    // The sigmoid's own rounding, as a change of f.
+    radius += a != 0 ? (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a) : 0;
+    char low[3 * number_text_max], high[3 * number_text_max];
+    const auto n = text(value - radius, low);
+    return n == text(value + radius, high) && std::memcmp(low, high, static_cast<std::size_t>(n)) == 0;
+}
+
+}  // namespace
+
+bool Settled::operator()(const double* value, const double* radius) {
+    if (task_.regression()) return radius[0] <= tolerance_;
+    if (task_.type == SvmType::one_class || task_.labels.size() == 2) return value[0] > radius[0] || -value[0] >= radius[0];
+    return votes_settled(static_cast<int>(task_.labels.size()), value, radius, low_, high_);
+}
+
+std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance) {
+    std::vector<std::int64_t> rows;
+    const int k = static_cast<int>(task.labels.size());
+    Settled label(task, tolerance);
+    for (std::int64_t row = 0; row < decisions.rows; ++row) {
+        const double* const value = decisions.value.data() + row * decisions.pairs;
+        const double* const radius = decisions.radius.data() + row * decisions.pairs;
+        bool settled;
+        if (probability && task.classification() && k >= 2) {
+            settled = k == 2 && odds_settled(task.prob_a[0], task.prob_b[0], value[0], radius[0]);
+        } else {
+            settled = label(value, radius);
+            if (probability && task.type == SvmType::one_class)
+                for (double mark : task.density_marks) settled &= std::fabs(value[0] - mark) > radius[0];
+        }
+        if (!settled) rows.push_back(row);
+    }
+    return rows;
+}
+
+namespace {
+// Three digits, rounded up: what is printed is a bound too.
+char* write_radius(char* p, double radius) {
+    char* const end = write_g(p, radius, 3);
+    if (!(radius > 0) || std::isinf(radius)) return end;
+    double printed;
+    NumberStatus status;
+    *end = '\n';
+    read_double(p, &printed, &status);
+    return status == NumberStatus::ok && printed >= radius ? end : write_g(p, radius * 1.01, 3);
+}
+}  // namespace
+
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds, const std::int64_t* evaluations) {
+    // Rows formatted at a time: so many numbers are worth a thread.
+    const std::int64_t grain = std::max<std::int64_t>(1, 8192 / (2 + predictions.columns + (values ? 2 * values->pairs : 0)));
+    const std::int64_t parts = (predictions.rows + grain - 1) / grain;
+    std::vector<std::string> texts(static_cast<std::size_t>(parts));
+    const std::int64_t pairs = values ? values->pairs : 0;
+    const bool radii = values && values->with_radius;
+    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(2 + predictions.columns + (radii ? 3 : 1) * pairs) + 1;
+    parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t part = first; part < last; ++part) {
+            std::string& text = texts[static_cast<std::size_t>(part)];
+            std::vector<char> line(line_max);
+            const std::int64_t stop = std::min(predictions.rows, (part + 1) * grain);
+            for (std::int64_t row = part * grain; row < stop; ++row) {
+                char* p = line.data();
+                const double label = predictions.label[static_cast<std::size_t>(row)];
+                if (!task.regression() && std::fabs(label) < 10) {  // one digit: most labels
+                    if (label < 0) *p++ = '-';
+                    *p++ = static_cast<char>('0' + static_cast<int>(std::fabs(label)));
+                } else {
+                    p = write_g(p, label, 17);
+                }
+                for (int j = 0; j < predictions.columns; ++j) {
+                    *p++ = ' ';
+                    p = write_g(p, predictions.probability[static_cast<std::size_t>(row * predictions.columns + j)], 6);
+                }
+                for (std::int64_t j = 0; j < pairs; ++j) {
+                    *p++ = ' ';
+                    p = write_shortest(p, values->value[static_cast<std::size_t>(row * pairs + j)]);
+                }
+                for (std::int64_t j = 0; radii && j < pairs; ++j) {
+                    *p++ = ' ';
+                    p = write_radius(p, values->radius[static_cast<std::size_t>(row * pairs + j)]);
+                }
+                for (std::int64_t j = 0; odds && radii && j < pairs; ++j) {
+                    const double value = values->value[static_cast<std::size_t>(row * pairs + j)], radius = values->radius[static_cast<std::size_t>(row * pairs + j)];
+                    const double above = std::max(value + radius, 0.0), below = std::max(radius - value, 0.0);
+                    *p++ = ' ';
+                    const bool known = radius < std::numeric_limits<double>::infinity();
+                    p = write_g(p, !known ? 0.5 : above > 0 ? above / (above + below) : 0.0, 6);
+                }
+                if (evaluations) {
+                    *p++ = ' ';
+                    p = std::to_chars(p, p + number_text_max, evaluations[row]).ptr;
+                }
+                *p++ = '\n';
+                text.append(line.data(), static_cast<std::size_t>(p - line.data()));
+            }
+        }
+    });
+    if (texts.size() == 1) return std::move(texts[0]);
+    std::string all;
+    std::size_t size = 0;
+    for (const std::string& text : texts) size += text.size();
+    all.reserve(size);
+    for (const std::string& text : texts) all += text;
+    return all;
+}
+
+void Score::add(const Rows& rows, const Predictions& predictions) {
+    for (std::int64_t row = 0; row < predictions.rows; ++row) {
+        const double p = predictions.label[static_cast<std::size_t>(row)], t = rows.labels[row * rows.leading];
+        if (p == t) ++correct;
+        error += (p - t) * (p - t);
+        sump += p;
+        sumt += t;
+        sumpp += p * p;
+        sumtt += t * t;
+        sumpt += p * t;
+        ++total;
+    }
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,385 @@
+#include "exact/exact.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "simd/loops.h"
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr std::int64_t block_rows = 64;
+
+// Numbers of a kind that a thread may hold for the rows it is at, unless one row has more: 4 MB, and where threads are many, 25 MB for all
+// of them together.
+std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
+
+// Rows done together: as many as `block_rows`, fewer where each thread would not get that many.
+std::int64_t rows_per_block(std::int64_t rows) { return std::clamp<std::int64_t>((rows + get_threads() - 1) / get_threads(), 1, block_rows); }
+
+// Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
+constexpr double folded_max = 4e6;
+}  // namespace
+
+Exact::Exact(Machine machine) : machine_(std::move(machine)), features_(used_indices(*machine_.vectors)) {
+    const double entries = static_cast<double>(machine_.vectors->indices.size());
+    if (machine_.kernel == KernelType::linear && static_cast<double>(machine_.pairs()) * static_cast<double>(features_.size()) <= std::max(4 * entries, folded_max)) fold_linear();
+    else if (machine_.kernel != KernelType::precomputed) lay_out();
+    rounding_.emplace(machine_, strips_ && strips_->dense(), linear_);
+}
+
+void Exact::fold_linear() {
+    linear_ = true;
+    const Rows& sv = *machine_.vectors;
+    const std::int64_t pairs = machine_.pairs();
+    weights_.assign(static_cast<std::size_t>(features_.size() * pairs), 0.0);
+    std::int64_t i = 0;
+    for (std::int64_t c = 0; c < machine_.classes(); ++c)
+        for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k, ++i)
+            for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
+                double* const w = weights_.data() + features_.column(sv.indices[e]) * pairs;
+                for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) { w[pair] += sv.labels[i * sv.leading + column] * sv.values[e]; });
+            }
+}
+
+void Exact::lay_out() {
+    const Rows& sv = *machine_.vectors;
+    const std::int64_t d = features_.size();
+    const auto whole_strips = [](std::int64_t n) { return (n + strip - 1) / strip * strip; };
+    for (std::int64_t n : machine_.nr_sv) padded_ += whole_strips(n);
+    const bool gaps = machine_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
+    class_start_.push_back(0);
+    for (std::int64_t n : machine_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_strips(n) : n));
+    padded_ = whole_strips(class_start_.back());
+    std::vector<std::int64_t> order(static_cast<std::size_t>(padded_), -1), place;  // and the place of each support vector in it
+    for (std::size_t c = 0; c < machine_.nr_sv.size(); ++c)
+        for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k) {
+            order[class_start_[c] + k] = static_cast<std::int64_t>(place.size());
+            place.push_back(class_start_[c] + k);
+        }
+    coef_.assign(static_cast<std::size_t>(padded_ * sv.leading), 0.0);
+    for (std::int64_t i = 0; i < sv.rows; ++i)
+        for (int j = 0; j < sv.leading; ++j) coef_[j * padded_ + place[i]] = sv.labels[i * sv.leading + j];
+    const bool dense = static_cast<double>(sv.indices.size()) >= sparse_density * static_cast<double>(sv.rows) * static_cast<double>(d);
+    if (dense || machine_.kernel == KernelType::exponential || machine_.kernel == KernelType::normalized_polynomial) {
+        strips_.emplace(machine_, sv, order);
+        return;
+    }
+    norms_.assign(padded_, 0.0);
+    for (std::int64_t i = 0; i < sv.rows; ++i) norms_[place[i]] = sv.squared_norms[i];
+    list_start_.assign(d + 1, 0);
+    for (std::int64_t e = 0; e < sv.indices.size(); ++e) ++list_start_[features_.column(sv.indices[e]) + 1];
+    for (std::int64_t j = 0; j < d; ++j) list_start_[j + 1] += list_start_[j];
+    list_vector_.resize(sv.indices.size());
+    list_value_.resize(sv.indices.size());
+    std::vector<std::int64_t> at(list_start_.begin(), list_start_.end() - 1);
+    for (std::int64_t i = 0; i < sv.rows; ++i)
+        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
+            const std::int64_t to = at[features_.column(sv.indices[e])]++;
+            list_vector_[to] = static_cast<std::int32_t>(place[i]);
+            list_value_[to] = sv.values[e];
+        }
+}
+
+void Exact::kernel_from_dots(std::int64_t n, double squared_norm, const double* norms, double* values) const {
+    switch (machine_.kernel) {
+        case KernelType::rbf: return kernels().rbf_from_dots(n, machine_.gamma, squared_norm, norms, values);
+        case KernelType::polynomial: return kernels().polynomial_from_dots(n, machine_.gamma, machine_.coef0, machine_.degree, values);
+        case KernelType::sigmoid:
+            for (std::int64_t s = 0; s < n; ++s) values[s] = std::tanh(machine_.gamma * values[s] + machine_.coef0);
+            return;
+        default: return;
+    }
+}
+
+// Adds the terms of the padded support vectors [from, to) to a row's values.
+void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const {
+    const Kernels& k = kernels();
+    to = std::min(to, class_start_.back());
+    std::int64_t c = std::upper_bound(class_start_.begin(), class_start_.end(), from) - class_start_.begin() - 1;
+    for (; from < to; ++c) {
+        const std::int64_t stop = std::min(to, class_start_[c + 1]);
+        if (stop > from)
+            for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) {
+                value[pair] += k.dot(stop - from, coef_.data() + column * padded_ + from, kernel_values);
+            });
+        kernel_values += stop - from;
+        from = stop;
+    }
+}
+
+struct Exact::Block {
+    std::vector<Columns> columns;
+    std::vector<StripRow> rows;
+    std::vector<double> kernel_values, scratch, value, own, sums;
+    std::vector<std::int64_t> open;  // rows that the reference sum decides
+};
+
+void Exact::take_rows(const Rows& rows, std::int64_t first, std::int64_t last, Block& block) const {
+    if (strips_) {
+        block.rows.resize(block_rows);
+        for (std::int64_t r = first; r < last; ++r) strips_->take(rows, r, block.rows[r - first]);
+        return;
+    }
+    block.columns.resize(block_rows);
+    for (std::int64_t r = first; r < last; ++r)
+        block.columns[r - first].take(features_, rows.indices.data() + rows.begin(r), rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
+}
+
+// Kernel values of one row with all vectors, from the vectors' lists by column: (padded).
+void Exact::sparse_kernel_values(const Columns& row, double squared_norm, double* values) const {
+    std::fill_n(values, padded_, 0.0);
+    for (std::int64_t e = 0; e < row.count(); ++e)
+        for (std::int64_t i = list_start_[row.column[e]]; i < list_start_[row.column[e] + 1]; ++i)
+            values[list_vector_[i]] += row.value[e] * list_value_[i];
+    kernel_from_dots(padded_, squared_norm, norms_.data(), values);
+}
+
+namespace {
+// Vectors whose strips stay in the first-level cache while the rows of a block pass over them.
+std::int64_t vectors_per_tile(std::int64_t d) { return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 16) * strip; }
+}  // namespace
+
+void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, double* value) const {
+    const std::int64_t n = last - first, pairs = machine_.pairs();
+    std::fill_n(value, n * pairs, 0.0);
+    take_rows(rows, first, last, block);
+    if (strips_) {
+        const std::int64_t tile = vectors_per_tile(features_.size());
+        block.kernel_values.resize(tile);
+        for (std::int64_t from = 0; from < padded_; from += tile) {
+            const std::int64_t to = std::min(padded_, from + tile);
+            for (std::int64_t r = 0; r < n; ++r) {
+                strips_->kernel_values(block.rows[r], from, to, block.kernel_values.data(), block.scratch);
+                accumulate(from, to, block.kernel_values.data(), value + r * pairs);
+            }
+        }
+        return;
+    }
+    if (linear_) {
+        for (std::int64_t r = 0; r < n; ++r)
+            for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
+                kernels().add_scaled(pairs, block.columns[r].value[e], weights_.data() + block.columns[r].column[e] * pairs, value + r * pairs);
+        return;
+    }
+    block.kernel_values.resize(padded_);
+    for (std::int64_t r = 0; r < n; ++r) {
+        sparse_kernel_values(block.columns[r], rows.squared_norms[first + r], block.kernel_values.data());
+        accumulate(0, padded_, block.kernel_values.data(), value + r * pairs);
+    }
+}
+
+// The class with the largest sum of kernel values: a guess at the winner.
+int Exact::likely_class(const double* kernel_values) const {
+    int best = 0;
+    double most = -std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < machine_.nr_sv.size(); ++c) {
+        double sum = 0;
+        for (std::int64_t s = class_start_[c]; s < class_start_[c] + machine_.nr_sv[c]; ++s) sum += kernel_values[s];
+        if (sum > most) {
+            most = sum;
+            best = static_cast<int>(c);
+        }
+    }
+    return best;
+}
+
+// The sums of all pairs that class c is in, over their support vectors: (classes), that of c itself meaningless. own: scratch.
+void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const {
+    constexpr std::int64_t few = 16;  // below, a call for every run of vectors costs more than it does
+    const Kernels& k = kernels();
+    const std::int64_t classes = machine_.classes(), n = machine_.nr_sv[c];
+    const double* const mine = kernel_values + class_start_[c];
+    own.assign(static_cast<std::size_t>(classes - 1), 0.0);  // what c's own vectors give, by column of their coefficients
+    if (n < few) {
+        const std::int64_t first = std::accumulate(machine_.nr_sv.begin(), machine_.nr_sv.begin() + c, std::int64_t{0});
+        for (std::int64_t s = 0; s < n; ++s) k.add_scaled(classes - 1, mine[s], machine_.vectors->labels.data() + (first + s) * (classes - 1), own.data());
+    } else {
+        for (std::int64_t column = 0; column < classes - 1; ++column) own[column] = k.dot(n, coef_.data() + column * padded_ + class_start_[c], mine);
+    }
+    for (std::int64_t other = 0; other < classes; ++other) {
+        if (other == c) continue;
+        const double* const coef = coef_.data() + (other < c ? c - 1 : c) * padded_ + class_start_[other];
+        const double* const theirs = kernel_values + class_start_[other];
+        const std::int64_t count = machine_.nr_sv[other];
+        double sum = 0;
+        if (count < few)
+            for (std::int64_t s = 0; s < count; ++s) sum += coef[s] * theirs[s];
+        else sum = k.dot(count, coef, theirs);
+        sums[other] = own[other < c ? other : other - 1] + sum;
+    }
+}
+
+// The winners of a block of rows, (last - first); returns how many the reference sum had to decide.
+std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, std::int32_t* winner) const {
+    const std::int64_t n = last - first, pairs = machine_.pairs();
+    const int classes = static_cast<int>(machine_.classes());
+    Votes votes(classes);
+    block.sums.resize(static_cast<std::size_t>(classes));
+    block.open.clear();
+    if (machine_.kernel == KernelType::precomputed) {
+        for (std::int64_t r = first; r < last; ++r) block.open.push_back(r);
+    } else {
+        take_rows(rows, first, last, block);
+        if (strips_) {
+            const std::int64_t tile = vectors_per_tile(features_.size());
+            block.kernel_values.resize(n * padded_);
+            for (std::int64_t from = 0; from < padded_; from += tile) {
+                const std::int64_t to = std::min(padded_, from + tile);
+                for (std::int64_t r = 0; r < n; ++r) strips_->kernel_values(block.rows[r], from, to, block.kernel_values.data() + r * padded_ + from, block.scratch);
+            }
+        } else {
+            block.kernel_values.resize(linear_ ? pairs : padded_);
+        }
+        for (std::int64_t r = 0; r < n; ++r) {
+            const Rounding::Row rounding = rounding_->row(rows, first + r, false);
+            if (!(rounding.kernel < std::numeric_limits<double>::infinity())) {
+                block.open.push_back(first + r);
+                continue;
+            }
+            double* const values = block.kernel_values.data() + (strips_ ? r * padded_ : 0);
+            if (linear_) {  // the sums themselves
+                std::fill_n(values, pairs, 0.0);
+                for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
+                    kernels().add_scaled(pairs, block.columns[r].value[e], weights_.data() + block.columns[r].column[e] * pairs, values);
+            } else if (!strips_) {
+                sparse_kernel_values(block.columns[r], rows.squared_norms[first + r], values);
+            }
+            const int found = votes.winner(linear_ ? 0 : likely_class(values), [&](int c, int* won) {
+                if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
+                for (int other = 0; other < classes; ++other) {
+                    if (other == c) continue;
+                    const std::int64_t pair = machine_.pair_of(std::min(c, other), std::max(c, other));
+                    const double value = (linear_ ? values[pair] : block.sums[other]) - machine_.rho[pair];
+                    // Few values are as small as the radius of any pair, so that one number serves nearly all. False for NaN too.
+                    const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) || std::fabs(value) > rounding_->radius(pair, rounding, value);
+                    won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
+                }
+            });
+            if (found < 0) block.open.push_back(first + r);
+            else winner[r] = found;
+        }
+    }
+    elect_by_reference(rows, first, block, votes, winner);
+    return static_cast<std::int64_t>(block.open.size());
+}
+
+// The winners of the block's open rows, from svm-predict's own values.
+void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes, std::int32_t* winner) const {
+    const std::int64_t pairs = machine_.pairs();
+    const int classes = static_cast<int>(machine_.classes());
+    // As many rows at a time as the reference sum does side by side; one where the values of more would be too many.
+    const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
+    const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
+    for (std::size_t at = 0; at < block.open.size();) {
+        const std::int64_t count = std::min(static_cast<std::int64_t>(block.open.size() - at), most);
+        block.value.resize(static_cast<std::size_t>(count * pairs));
+        reference_sums(machine_, rows, block.open.data() + at, count, block.value.data());
+        for (std::int64_t r = 0; r < count; ++r, ++at) {
+            const double* const value = block.value.data() + r * pairs;
+            winner[block.open[at] - first] = votes.winner(0, [&](int c, int* won) {
+                for (int other = 0; other < classes; ++other)
+                    if (other != c) won[other] = (value[machine_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1 : -1;
+            });
+        }
+    }
+}
+
+void Exact::fast_values(const Rows& rows, Decisions& out) const {
+    out.resize(rows.rows);
+    const std::int64_t pairs = machine_.pairs();
+    const std::int64_t grain = rows_per_block(rows.rows);
+    parallel_for(rows.rows, grain, [&](std::int64_t first, std::int64_t last) {
+        Block block;
+        for (; first < last; first += grain) {
+            const std::int64_t stop = std::min(last, first + grain);
+            double* value = out.value.data() + first * pairs;
+            evaluate(rows, first, stop, block, value);
+            for (std::int64_t r = first; r < stop; ++r) {
+                const Rounding::Row rounding = rounding_->row(rows, r, false);
+                for (std::int64_t p = 0; p < pairs; ++p, ++value) {
+                    *value -= machine_.rho[p];
+                    if (out.with_radius) out.radius[r * pairs + p] = rounding_->radius(p, rounding, *value);
+                }
+            }
+        }
+    });
+}
+
+std::int64_t Exact::without_serials(const Rows& rows) const {
+    if (machine_.kernel != KernelType::precomputed) return -1;
+    std::int64_t serial = -1;
+    const Rows& sv = *machine_.vectors;
+    for (std::int64_t i = 0; i < sv.rows; ++i) serial = std::max(serial, static_cast<std::int64_t>(sv.values[sv.begin(i)]));
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        const std::int64_t count = rows.end(r) - rows.begin(r);
+        if (count <= serial || (count && rows.indices[rows.end(r) - 1] != count - 1)) return r;
+    }
+    return -1;
+}
+
+void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds, Decisions& out) const {
+    out.resize(rows.rows);
+    const std::int64_t pairs = machine_.pairs();
+    std::atomic<std::int64_t> reference_rows{0};
+    std::int64_t grain = rows_per_block(rows.rows), share = grain;
+    if (out.labels_alone) {
+        grain = std::clamp<std::int64_t>(numbers_per_thread() / std::max<std::int64_t>(padded_, 1), 1, grain);
+        // One row's numbers, one for every pair, may be too many for that: few large shares of the rows keep few threads busy.
+        const std::int64_t threads = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(pairs, 1));
+        share = std::max(grain, (rows.rows + threads - 1) / threads);
+    }
+    parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
+        Block block;
+        std::int64_t settled_by_reference = 0;
+        for (; first < last; first += grain) {
+            const std::int64_t stop = std::min(last, first + grain);
+            if (out.labels_alone) {
+                settled_by_reference += elect(rows, first, stop, block, out.winner.data() + first);
+                for (std::int64_t r : block.open) out.evaluations[r] += machine_.total_sv();
+                continue;
+            }
+            double* const value = out.value.data() + first * pairs;
+            if (machine_.kernel != KernelType::precomputed) evaluate(rows, first, stop, block, value);
+            block.open.clear();
+            for (std::int64_t r = first; r < stop; ++r) {
+                double* const row_value = out.value.data() + r * pairs;
+                const Rounding::Row rounding = rounding_->row(rows, r, precise);
+                const bool known = rounding.kernel < std::numeric_limits<double>::infinity();
+                // After the sum, as LIBSVM: a large rho must not swallow small terms one by one.
+                for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= machine_.rho[p];
+                bool settled = true;
+                for (std::int64_t p = 0; p < pairs && (settled || out.with_radius); ++p) {
+                    const double radius = rounding_->radius(p, rounding, row_value[p]);
+                    if (out.with_radius) out.radius[r * pairs + p] = radius;
+                    if (machine_.regression || !known) {
+                        settled &= known;
+                        continue;
+                    }
+                    settled &= std::fabs(row_value[p]) > radius;  // false for NaN too
+                    for (const auto& [at, margin] : thresholds) settled &= std::fabs(row_value[p] - at) > radius + margin;
+                }
+                if (!settled) block.open.push_back(r);
+            }
+            if (block.open.empty()) continue;
+            const std::int64_t count = static_cast<std::int64_t>(block.open.size());
+            block.value.resize(static_cast<std::size_t>(count * pairs));
+            reference_sums(machine_, rows, block.open.data(), count, block.value.data());
+            for (std::int64_t i = 0; i < count; ++i) {
+                std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.open[i] * pairs);
+                if (out.with_radius) std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
+                out.evaluations[block.open[i]] += machine_.total_sv();
+            }
+            settled_by_reference += count;
+        }
+        reference_rows += settled_by_reference;
+    });
+    out.reference_rows = reference_rows;
+}
+
+}  // namespace fastsvm

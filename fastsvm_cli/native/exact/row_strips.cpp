@@ -1,0 +1,143 @@
+#include "exact/row_strips.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fastsvm {
+
+RowStrips::RowStrips(const Machine& machine, const Strips& vectors)
+    : vectors_(vectors), kernel_(machine.kernel), gamma_(machine.gamma), coef0_(machine.coef0), degree_(machine.degree), features_(vectors.features()) {}
+
+void RowStrips::clear(const Rows& rows) {
+    rows_ = &rows;
+    size_ = 0;
+}
+
+void RowStrips::add(std::int64_t row) {
+    const std::int64_t slot = size_++;
+    if (slot == static_cast<std::int64_t>(row_.size())) {
+        row_.resize(static_cast<std::size_t>(slot + strip));
+        norms_.resize(row_.size(), 0.0);
+        if (kernel_ == KernelType::exponential) outside_.resize(row_.size(), 0.0);
+        if (kernel_ == KernelType::normalized_polynomial) inverse_self_.resize(row_.size(), 0.0);
+        if (vectors_.dense()) z_.resize(row_.size() * static_cast<std::size_t>(features_), 0.0);
+    }
+    double* const z = vectors_.dense() ? place(slot) : nullptr;  // null too where no vector has an entry
+    if (vectors_.dense() && slot % strip == 0) std::fill_n(z, features_ * strip, 0.0);
+    row_[slot] = row;
+    norms_[slot] = rows_->squared_norms[row];
+    if (!inverse_self_.empty()) inverse_self_[slot] = 1 / std::sqrt(vectors_.self(norms_[slot]));
+    double outside = 0;
+    if (vectors_.dense())
+        for (std::int64_t e = rows_->begin(row); e < rows_->end(row); ++e) {
+            const std::int32_t column = vectors_.column(rows_->indices[e]);
+            if (column >= 0) z[column * strip] = rows_->values[e];
+            else outside += rows_->values[e] * rows_->values[e];
+        }
+    if (!outside_.empty()) outside_[slot] = outside;
+}
+
+void RowStrips::remove(std::int64_t slot) {
+    const std::int64_t last = --size_;
+    if (slot == last) return;
+    if (vectors_.dense()) {
+        double* const to = place(slot);
+        const double* const from = place(last);
+        for (std::int64_t column = 0; column < features_; ++column) to[column * strip] = from[column * strip];
+    }
+    row_[slot] = row_[last];
+    norms_[slot] = norms_[last];
+    if (!outside_.empty()) outside_[slot] = outside_[last];
+    if (!inverse_self_.empty()) inverse_self_[slot] = inverse_self_[last];
+}
+
+void RowStrips::scatter(const StripRow& x, double factor) {
+    scratch_.resize(static_cast<std::size_t>(features_), 0.0);
+    for (std::int64_t e = 0; e < x.columns.count(); ++e) scratch_[x.columns.column[e]] = factor * x.columns.value[e];
+}
+
+// Loads are what counts: four vectors at a time, a column takes one of each and two of rows; by itself, an entry takes
+// four.
+bool RowStrips::by_column(int count, std::int64_t entries, std::int64_t features) { return 4 * entries > features * (count + 2); }
+
+void RowStrips::dots(const Vectors& x, double* out, std::int64_t stride) {
+    const Kernels& k = kernels();
+    if (vectors_.dense()) {
+        std::int64_t entries = 0;
+        for (int v = 0; v < x.count; ++v) entries += x.rows[v]->columns.count();
+        if (x.columns[0] && by_column(x.count, entries, features_)) {
+            for (std::int64_t at = 0; at < size_; at += strip, out += stride) k.tile_dots(x.count, filled(at), features_, place(at), x.columns, x.stride, out);
+            return;
+        }
+        for (std::int64_t at = 0; at < size_; at += strip, out += stride)
+            for (int v = 0; v < x.count; ++v) {
+                const Columns& own = x.rows[v]->columns;
+                k.part_dots(place(at), filled(at), own.count(), own.column.data(), own.value.data(), out + v * strip);
+            }
+        return;
+    }
+    for (int v = 0; v < x.count; ++v) {
+        scatter(*x.rows[v], 1);
+        for (std::int64_t slot = 0; slot < size_; ++slot) {
+            double sum = 0;
+            for (std::int64_t e = rows_->begin(row_[slot]); e < rows_->end(row_[slot]); ++e) {
+                const std::int32_t column = vectors_.column(rows_->indices[e]);
+                if (column >= 0) sum += rows_->values[e] * scratch_[column];
+            }
+            out[slot / strip * stride + v * strip + slot % strip] = sum;
+        }
+        scatter(*x.rows[v], 0);
+    }
+}
+
+void RowStrips::squared_distances(const Vectors& x, double* out, std::int64_t stride) {
+    const bool by_differences = kernel_ == KernelType::exponential && vectors_.dense();  // a difference keeps every digit, which the square root would halve
+    if (!by_differences) dots(x, out, stride);
+    for (int v = 0; v < x.count; ++v) {
+        if (by_differences) scatter(*x.rows[v], 1);
+        for (std::int64_t at = 0; at < size_; at += strip) {
+            double* const to = out + at / strip * stride + v * strip;
+            if (by_differences) {
+                kernels().strip_distances(place(at), features_, scratch_.data(), x.rows[v]->outside_norm, to);
+                for (std::int64_t s = 0; s < strip; ++s) to[s] += outside_[at + s];
+            } else {
+                for (std::int64_t s = 0; s < filled(at); ++s) to[s] = std::max(0.0, (norms_[at + s] + x.rows[v]->squared_norm) - 2 * to[s]);
+            }
+        }
+        if (by_differences) scatter(*x.rows[v], 0);
+    }
+}
+
+void RowStrips::kernel_from_squared_distances(std::int64_t n, double* values) const {
+    for (std::int64_t s = 0; kernel_ == KernelType::exponential && s < n; ++s) values[s] = std::sqrt(values[s]);
+    kernels().exp_of_norms(n, gamma_, values);
+}
+
+void RowStrips::kernel_values(const Vectors& x, double* out, std::int64_t stride) {
+    const Kernels& k = kernels();
+    if (kernel_ == KernelType::exponential) squared_distances(x, out, stride);
+    else dots(x, out, stride);
+    for (int v = 0; v < x.count; ++v) {
+        const double scale = kernel_ == KernelType::normalized_polynomial ? 1 / std::sqrt(x.rows[v]->self) : 1;
+        for (std::int64_t at = 0; at < size_; at += strip) {
+            const std::int64_t n = filled(at);
+            double* const to = out + at / strip * stride + v * strip;
+            switch (kernel_) {
+                case KernelType::rbf: k.rbf_from_dots(n, gamma_, x.rows[v]->squared_norm, norms_.data() + at, to); break;
+                case KernelType::exponential: kernel_from_squared_distances(n, to); break;
+                case KernelType::polynomial: k.polynomial_from_dots(n, gamma_, coef0_, degree_, to); break;
+                case KernelType::sigmoid:
+                    for (std::int64_t s = 0; s < n; ++s) to[s] = std::tanh(gamma_ * to[s] + coef0_);
+                    break;
+                case KernelType::normalized_polynomial:
+                    k.polynomial_from_dots(n, gamma_, coef0_, degree_, to);
+                    for (std::int64_t s = 0; s < n; ++s) to[s] *= scale * inverse_self_[at + s];
+                    break;
+                case KernelType::linear:
+                case KernelType::precomputed: break;
+            }
+        }
+    }
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,268 @@
+#include "models/blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr std::int64_t none = -1, open = -2;
+constexpr double most_cells = 1 << 24;  // coordinates of boxes; of more, as of sparse vectors of very many features, there are none, and every block is evaluated
+constexpr double up = 1 + 1e-13;      // exp and a few products; the distances are moved by more than their own rounding
+constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds
+}  // namespace
+
+Blocks::Layout Blocks::lay_out(const Machine& machine, const std::vector<std::int64_t>& order) {
+    Layout out;
+    std::int64_t at = 0;
+    for (std::int64_t n : machine.nr_sv) {
+        out.class_start.push_back(static_cast<std::int64_t>(out.size.size()));
+        for (std::int64_t k = 0; k < n; k += lanes) {
+            const std::int64_t size = std::min<std::int64_t>(lanes, n - k);
+            out.size.push_back(size);
+            for (std::int64_t s = 0; s < lanes; ++s) out.order.push_back(s < size ? order[at + s] : -1);
+            at += size;
+        }
+    }
+    out.class_start.push_back(static_cast<std::int64_t>(out.size.size()));
+    return out;
+}
+
+Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
+    : machine_(std::move(machine)), pairs_(machine_.pairs()), layout_(lay_out(machine_, order)), strips_(machine_, *machine_.vectors, layout_.order),
+      rounding_(machine_, strips_.dense(), false) {
+    const Rows& sv = *machine_.vectors;
+    const std::int64_t leading = sv.leading, d = strips_.features();
+    blocks_ = static_cast<std::int64_t>(layout_.size.size());
+    padded_ = blocks_ * lanes;
+    const std::int64_t groups = (blocks_ + lanes - 1) / lanes;
+    coef_.assign(static_cast<std::size_t>(padded_ * leading), 0.0);
+    positive_.assign(static_cast<std::size_t>(blocks_ * leading), 0.0);
+    negative_.assign(static_cast<std::size_t>(blocks_ * leading), 0.0);
+    for (std::int64_t j = 0; j < leading; ++j)
+        for (std::int64_t s = 0; s < padded_; ++s) {
+            if (layout_.order[s] < 0) continue;
+            const double a = coef_[j * padded_ + s] = sv.labels[layout_.order[s] * leading + j];
+            (a > 0 ? positive_ : negative_)[j * blocks_ + s / lanes] += std::fabs(a) * (1 + 2 * lanes * unit);
+        }
+    std::vector<double> weight(static_cast<std::size_t>(pairs_), 0.0);
+    for (std::int64_t c = 0; c < machine_.classes(); ++c)
+        for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) {
+            for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b) weight[pair] += positive_[column * blocks_ + b] + negative_[column * blocks_ + b];
+        });
+    for (double w : weight) pair_weight_ = std::max(pair_weight_, w * (1 + static_cast<double>(2 * blocks_ + 8) * unit));
+
+    if (!strips_.dense() && static_cast<double>(2 * groups * lanes) * static_cast<double>(d) > most_cells) return;
+    boxes_.assign(static_cast<std::size_t>(groups * d * 2 * lanes), 0.0);
+    std::vector<double> dense(static_cast<std::size_t>(d));
+    for (std::int64_t b = 0; b < blocks_; ++b) {
+        double* const lo = boxes_.data() + b / lanes * d * 2 * lanes + b % lanes;
+        for (std::int64_t s = 0; s < layout_.size[b]; ++s) {
+            strips_.spread(sv, layout_.order[b * lanes + s], dense.data());
+            for (std::int64_t j = 0; j < d; ++j) {
+                double& low = lo[j * 2 * lanes];
+                double& high = lo[j * 2 * lanes + lanes];
+                low = s ? std::min(low, dense[j]) : dense[j];
+                high = s ? std::max(high, dense[j]) : dense[j];
+            }
+        }
+    }
+}
+
+struct Blocks::Row {
+    StripRow row;
+    Rounding::Row rounding;
+    std::vector<double> near, far;           // (groups lanes): bounds of |z - x|^2, then of the kernel values (far: with one decision function)
+    std::vector<double> guess;               // (blocks): near + far
+    std::vector<double> kernel_values;       // (padded)
+    std::vector<char> evaluated;             // (blocks)
+    std::vector<double> scratch, dense;
+    std::vector<std::pair<double, std::int64_t>> queue;
+    std::vector<char> lost;                  // (classes)
+    std::vector<std::pair<double, std::int64_t>> rivals;  // least guess of its blocks, class: increasing
+    std::int64_t evaluations = 0;            // the kernel values of the boxes' nearest and farthest points among them
+};
+
+// Looks at all boxes.
+void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
+    const std::int64_t d = strips_.features(), groups = (blocks_ + lanes - 1) / lanes;
+    const Kernels& k = kernels();
+    strips_.take(rows, row, out.row);
+    out.rounding = rounding_.row(rows, row, false);
+    out.evaluated.assign(static_cast<std::size_t>(blocks_), 0);
+    out.kernel_values.resize(static_cast<std::size_t>(padded_));
+    if (boxes_.empty()) {
+        out.guess.assign(static_cast<std::size_t>(blocks_), 0.0);
+        out.near.assign(static_cast<std::size_t>(blocks_), up);
+        out.far.assign(static_cast<std::size_t>(blocks_), 0.0);
+        return;
+    }
+    out.dense.resize(static_cast<std::size_t>(d));
+    const double outside = strips_.spread(rows, row, out.dense.data());
+    out.near.resize(static_cast<std::size_t>(groups * lanes));
+    out.far.resize(static_cast<std::size_t>(groups * lanes));
+    out.guess.resize(static_cast<std::size_t>(blocks_));
+    for (std::int64_t g = 0; g < groups; ++g) k.box_distances(boxes_.data() + g * d * 2 * lanes, d, out.dense.data(), outside, out.near.data() + g * lanes, out.far.data() + g * lanes);
+    // Sums of d + q rounded squares, and the rounding of what follows.
+    const double slack = static_cast<double>(d + rows.end(row) - rows.begin(row) + 32) * unit;
+    const bool exponential = machine_.kernel == KernelType::exponential;
+    for (std::int64_t b = 0; b < groups * lanes; ++b) {
+        if (b < blocks_) out.guess[b] = out.near[b] + out.far[b];
+        out.near[b] *= 1 - slack;
+        out.far[b] *= 1 + slack;
+        if (exponential) out.near[b] = std::sqrt(out.near[b]) * (1 - 4 * unit), out.far[b] = std::sqrt(out.far[b]) * (1 + 4 * unit);
+    }
+    const bool both = pairs_ == 1;  // with several classes, kernel values are bounded from below by 0
+    k.exp_of_norms(groups * lanes, machine_.gamma, out.near.data());
+    if (both) k.exp_of_norms(groups * lanes, machine_.gamma, out.far.data());
+    for (std::int64_t b = 0; b < blocks_; ++b) {
+        out.near[b] = out.near[b] * up + 1e-300;  // below e^-708 it was taken for 0
+        if (both) out.far[b] *= certain;
+    }
+    out.evaluations += both ? 2 * blocks_ : blocks_;
+}
+
+void Blocks::evaluate(Row& row, std::int64_t block) const {
+    strips_.kernel_values(row.row, block * lanes, (block + 1) * lanes, row.kernel_values.data() + block * lanes, row.scratch);
+    row.evaluated[block] = 1;
+    row.evaluations += layout_.size[block];
+}
+
+bool Blocks::settle_one(Row& row, Settled& settled, double* value, double* radius) const {
+    const Kernels& k = kernels();
+    double sum = 0, low = 0, high = 0;
+    const auto bounds = [&](std::int64_t b, double& least, double& most) {
+        least = positive_[b] * row.far[b] - negative_[b] * row.near[b];
+        most = positive_[b] * row.near[b] - negative_[b] * row.far[b];
+    };
+    row.queue.clear();
+    for (std::int64_t b = 0; b < blocks_; ++b) {
+        double least, most;
+        bounds(b, least, most);
+        low += least;
+        high += most;
+        row.queue.emplace_back(most - least, b);
+    }
+    std::make_heap(row.queue.begin(), row.queue.end());
+    // Every block is added to, and taken from, sums of numbers that are at most their weight together.
+    const double sums = 8 * static_cast<double>(blocks_ + 8) * unit * pair_weight_;
+    for (;;) {
+        value[0] = sum + (low + high) / 2 - machine_.rho[0];
+        radius[0] = std::max(0.0, high - low) / 2 + sums + rounding_.radius(0, row.rounding, value[0]);
+        if (!(radius[0] < infinite)) value[0] = 0, radius[0] = infinite;
+        if (settled(value, radius)) return true;
+        if (row.queue.empty()) return false;
+        const std::int64_t b = row.queue.front().second;
+        std::pop_heap(row.queue.begin(), row.queue.end());
+        row.queue.pop_back();
+        evaluate(row, b);
+        double least, most;
+        bounds(b, least, most);
+        low -= least;
+        high -= most;
+        sum += k.dot(lanes, coef_.data() + b * lanes, row.kernel_values.data() + b * lanes);
+    }
+}
+
+// Proves that the class w wins all its pairs: `none`; or names the class it is proven to lose to, or `open` where rounding leaves a pair undecided. Values and
+// radii of these pairs are set as far as it comes.
+std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* radius) const {
+    const Kernels& k = kernels();
+    const std::int64_t first = layout_.class_start[w], stop = layout_.class_start[w + 1];
+    for (std::int64_t b = first; b < stop; ++b)
+        if (!row.evaluated[b]) evaluate(row, b);
+    const double sums = 8 * static_cast<double>(blocks_ + 8) * unit * pair_weight_;
+    for (const auto& [_, c] : row.rivals) {  // the nearest first: a wrong guess is seen early
+        if (c == w) continue;
+        const std::int64_t pair = machine_.pair_of(std::min(c, w), std::max(c, w));
+        const std::int64_t own = c > w ? c - 1 : c, column = w > c ? w - 1 : w;
+        double known = k.dot((stop - first) * lanes, coef_.data() + own * padded_ + first * lanes, row.kernel_values.data() + first * lanes);
+        double low = 0, high = 0;  // of the blocks of c that are not evaluated: kernel values are positive, their lower bounds not worth a look
+        const double* const positive = positive_.data() + column * blocks_;
+        const double* const negative = negative_.data() + column * blocks_;
+        const double* const coef = coef_.data() + column * padded_;
+        row.queue.clear();
+        std::size_t taken = 0;  // of the queue, the least certain first
+        for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b) {
+            if (row.evaluated[b]) {
+                known += k.dot(lanes, coef + b * lanes, row.kernel_values.data() + b * lanes);
+                continue;
+            }
+            low -= negative[b] * row.near[b];
+            high += positive[b] * row.near[b];
+            row.queue.emplace_back((positive[b] + negative[b]) * row.near[b], b);
+        }
+        for (;;) {
+            value[pair] = known + (low + high) / 2 - machine_.rho[pair];
+            radius[pair] = std::max(0.0, high - low) / 2 + sums + rounding_.radius(pair, row.rounding, value[pair]);
+            if (!(radius[pair] < infinite)) value[pair] = 0, radius[pair] = infinite;
+            const bool above = value[pair] > radius[pair], below = -value[pair] > radius[pair];
+            if (w < c ? above : below) break;
+            if (w < c ? below : above) return c;
+            if (taken == row.queue.size()) return open;
+            const auto least_certain = std::max_element(row.queue.begin() + static_cast<std::ptrdiff_t>(taken), row.queue.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+            std::swap(row.queue[taken], *least_certain);
+            const std::int64_t b = row.queue[taken++].second;
+            evaluate(row, b);
+            low += negative[b] * row.near[b];
+            high -= positive[b] * row.near[b];
+            known += k.dot(lanes, coef + b * lanes, row.kernel_values.data() + b * lanes);
+        }
+    }
+    return none;
+}
+
+bool Blocks::settle_classes(Row& row, double* value, double* radius) const {
+    const std::int64_t classes = machine_.classes();
+    row.rivals.clear();
+    for (std::int64_t c = 0; c < classes; ++c) {
+        double nearest = infinite;
+        for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b) nearest = std::min(nearest, row.guess[b]);
+        row.rivals.emplace_back(nearest, c);
+    }
+    std::sort(row.rivals.begin(), row.rivals.end());
+    row.lost.assign(static_cast<std::size_t>(classes), 0);
+    std::int64_t next = row.rivals[0].second;
+    // A class that has lost a pair may still be voted for; a row that needs so many guesses is as well evaluated in full.
+    for (int attempt = 0; attempt < 5 && next >= 0; ++attempt) {
+        std::fill_n(value, pairs_, 0.0);
+        std::fill_n(radius, pairs_, infinite);
+        const std::int64_t better = loses_to(row, next, value, radius);
+        if (better == none) return true;
+        if (better == open) return false;
+        row.lost[next] = 1;
+        next = row.lost[better] ? -1 : better;
+        for (std::size_t i = 0; next < 0 && i < row.rivals.size(); ++i)
+            if (!row.lost[row.rivals[i].second]) next = row.rivals[i].second;
+    }
+    return false;
+}
+
+std::vector<std::int64_t> Blocks::decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const {
+    out.resize(rows.rows);
+    std::vector<char> left_open(static_cast<std::size_t>(rows.rows), 0);
+    parallel_for(rows.rows, 64, [&](std::int64_t first, std::int64_t last) {
+        Settled settled(task, tolerance);
+        Row row;
+        std::vector<double> radius(static_cast<std::size_t>(pairs_));
+        for (std::int64_t r = first; r < last; ++r) {
+            double* const value = out.value.data() + r * pairs_;
+            double* const row_radius = out.with_radius ? out.radius.data() + r * pairs_ : radius.data();
+            row.evaluations = 0;
+            look(rows, r, row);
+            if (pairs_ == 1) left_open[r] = !settle_one(row, settled, value, row_radius);
+            else if (pairs_ > 1) left_open[r] = !settle_classes(row, value, row_radius);
+            out.evaluations[r] = row.evaluations;
+        }
+    });
+    std::vector<std::int64_t> left;
+    for (std::int64_t r = 0; r < rows.rows; ++r)
+        if (left_open[r]) left.push_back(r);
+    return left;
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,143 @@
+#include "models/border.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "simd/loops.h"
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+constexpr std::int64_t block_rows = 64;
+constexpr int local_max = 64;
+}  // namespace
+
+struct Border::Scratch {
+    std::vector<double> scores;  // (samples)
+    std::vector<double> z;       // (d): the row, spread out
+};
+
+void Border::add_pair(double level, std::int64_t n, const double* rows) {
+    const std::int64_t d = features_.size(), strips = (n + strip - 1) / strip;
+    Pair pair{level, n, {}, {}, {}, {}, {}};
+    pair.center.assign(static_cast<std::size_t>(d), 0.0);
+    pair.blocks.assign(static_cast<std::size_t>(strips * d * strip), 0.0);
+    pair.half_norm.assign(static_cast<std::size_t>(strips * strip), std::numeric_limits<double>::infinity());
+    pair.normals.resize(static_cast<std::size_t>(n * d));
+    pair.offset.resize(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < d; ++j) pair.center[j] += rows[2 * i * d + j] / static_cast<double>(n);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double* const b = rows + 2 * i * d;
+        double half_norm = 0, product = 0;
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double point = b[j], normal = b[d + j], moved = point - pair.center[j];
+            pair.blocks[(i / strip * d + j) * strip + i % strip] = moved;
+            pair.normals[i * d + j] = normal;
+            half_norm += moved * (0.5 * moved + pair.center[j]);
+            product += normal * point;
+        }
+        pair.half_norm[i] = half_norm;
+        pair.offset[i] = level - product;
+    }
+    pairs_.push_back(std::move(pair));
+}
+
+double Border::plane(const Pair& pair, std::int64_t sample, const Columns& row) const {
+    const double* const normal = pair.normals.data() + sample * features_.size();
+    double sum = pair.offset[sample];
+    for (std::int64_t e = 0; e < row.count(); ++e) sum += row.value[e] * normal[row.column[e]];
+    return sum;
+}
+
+double Border::squared_distance(const Pair& pair, std::int64_t sample, const std::vector<double>& z) const {
+    const std::int64_t d = features_.size();
+    const double* const b = pair.blocks.data() + sample / strip * d * strip + sample % strip;
+    double sum = 0;
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double difference = (z[j] - pair.center[j]) - b[j * strip];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+// The `local` nearest samples, weighted by (1 - s / S)^2: s their squared distances, S that of the next one (of the farthest, where there is no next), so that the mean
+// changes smoothly as samples come and go.
+double Border::mean(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
+    const std::vector<double>& scores = scratch.scores;
+    std::array<std::pair<double, std::int64_t>, local_max + 1> nearest;
+    const std::int64_t wanted = std::min<std::int64_t>(local_ + 1, pair.n);
+    std::int64_t held = 0;
+    for (std::int64_t i = 0; i < pair.n; ++i) {
+        if (held == wanted && !(scores[i] < nearest[held - 1].first)) continue;
+        std::int64_t at = held < wanted ? held++ : held - 1;
+        for (; at > 0 && scores[i] < nearest[at - 1].first; --at) nearest[at] = nearest[at - 1];
+        nearest[at] = {scores[i], i};
+    }
+    const double most = outside + squared_distance(pair, nearest[held - 1].second, scratch.z);
+    double sum = 0, weights = 0;
+    for (std::int64_t k = 0; k + 1 < held; ++k) {
+        const double w = 1 - (outside + squared_distance(pair, nearest[k].second, scratch.z)) / most;
+        if (!(w > 0)) continue;
+        sum += w * w * plane(pair, nearest[k].second, row);
+        weights += w * w;
+    }
+    return weights > 0 ? sum / weights : plane(pair, nearest[0].second, row);
+}
+
+double Border::value(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
+    if (!pair.n) return pair.level;
+    const std::int64_t d = features_.size();
+    const bool several = local_ > 1 && pair.n > 1;
+    // |z - b|^2 / 2 but for what is the same for every sample.
+    double least = std::numeric_limits<double>::infinity();
+    std::int64_t nearest = 0;
+    double dots[strip];
+    for (std::int64_t from = 0; from < pair.n; from += strip) {
+        kernels().strip_dots(pair.blocks.data() + from * d, row.count(), row.column.data(), row.value.data(), dots);
+        const double* const half_norm = pair.half_norm.data() + from;
+        double low = std::numeric_limits<double>::infinity();
+        for (int s = 0; s < strip; ++s) {
+            dots[s] = half_norm[s] - dots[s];
+            low = dots[s] < low ? dots[s] : low;
+        }
+        if (several) std::copy_n(dots, std::min<std::int64_t>(strip, pair.n - from), scratch.scores.data() + from);
+        if (low < least) {
+            least = low;
+            nearest = from + (std::find(dots, dots + strip, low) - dots);
+        }
+    }
+    if (!several) return plane(pair, nearest, row);
+    std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
+    for (std::int64_t e = 0; e < row.count(); ++e) scratch.z[row.column[e]] = row.value[e];
+    return mean(pair, row, outside, scratch);
+}
+
+void Border::decision_values(const Rows& rows, Decisions& out) const {
+    out.resize(rows.rows);
+    const std::int64_t n_pairs = pairs();
+    std::int64_t most = 0;
+    for (const Pair& pair : pairs_) most = std::max(most, pair.n);
+    parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Columns> columns(block_rows);
+        std::vector<double> outside(block_rows, 0.0);  // squared norms of what no sample has: added to every distance
+        Scratch scratch{std::vector<double>(static_cast<std::size_t>(local_ > 1 ? most : 0)), std::vector<double>(static_cast<std::size_t>(features_.size()))};
+        for (; first < last; first += block_rows) {
+            const std::int64_t stop = std::min(last, first + block_rows);
+            for (std::int64_t r = first; r < stop; ++r) {
+                columns[r - first].take(features_, rows.indices.data() + rows.begin(r), rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
+                outside[r - first] = 0;
+                for (std::int64_t e = rows.begin(r); local_ > 1 && e < rows.end(r); ++e)
+                    if (features_.column(rows.indices[e]) < 0) outside[r - first] += rows.values[e] * rows.values[e];
+            }
+            // A pair's samples stay in cache while the rows of the block pass over them.
+            for (std::int64_t p = 0; p < n_pairs; ++p)
+                for (std::int64_t r = first; r < stop; ++r) out.value[r * n_pairs + p] = value(pairs_[p], columns[r - first], outside[r - first], scratch);
+        }
+    });
+}
+
+}  // namespace fastsvm

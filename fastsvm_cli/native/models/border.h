@@ -1,0 +1,45 @@
+// Border samples: nearest one, and the side of its plane (Mills, "When Support Vector Machines are just too slow").
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "answers/decisions.h"
+#include "text/features.h"
+#include "text/rows.h"
+
+namespace fastsvm {
+
+// f(z) ~ level + n_i . (z - b_i) with the nearest sample i, or a weighted mean of that over the `local` nearest ones.
+class Border {
+public:
+    Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {}
+    // rows: (n, 2, d): every sample's point b_i, then its normal n_i. Without samples the pair's value is `level`.
+    void add_pair(double level, std::int64_t n, const double* rows);
+    // Rows are done on all threads; each row's value depends on that row alone.
+    void decision_values(const Rows& rows, Decisions& out) const;
+
+    std::int64_t dimension() const { return features_.size(); }
+    std::int64_t pairs() const { return static_cast<std::int64_t>(pairs_.size()); }
+
+private:
+    struct Pair {
+        double level;
+        std::int64_t n;
+        std::vector<double> center;     // (d): m, the mean of the points, so that distances keep their digits far from the origin
+        std::vector<double> blocks;     // (strips, d, strip): b - m
+        std::vector<double> half_norm;  // (strips * strip): |b - m|^2 / 2 + m.(b - m), infinite in the padding
+        std::vector<double> normals;    // (n, d)
+        std::vector<double> offset;     // (n): level - n.b
+    };
+    struct Scratch;
+    double value(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const;
+    double plane(const Pair& pair, std::int64_t sample, const Columns& row) const;
+    double squared_distance(const Pair& pair, std::int64_t sample, const std::vector<double>& z) const;
+    double mean(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const;
+
+    Features features_;
+    int local_;
+    std::vector<Pair> pairs_;
+};
+
+}  // namespace fastsvm

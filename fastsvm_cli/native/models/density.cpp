@@ -1,0 +1,128 @@
+#include "models/density.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "simd/loops.h"
+#include "simd/parallel.h"
+#include "exact/strips.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr int most_steps = 200;
+constexpr double at_rest = 1e-13;  // of log(sum of weights)
+
+std::int64_t padded(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
+
+}  // namespace
+
+struct Density::Scratch {
+    std::vector<double> z;        // (d): the row, spread out
+    std::vector<double> squares;  // (strips * strip): |z - x|^2
+    std::vector<double> s;        // of a pair, the first class's first; in units of the largest
+    std::vector<double> k;        // as long as s, filled up to whole lanes
+};
+
+Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
+    : nr_sv_(std::move(nr_sv)),
+      weight_(weight),
+      features_(used_indices(rows)),
+      strips_((rows.rows + strip - 1) / strip) {
+    const std::int64_t d = features_.size();
+    blocks_.assign(static_cast<std::size_t>(strips_ * d * strip), 0.0);
+    for (std::int64_t r = 0; r < rows.rows; ++r)
+        for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
+            blocks_[(r / strip * d + features_.column(rows.indices[e])) * strip + r % strip] = rows.values[e];
+}
+
+namespace {
+
+// log of the sum of exp(-g s): of numbers that would all underflow, too.
+double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
+    const double least = *std::min_element(s, s + n);
+    for (std::int64_t i = 0; i < n; ++i) k[i] = s[i] - least;
+    kernels().exp_of_norms(padded(n), g, k.data());
+    return std::log(std::accumulate(k.begin(), k.begin() + n, 0.0)) - g * least;
+}
+
+// The g at which the sum of exp(-g s) is `weight`, 0 < weight < n; the largest of s is 1. Newton's method on log(sum)
+// as a function of log(g), which falls and is flat at both ends, kept inside a bracket. Where as many as `weight` of
+// the s are 0, a number so large that no other counts.
+double solve(const std::vector<double>& s, std::int64_t n, double weight, std::vector<double>& k) {
+    const double share = std::log(static_cast<double>(n) / weight), least = *std::min_element(s.begin(), s.begin() + n);
+    // n exp(-g max s) from below and n exp(-g min s) from above bracket the root.
+    double low = share, high = std::min(share / std::max(least, std::numeric_limits<double>::min()), 1e300);
+    double g = std::sqrt(low) * std::sqrt(std::min(high, low * 1e6));
+    for (int step = 0; step < most_steps; ++step) {
+        std::copy_n(s.begin(), n, k.begin());
+        kernels().exp_of_norms(padded(n), g, k.data());
+        double total = 0, moment = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            total += k[i];
+            moment += k[i] * s[i];
+        }
+        const double miss = std::log(total / weight);
+        if (std::fabs(miss) < at_rest) break;
+        (miss > 0 ? low : high) = g;
+        const double slope = g * moment / total;  // of -log(sum) over log(g)
+        const double newton = g * std::exp(std::clamp(miss / slope, -50.0, 50.0));
+        const double next = newton > low && newton < high ? newton : std::sqrt(low) * std::sqrt(high);
+        if (next == g) break;
+        g = next;
+    }
+    return g;
+}
+
+}  // namespace
+
+double Density::log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second,
+                         Scratch& scratch) const {
+    const std::int64_t n = n_first + n_second;
+    std::vector<double>& s = scratch.s;
+    std::copy_n(scratch.squares.begin() + first, n_first, s.begin());
+    std::copy_n(scratch.squares.begin() + second, n_second, s.begin() + n_first);
+    const double unit = *std::max_element(s.begin(), s.begin() + n);
+    if (!std::isfinite(unit)) return 0;
+    if (unit == 0) return std::log(static_cast<double>(n_first) / static_cast<double>(n_second));
+    for (std::int64_t i = 0; i < n; ++i) s[i] /= unit;
+    const double g = solve(s, n, weight_, scratch.k);
+    return log_sum(s.data(), n_first, g, scratch.k) - log_sum(s.data() + n_first, n_second, g, scratch.k);
+}
+
+void Density::decision_values(const Rows& rows, Decisions& out) const {
+    out.resize(rows.rows);
+    const std::int64_t d = features_.size(), n_pairs = pairs();
+    parallel_for(rows.rows, 1, [&](std::int64_t from, std::int64_t to) {
+        const std::size_t whole = static_cast<std::size_t>(strips_ * strip);
+        Scratch scratch;
+        scratch.z.resize(static_cast<std::size_t>(d));
+        scratch.squares.resize(whole);
+        scratch.s.resize(whole);
+        scratch.k.resize(whole + lanes);
+        for (std::int64_t r = from; r < to; ++r) {
+            std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
+            double outside = 0;  // the squared norm of what no row has: added to every distance
+            for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
+                const std::int32_t column = features_.column(rows.indices[e]);
+                if (column >= 0) scratch.z[static_cast<std::size_t>(column)] = rows.values[e];
+                else outside += rows.values[e] * rows.values[e];
+            }
+            for (std::int64_t s = 0; s < strips_; ++s)
+                kernels().strip_distances(blocks_.data() + s * d * strip, d, scratch.z.data(), outside,
+                                          scratch.squares.data() + s * strip);
+            double* value = out.value.data() + r * n_pairs;
+            std::int64_t first = 0;
+            for (std::size_t i = 0; i < nr_sv_.size(); first += nr_sv_[i++]) {
+                std::int64_t second = first + nr_sv_[i];
+                for (std::size_t j = i + 1; j < nr_sv_.size(); second += nr_sv_[j++])
+                    *value++ = log_odds(first, nr_sv_[i], second, nr_sv_[j], scratch);
+            }
+        }
+    });
+}
+
+}  // namespace fastsvm

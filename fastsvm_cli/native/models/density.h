@@ -1,0 +1,35 @@
+// Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow").
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "answers/decisions.h"
+#include "text/features.h"
+#include "text/rows.h"
+
+namespace fastsvm {
+
+// For every pair of classes f(z) = log(S_i / S_j), S_c = sum of exp(-|z - x|^2 / (2 h^2)) over the rows x of class c,
+// with the h for which S_i + S_j is `weight`: the log odds of the first class.
+class Density {
+public:
+    // rows: of the classes, one after the other, nr_sv[c] of class c, 1 or more. 0 < weight < the rows of any pair.
+    Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows);
+    // Rows are done on all threads; each row's value depends on that row alone. 0 where a distance overflows.
+    void decision_values(const Rows& rows, Decisions& out) const;
+
+    std::int64_t pairs() const { return static_cast<std::int64_t>(nr_sv_.size() * (nr_sv_.size() - 1) / 2); }
+
+private:
+    struct Scratch;
+    double log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second,
+                    Scratch& scratch) const;
+
+    std::vector<std::int64_t> nr_sv_;
+    double weight_;
+    Features features_;
+    std::int64_t strips_;
+    std::vector<double> blocks_;  // (strips, d, strip)
+};
+
+}  // namespace fastsvm

@@ -1,0 +1,476 @@
+#include "models/geometry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr std::int64_t block_rows = 32;
+// With more decision functions, a look at the intervals costs more than the points it may save; and k^2 products for each of them more than a tighter bound.
+constexpr std::int64_t few_pairs = 4;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// After how many of the first points a row is looked at: an interval that settles nothing costs a few operations. Four points at a time cost half as much
+// as one by one, which shows where a kernel value is many products.
+constexpr std::int64_t first_points = 2 * strip, few_features = 16, very_few_features = 4;
+std::int64_t rows_side_by_side(std::int64_t features) { return features <= few_features ? 4 * strip : strip; }  // what the first-level cache holds
+std::vector<std::int64_t> stops(std::int64_t features) {
+    if (features <= very_few_features) return {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64};
+    if (features <= few_features) return {1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
+    return {4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
+}
+
+std::vector<std::int64_t> in_order(std::int64_t n) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) order[i] = i;
+    return order;
+}
+
+}  // namespace
+
+Geometry::Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b, std::vector<double> squared_norm, std::vector<double> b_error)
+    : machine_(std::move(machine)), points_(std::move(points)), k_(points_->rows), pairs_(machine_.pairs()), b_(std::move(b)),
+      squared_norm_(std::move(squared_norm)), b_error_(std::move(b_error)),
+      strips_(machine_, *points_, in_order(k_)), rounding_(machine_, strips_.dense(), false) {
+    rounding_.cover(*points_);
+    for (std::int64_t i = 0; i < k_; ++i) {
+        point_error_ = std::max(point_error_, rounding_.kernel_error(rounding_.row(*points_, i, false)));
+    }
+    const std::int64_t blocks = strips_.size() / strip;
+    l_.resize(k_);
+    columns_.resize(k_);
+    kernel_.resize(k_);
+    diagonal_.assign(static_cast<std::size_t>(k_), 0.0);
+    identity_.resize(static_cast<std::size_t>(strips_.size()));
+    for (std::size_t i = 0; i < identity_.size(); ++i) identity_[i] = static_cast<std::int32_t>(i);
+    x_strips_.resize(blocks);
+    prefix_.resize(blocks);
+    g_.assign(static_cast<std::size_t>(strips_.size() * pairs_), 0.0);
+    g_squares_.assign(static_cast<std::size_t>(k_ * pairs_), 0.0);
+    reach_.assign(static_cast<std::size_t>(k_), 0.0);
+    plain_.assign(static_cast<std::size_t>(k_), 0.0);
+    roots_.assign(static_cast<std::size_t>(k_), 0.0);
+    first_stops_ = stops(strips_.features());
+    first_prefix_.resize(first_stops_.size());
+    first_.resize(static_cast<std::size_t>(std::min<std::int64_t>(k_, first_points)));
+    for (std::size_t i = 0; i < first_.size(); ++i) strips_.take(*points_, static_cast<std::int64_t>(i), first_[i]);
+}
+
+double Geometry::self_kernel(double z) const {
+    switch (machine_.kernel) {
+        case KernelType::linear: return z;
+        case KernelType::polynomial: return std::pow(machine_.gamma * z + machine_.coef0, machine_.degree);
+        default: return 1;
+    }
+}
+
+// The rows of L, X and g that belong to one block of points, side by side: rows of L by forward, of X by back substitution (X L = I), which
+// is what the bounds of their errors assume. Memory is passed over once per block.
+void Geometry::factor(std::int64_t block) const {
+    const Kernels& k = kernels();
+    const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
+    std::vector<double> kernel_values(static_cast<std::size_t>(strip * end)), scratch, self(strip, 1.0), rows(static_cast<std::size_t>(end * strip), 0.0);
+    for (std::int64_t i = first; i < stop; ++i) {
+        StripRow point;
+        strips_.take(*points_, i, point);
+        strips_.kernel_values(point, 0, end, kernel_values.data() + (i - first) * end, scratch);
+        self[i - first] = self_kernel(points_->squared_norms[i]);
+        if (pairs_ > few_pairs) continue;
+        const double* const row = kernel_values.data() + (i - first) * end;
+        kernel_[i].assign(row, row + i);
+        kernel_[i].push_back(self[i - first]);
+    }
+    double dots[strip];
+    for (std::int64_t j = 0; j < stop; ++j) {
+        std::vector<double>& l = l_[j];  // row j of L, without its diagonal
+        if (j >= first) {
+            l.resize(static_cast<std::size_t>(j));
+            for (std::int64_t t = 0; t < j; ++t) l[t] = rows[t * strip + (j - first)];
+        }
+        k.strip_dots(rows.data(), j, identity_.data(), l.data(), dots);
+        if (j >= first) {
+            const double pivot = self[j - first] - dots[j - first];
+            // A point in the span of those before it adds nothing: its rows of L, X and g are zero.
+            const bool independent = pivot > 1e-12 * self[j - first] && std::isfinite(pivot);
+            diagonal_[j] = independent ? std::sqrt(pivot) : infinite;
+            if (!independent) {
+                std::fill(l.begin(), l.end(), 0.0);
+                for (std::int64_t t = 0; t < j; ++t) rows[t * strip + (j - first)] = 0;
+            }
+        }
+        for (std::int64_t i = std::max(first, j + 1); i < stop; ++i) rows[j * strip + (i - first)] = (kernel_values[(i - first) * end + j] - dots[i - first]) / diagonal_[j];
+    }
+    for (std::int64_t t = 0; t < stop; ++t) {
+        if (columns_[t].empty()) columns_[t].resize(static_cast<std::size_t>(strips_.size()), 0.0);
+        std::copy_n(rows.data() + t * strip, strip, columns_[t].data() + first);
+    }
+
+    Aligned<double>& x = x_strips_[block];  // (end, strip), transposed
+    x.assign(static_cast<std::size_t>(end * strip), 0.0);
+    for (std::int64_t t = stop - 1; t >= 0; --t) {
+        k.strip_dots(x.data() + (t + 1) * strip, stop - t - 1, identity_.data(), columns_[t].data() + t + 1, dots);
+        for (std::int64_t i = std::max(first, t); i < stop; ++i) x[t * strip + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
+    }
+    for (std::int64_t i = first; i < stop; ++i) {
+        roots_[i] = diagonal_[i] < infinite ? std::sqrt(self[i - first]) : 0;
+        double reach = 0, plain = 0;
+        double* const g = g_.data() + i * pairs_;
+        std::fill_n(g, pairs_, 0.0);
+        for (std::int64_t t = 0; t <= i; ++t) {
+            const double value = x[t * strip + (i - first)];
+            reach += std::fabs(value) * roots_[t];
+            plain += std::fabs(value);
+            k.add_scaled(pairs_, value, b_.data() + t * pairs_, g);
+        }
+        reach_[i] = (i ? reach_[i - 1] : 0) + reach * reach;
+        plain_[i] = (i ? plain_[i - 1] : 0) + plain * plain;
+        for (std::int64_t p = 0; p < pairs_; ++p) g_squares_[i * pairs_ + p] = (i ? g_squares_[(i - 1) * pairs_ + p] : 0) + g[p] * g[p];
+    }
+}
+
+Geometry::Prefix Geometry::prefix(std::int64_t k) const {
+    Prefix out;
+    const double n = static_cast<double>(k);
+    const double sums = (n + 8) * unit * 1.01;
+    out.reach = std::sqrt(reach_[k - 1]) * (1 + 4 * sums);
+    out.plain = std::sqrt(plain_[k - 1]) * (1 + 4 * sums);
+    const double residual = sums * out.reach;                                                          // |X L - I|
+    const double moved = sums * out.reach * out.reach + point_error_ * out.plain * out.plain;           // |X (L L' - K) X'|
+    const double whole = 1 - std::min(residual, 0.5);
+    out.skew = residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + moved / (whole * whole)) - 1 + 16 * unit : infinite;
+    const bool sound = out.skew < 0.5;
+    out.perp.resize(static_cast<std::size_t>(pairs_));
+    out.stray.resize(static_cast<std::size_t>(pairs_));
+    out.g.resize(static_cast<std::size_t>(pairs_));
+    out.widths.resize(static_cast<std::size_t>(pairs_));
+    for (std::int64_t p = 0; p < pairs_; ++p) {
+        const double squares = g_squares_[(k - 1) * pairs_ + p];
+        const double g = out.g[p] = std::sqrt(squares) * (1 + sums) + 1e-150;
+        const double g_error = out.plain * b_error_[p] + sums * out.reach * std::sqrt(squared_norm_[p]);
+        const double perp = squared_norm_[p] - squares + sums * squares + 2 * g * g_error + out.skew * g * g;
+        out.perp[p] = sound && std::isfinite(perp) ? std::sqrt(std::max(0.0, perp) * (1 + 1e-12)) + 1e-150 : infinite;
+        out.stray[p] = sound ? 1.5 * (g_error + out.skew * g) * (1 + 1e-12) : infinite;
+        if (sound && pairs_ <= few_pairs) measure(k, p, out);
+        out.widths[p] = out.perp[p] * out.perp[p];
+    }
+    return out;
+}
+
+// |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c, and X (b - K c). What X loses by its
+// size is not in it, so that it is the tighter one where points are nearly dependent.
+void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
+    const double sums = static_cast<double>(k + 8) * unit * 1.01;
+    std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
+    const Kernels& kernel = kernels();
+    for (std::int64_t i = 0; i < k; ++i) {
+        const double* const x = x_strips_[i / strip].data() + i % strip;
+        for (std::int64_t t = 0; t <= i; ++t) c[t] += x[t * strip] * g_[i * pairs_ + pair];
+    }
+    double inner = 0, inner_size = 0, plain = 0, weighted = 0;
+    for (std::int64_t t = 0; t < k; ++t) {
+        if (roots_[t] == 0) c[t] = 0;  // absent
+        const double b = b_[t * pairs_ + pair];
+        inner += c[t] * b;
+        inner_size += std::fabs(c[t] * b);
+        plain += std::fabs(c[t]);
+        weighted += std::fabs(c[t]) * roots_[t];
+    }
+    for (std::int64_t i = 0; i < k; ++i) {
+        product[i] += kernel.dot(i + 1, kernel_[i].data(), c.data());
+        kernel.add_scaled(i, c[i], kernel_[i].data(), product.data());
+    }
+    double square = 0, largest = 0;
+    for (std::int64_t t = 0; t < k; ++t) {
+        square += c[t] * product[t];
+        rest[t] = roots_[t] == 0 ? 0 : b_[t * pairs_ + pair] - product[t];
+        largest = std::max(largest, std::fabs(rest[t]));
+    }
+    // c is computed; the coefficients meant are X'g without rounding, which are off by (k + 8) u |X|'|g|: as a vector of feature space at most
+    const double off = sums * out.reach * out.g[pair];
+    weighted *= 1 + 2 * sums;
+    const double error = 2 * plain * b_error_[pair] + 2 * sums * (inner_size + weighted * weighted) + point_error_ * plain * plain;
+    const double perp = std::sqrt(std::max(0.0, squared_norm_[pair] - 2 * inner + square) + error * (1 + 1e-9) + 4 * unit * squared_norm_[pair]) * (1 + 1e-12) + off + 1e-150;
+    double stray = 0;
+    for (std::int64_t i = 0; i < k; ++i) {
+        const double* const x = x_strips_[i / strip].data() + i % strip;
+        double h = 0;
+        for (std::int64_t t = 0; t <= i; ++t) h += x[t * strip] * rest[t];
+        stray += h * h;
+    }
+    const double norm = std::sqrt(squared_norm_[pair]);
+    stray = std::sqrt(stray) * (1 + 2 * sums) + out.plain * (b_error_[pair] + point_error_ * plain + sums * largest) +
+            out.reach * (sums * 2 * (norm + weighted) + off) + 1e-150;
+    // NaN and infinity leave what was known.
+    if (perp < out.perp[pair]) out.perp[pair] = perp;
+    if (1.5 * stray * (1 + 1e-12) < out.stray[pair]) out.stray[pair] = 1.5 * stray * (1 + 1e-12);
+}
+
+void Geometry::prepare(std::int64_t blocks) const {
+    if (ready_.load(std::memory_order_acquire) >= blocks) return;
+    const std::lock_guard<std::mutex> guard(lock_);
+    for (std::int64_t block = ready_; block < blocks; ++block) {
+        factor(block);
+        prefix_[block] = prefix(std::min(k_, (block + 1) * strip));
+        for (std::size_t i = 0; i < first_stops_.size(); ++i)
+            if ((first_stops_[i] - 1) / strip == block) first_prefix_[i] = prefix(std::min(k_, first_stops_[i]));
+        ready_.store(block + 1, std::memory_order_release);
+    }
+}
+
+// What a row keeps from block to block.
+struct Geometry::Progress {
+    StripRow row;
+    Rounding::Row rounding;
+    double kernel_error;
+    double self, root;   // K(z, z) rounded up, and its root
+    double squares = 0;  // |y|^2
+};
+
+// All but `row` and `squares`.
+void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
+    out.rounding = rounding_.row(rows, row, false);
+    out.kernel_error = rounding_.kernel_error(out.rounding);
+    const double entries = static_cast<double>(rows.end(row) - rows.begin(row));
+    // |z|^2 errs by (q + 1) u, its polynomial by degree times that.
+    const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row));  // squares below the smallest double may be missing
+    out.self = self_kernel(z * z) * (1 + (std::max(machine_.degree, 1) * (entries + 4) + 8) * unit * 1.01);
+    out.root = std::sqrt(out.self) * (1 + 4 * unit);
+}
+
+// Value and radius of every pair after the first k points. projection: (pairs) g.y.
+void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value, double* radius) const {
+    const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;
+    const double y_error = prefix.plain * row.kernel_error + sums * row.root * prefix.reach;
+    const double size = std::max(row.self, row.squares);
+    const double rest = row.self - row.squares + size * (prefix.skew + sums) + 2 * y_error * std::sqrt(size);
+    const double beside = std::isfinite(rest) ? std::sqrt(std::max(0.0, rest)) * (1 + 1e-12) : infinite;
+    for (std::int64_t p = 0; p < pairs_; ++p) {
+        value[p] = projection[p] - machine_.rho[p];
+        const double distance = prefix.perp[p] * beside + prefix.stray[p] * row.root + prefix.g[p] * (y_error + sums * std::sqrt(size));
+        radius[p] = distance * (1 + 1e-9) + rounding_.radius(p, row.rounding, value[p]);
+        if (!(radius[p] < infinite)) value[p] = 0, radius[p] = infinite;  // NaN proves nothing
+    }
+}
+
+// Rows that meet the first points side by side, in `slots` slots.
+struct Geometry::Start {
+    Start(const Machine& machine, const Strips& points, std::int64_t pairs, std::int64_t slots)
+        : slots(slots), rows(machine, points), kernel_values(static_cast<std::size_t>(slots * first_points)), y(static_cast<std::size_t>(slots * 4)),
+          self(static_cast<std::size_t>(slots)), squares(self), rest(self), count(self), projection(static_cast<std::size_t>(pairs * slots)),
+          sums(static_cast<std::size_t>(pairs)), radius(sums) {}
+    std::int64_t slots;
+    RowStrips rows;
+    Aligned<double> kernel_values;      // (strips of rows, points, strip)
+    Aligned<double> y;                  // (strips of rows, four points, strip)
+    Aligned<double> self, squares, rest, count;
+    Aligned<double> projection;         // (pairs, slots)
+    std::vector<double> sums, radius;   // (pairs), of one row
+    std::vector<std::int64_t> looked;   // slots
+    Progress progress;
+
+    double* kernel_values_of(std::int64_t slot) { return kernel_values.data() + slot / strip * first_points * strip + slot % strip; }
+    void gather(std::int64_t slot, double* out) const {
+        for (std::size_t p = 0; p < sums.size(); ++p) out[p] = projection[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
+    }
+    void remove(std::int64_t slot, std::int64_t points) {
+        const std::int64_t last = rows.size() - 1;
+        rows.remove(slot);
+        self[slot] = self[last];
+        squares[slot] = squares[last];
+        for (std::int64_t t = 0; t < points; ++t) kernel_values_of(slot)[t * strip] = kernel_values_of(last)[t * strip];
+        for (std::size_t p = 0; p < projection.size(); p += static_cast<std::size_t>(slots)) projection[p + slot] = projection[p + last];
+    }
+};
+
+// The slots whose interval may settle the answer: what `bound` adds to it is left out.
+void Geometry::look_at(const Prefix& prefix, const Settled& settled, Start& start) const {
+    const std::int64_t size = start.rows.size(), n = (size + lanes - 1) / lanes * lanes;
+    for (std::int64_t s = 0; s < n; ++s) start.rest[s] = start.self[s] - start.squares[s];
+    std::fill_n(start.count.begin(), n, 0.0);
+    if (settled.regression())
+        for (std::int64_t s = 0; s < n; ++s) start.count[s] = settled.tolerance() * settled.tolerance() >= prefix.widths[0] * start.rest[s];
+    else
+        for (std::int64_t p = 0; p < pairs_; ++p)
+            kernels().count_certain(n, machine_.rho[p], prefix.widths[p], start.rest.data(), start.projection.data() + p * start.slots, start.count.data());
+    start.looked.clear();
+    for (std::int64_t s = 0; s < size; ++s)
+        if (start.count[s] >= static_cast<double>(settled.least_certain())) start.looked.push_back(s);
+}
+
+// Leaves in `start` the rows that these points do not settle.
+void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled, Decisions& out, Start& start) const {
+    const Kernels& k = kernels();
+    start.rows.clear(rows);
+    for (std::int64_t r = first; r < stop; ++r) {
+        start.rows.add(r);
+        start.self[r - first] = self_kernel(rows.squared_norms[r]);
+        start.squares[r - first] = 0;
+    }
+    std::fill(start.projection.begin(), start.projection.end(), 0.0);
+    const std::int64_t points = static_cast<std::int64_t>(first_.size());
+    std::size_t next = 0;  // of the stops
+    for (std::int64_t met = 0; met < points && start.rows.size();) {
+        if (met % strip == 0) prepare(met / strip + 1);
+        const std::int64_t apart = std::min(points, first_stops_[next]) - met, size = start.rows.size();
+        const int now = apart >= 4 ? 4 : apart >= 2 ? 2 : 1;  // so that none of them are of two strips
+        RowStrips::Vectors points_now;
+        points_now.stride = strip;
+        const double* x[4];
+        for (int i = 0; i < now; ++i) {
+            points_now.add(&first_[met + i], strips_.dense() ? strips_.columns_from(met + i) : nullptr);
+            x[i] = x_strips_[met / strip].data() + met % strip + i;
+        }
+        start.rows.kernel_values(points_now, start.kernel_values.data() + met * strip, first_points * strip);
+        for (std::int64_t at = 0; at < size; at += strip) {
+            const std::int64_t n = std::min<std::int64_t>(strip, (size - at + lanes - 1) / lanes * lanes);
+            double* const y = start.y.data() + at * 4;
+            k.tile_dots(now, n, met + now, start.kernel_values.data() + at * first_points, x, strip, y);
+            for (int i = 0; i < now; ++i) {
+                for (std::int64_t s = 0; s < n; ++s) start.squares[at + s] += y[i * strip + s] * y[i * strip + s];
+                for (std::int64_t p = 0; p < pairs_; ++p) k.add_scaled(n, g_[(met + i) * pairs_ + p], y + i * strip, start.projection.data() + p * start.slots + at);
+            }
+        }
+        met += now;
+        if (met < first_stops_[next] && met < points) continue;
+        const Prefix& prefix = first_prefix_[next++];
+        if (met < k_) {
+            look_at(prefix, settled, start);
+        } else {  // what is left open keeps the value and radius of this moment
+            start.looked.resize(static_cast<std::size_t>(size));
+            std::iota(start.looked.begin(), start.looked.end(), 0);
+        }
+        for (auto slot = start.looked.rbegin(); slot != start.looked.rend(); ++slot) {  // the last one first: it may take the place of another
+            const std::int64_t r = start.rows.row(*slot);
+            begin(rows, r, start.progress);
+            start.progress.squares = start.squares[*slot];
+            start.gather(*slot, start.sums.data());
+            double* const value = out.value.data() + r * pairs_;
+            double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : start.radius.data();
+            bound(prefix, met, start.progress, start.sums.data(), value, radius);
+            if (!settled(value, radius)) continue;
+            out.evaluations[r] = met;
+            start.remove(*slot, met);
+        }
+    }
+    for (std::int64_t s = 0; s < start.rows.size(); ++s) out.evaluations[start.rows.row(s)] = points;
+}
+
+// Up to `block_rows` rows that go on, strip by strip of points.
+struct Geometry::Block {
+    std::vector<Progress> rows;
+    std::vector<std::int64_t> index;    // of the row
+    Aligned<double> kernel_values;      // (block_rows, points)
+    Aligned<double> y;                  // (4, strip)
+    std::vector<double> projection;     // (block_rows, pairs)
+    std::vector<double> scratch, radius;
+    std::vector<std::int64_t> active;
+};
+
+std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps, Decisions& out) const {
+    out.resize(rows.rows);
+    const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
+    const std::int64_t blocks = (last_point + strip - 1) / strip;
+    const Kernels& k = kernels();
+    Prefix partial;  // where the last block is not taken whole
+    if (last_point && last_point != std::min(k_, blocks * strip)) {
+        prepare(blocks);
+        partial = prefix(last_point);
+    }
+    const std::int64_t met = steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);  // one by one
+    std::vector<char> open(static_cast<std::size_t>(rows.rows), 0);
+    const std::int64_t together = met ? rows_side_by_side(strips_.features()) : block_rows;
+    parallel_for(rows.rows, 4 * together, [&](std::int64_t first, std::int64_t last) {
+        Block block;
+        Settled settled(task, tolerance);
+        block.rows.resize(block_rows);
+        block.index.resize(block_rows);
+        block.kernel_values.resize(static_cast<std::size_t>(block_rows * blocks * strip));
+        block.y.resize(4 * strip);
+        block.projection.resize(static_cast<std::size_t>(block_rows * pairs_));
+        block.radius.resize(static_cast<std::size_t>(pairs_));
+        Start start(machine_, strips_, pairs_, met ? together : 0);
+        const auto values_of = [&](std::int64_t j) { return block.kernel_values.data() + j * blocks * strip; };
+        // Rows of the block from block `from` of the points on.
+        const auto go_on = [&](std::int64_t from) {
+            for (std::int64_t b = from; b < blocks && !block.active.empty(); ++b) {
+                prepare(b + 1);
+                const std::int64_t end = std::min(last_point, (b + 1) * strip), here = end - b * strip;
+                const Prefix& prefix = end == last_point && !partial.perp.empty() ? partial : prefix_[b];
+                for (std::int64_t j : block.active) {
+                    strips_.kernel_values(block.rows[j].row, b * strip, (b + 1) * strip, values_of(j) + b * strip, block.scratch);
+                    out.evaluations[block.index[j]] = end;
+                }
+                std::size_t kept = 0;
+                for (std::size_t at = 0; at < block.active.size(); at += 4) {
+                    const std::size_t group = std::min<std::size_t>(4, block.active.size() - at);
+                    const double* x[4];
+                    double* y[4];
+                    for (std::size_t i = 0; i < 4; ++i) {
+                        x[i] = values_of(block.active[at + std::min(i, group - 1)]);
+                        y[i] = block.y.data() + i * strip;
+                    }
+                    k.strip_products(x_strips_[b].data(), (b + 1) * strip, x, y);
+                    for (std::size_t i = 0; i < group; ++i) {
+                        const std::int64_t j = block.active[at + i], r = block.index[j];
+                        Progress& row = block.rows[j];
+                        double* const projection = block.projection.data() + j * pairs_;
+                        if (pairs_ == 1) projection[0] += k.dot(here, y[i], g_.data() + b * strip);
+                        else
+                            for (std::int64_t s = 0; s < here; ++s) k.add_scaled(pairs_, y[i][s], g_.data() + (b * strip + s) * pairs_, projection);
+                        row.squares += k.dot(here, y[i], y[i]);
+                        const double rest = row.self - row.squares;
+                        if (end < last_point && (settled.regression() ? !(tolerance * tolerance >= prefix.widths[0] * rest)
+                                                                      : k.certain_sums(pairs_, machine_.rho.data(), prefix.widths.data(), rest, projection) < settled.least_certain())) {
+                            block.active[kept++] = j;
+                            continue;
+                        }
+                        double* const value = out.value.data() + r * pairs_;
+                        double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : block.radius.data();
+                        bound(prefix, end, row, projection, value, radius);
+                        if (!settled(value, radius)) block.active[kept++] = j;
+                    }
+                }
+                block.active.resize(kept);
+            }
+            for (std::int64_t j : block.active) open[block.index[j]] = 1;
+        };
+        for (; first < last; first += together) {
+            const std::int64_t stop = std::min(last, first + together);
+            for (std::int64_t r = first; r < stop; ++r) {
+                double* const value = out.value.data() + r * pairs_;
+                for (std::int64_t p = 0; p < pairs_; ++p) value[p] = -machine_.rho[p];
+                if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);
+            }
+            if (met) meet_first_points(rows, first, stop, settled, out, start);
+            const std::int64_t left = met ? start.rows.size() : stop - first;
+            for (std::int64_t from = 0; from < left; from += block_rows) {
+                block.active.clear();
+                for (std::int64_t s = from; s < std::min(left, from + block_rows); ++s) {
+                    const std::int64_t j = s - from, r = block.index[j] = met ? start.rows.row(s) : first + s;
+                    Progress& row = block.rows[j];
+                    strips_.take(rows, r, row.row);
+                    begin(rows, r, row);
+                    row.squares = met ? start.squares[s] : 0;
+                    double* const projection = block.projection.data() + j * pairs_;
+                    if (met) start.gather(s, projection);
+                    else std::fill_n(projection, pairs_, 0.0);
+                    for (std::int64_t t = 0; t < met; ++t) values_of(j)[t] = start.kernel_values_of(s)[t * strip];
+                    block.active.push_back(j);
+                }
+                go_on((met + strip - 1) / strip);
+            }
+        }
+    });
+    std::vector<std::int64_t> left;
+    for (std::int64_t r = 0; r < rows.rows; ++r)
+        if (open[r]) left.push_back(r);
+    return left;
+}
+
+}  // namespace fastsvm

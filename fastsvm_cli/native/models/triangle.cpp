@@ -1,0 +1,344 @@
+#include "models/triangle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr std::int64_t block_rows = 512;  // rows are parted by their lists so many at a time
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// After how many vectors of a list of n the rows are looked at. Few rows settle before half of it, so that looking
+// early would not pay; a look costs a row as much as a few kernel values, and one more for every few pairs.
+std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
+    const std::int64_t apart = n < 256 && pairs == 1 ? strip / 2 : strip * std::min<std::int64_t>(8, 1 + pairs / 8);
+    std::vector<std::int64_t> out{0};
+    while (out.back() < n) out.push_back(std::min(n, out.back() + apart));
+    return out;
+}
+
+// How many rows' numbers the first-level cache holds, in strips.
+std::int64_t rows_side_by_side(std::int64_t features) { return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / strip, 1, 8) * strip; }
+
+}  // namespace
+
+Triangle::Triangle(Machine machine, std::vector<std::int64_t> pivots)
+    : machine_(std::move(machine)), pairs_(machine_.pairs()), pivots_(std::move(pivots)), is_pivot_(static_cast<std::size_t>(machine_.total_sv()), 0),
+      strips_(machine_, *machine_.vectors, {}), rounding_(machine_, strips_.dense(), false) {
+    for (std::int64_t c = 0; c < machine_.classes(); ++c) class_of_.insert(class_of_.end(), static_cast<std::size_t>(machine_.nr_sv[c]), static_cast<std::int32_t>(c));
+    for (std::int64_t pivot : pivots_) {
+        new_pivot_.push_back(!is_pivot_[pivot]);
+        is_pivot_[pivot] = 1;
+    }
+    for (std::size_t i = 0; i < pivots_.size(); ++i) lists_.push_back(std::make_unique<List>());
+    const Rows& sv = *machine_.vectors;
+    stops_ = stops_of(sv.rows - std::count(is_pivot_.begin(), is_pivot_.end(), 1), pairs_);
+    vectors_.resize(static_cast<std::size_t>(sv.rows));
+    for (std::int64_t i = 0; i < sv.rows; ++i) strips_.take(sv, i, vectors_[i]);
+    if (!strips_.dense() || !RowStrips::by_column(4, 4 * sv.indices.size(), sv.rows * strips_.features())) return;
+    columns_.resize(static_cast<std::size_t>(sv.rows * strips_.features()));
+    for (std::int64_t i = 0; i < sv.rows; ++i) strips_.spread(sv, i, columns_.data() + i * strips_.features());
+}
+
+void Triangle::lay_out(std::size_t which) const {
+    List& list = *lists_[which];
+    const Rows& sv = *machine_.vectors;
+    const std::int64_t leading = sv.leading, n = stops_.back();
+    // A sum of squared differences: wrong by (s + s + 3) u of itself, its root by half that.
+    std::vector<double> distance(static_cast<std::size_t>(sv.rows));
+    double slack = 0;
+    const std::int64_t pivot = pivots_[which];
+    for (std::int64_t i = 0; i < sv.rows; ++i) {
+        distance[i] = std::sqrt(reference_squared_distance(sv, pivot, sv, i));
+        slack = std::max(slack, static_cast<double>(sv.end(i) - sv.begin(i) + sv.end(pivot) - sv.begin(pivot) + 8) * unit);
+        if (!is_pivot_[i]) list.order.push_back(i);
+    }
+    std::sort(list.order.begin(), list.order.end(), [&](std::int64_t a, std::int64_t b) { return distance[a] != distance[b] ? distance[a] < distance[b] : a < b; });
+
+    const bool exponential = machine_.kernel == KernelType::exponential;
+    const std::size_t cells = stops_.size() * static_cast<std::size_t>(pairs_);
+    list.rest.assign(stops_.size(), Rest{0, 0, 0});
+    list.positive.assign(cells, 0.0);
+    list.negative.assign(cells, 0.0);
+    if (exponential) {
+        list.weighted_positive.assign(cells, 0.0);
+        list.weighted_negative.assign(cells, 0.0);
+    }
+    const double up = 1 + unit * static_cast<double>(n + 4) * 1.01;  // a sum of n positive numbers, rounded up
+    std::vector<double> positive(static_cast<std::size_t>(pairs_), 0.0), negative(positive), weighted_positive(positive), weighted_negative(positive);
+    for (std::int64_t at = static_cast<std::int64_t>(stops_.size()) - 2; at >= 0; --at) {
+        for (std::int64_t s = stops_[at + 1] - 1; s >= stops_[at]; --s) {
+            const std::int64_t i = list.order[s];
+            // Two roundings and exp's, and those of gamma times the distance, whose e^-t moves by t times as much: at
+            // most 0.37 of them.
+            const double weight = exponential ? std::exp(-machine_.gamma * distance[i]) * (1 + slack * (2 + machine_.gamma * distance[i]) + 8 * unit) : 0;
+            for_each_pair(machine_, class_of_[i], [&](std::int64_t pair, std::int64_t column) {
+                const double a = sv.labels[i * leading + column];
+                (a > 0 ? positive : negative)[pair] += std::fabs(a);
+                if (exponential) (a > 0 ? weighted_positive : weighted_negative)[pair] += std::fabs(a) * weight;
+            });
+        }
+        const double nearest = distance[list.order[stops_[at]]], farthest = distance[list.order[n - 1]];
+        list.rest[at] = {nearest * (1 - slack), nearest * (1 + slack), farthest * (1 + slack)};
+        for (std::int64_t p = 0; p < pairs_; ++p) {
+            list.positive[at * pairs_ + p] = positive[p] * up;
+            list.negative[at * pairs_ + p] = negative[p] * up;
+            if (!exponential) continue;
+            // Small products lose digits, or all of them, which eqs. (16) and (17) may blow up again.
+            list.weighted_positive[at * pairs_ + p] = weighted_positive[p] * up + 1e-323 * (static_cast<double>(n + 4) + positive[p]);
+            list.weighted_negative[at * pairs_ + p] = weighted_negative[p] * up + 1e-323 * (static_cast<double>(n + 4) + negative[p]);
+        }
+    }
+}
+
+void Triangle::vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const {
+    out.count = 0;
+    for (int v = 0; v < count; ++v) out.add(&vectors_[which[v]], columns_.empty() ? nullptr : columns_.data() + which[v] * strips_.features());
+}
+
+// A row and its list.
+struct Triangle::Visit {
+    std::size_t list = 0;
+    double low = 0, high = 0;  // its distance from the pivot
+    Rounding::Row rounding;
+};
+
+// Rows side by side, in `slots` slots.
+struct Triangle::Company {
+    Company(const Machine& machine, const Strips& strips, std::int64_t pairs)
+        : slots(rows_side_by_side(strips.features())), rows(machine, strips), kernel_values(static_cast<std::size_t>(slots * 4)), sums(static_cast<std::size_t>(pairs * slots)),
+          low(static_cast<std::size_t>(slots)), high(low), grow(low), near(low), far(low), count(low), visits(static_cast<std::size_t>(slots)), sum(static_cast<std::size_t>(pairs)), radius(sum) {}
+    std::int64_t slots;
+    RowStrips rows;
+    Aligned<double> kernel_values;          // (strips, 4, strip)
+    Aligned<double> sums;                   // (pairs, slots)
+    Aligned<double> low, high, grow;        // (slots): a row's distance from the pivot; e^(gamma high), for the exponential kernel
+    Aligned<double> near, far, count;       // (slots)
+    std::vector<const Visit*> visits;       // (slots)
+    std::vector<double> sum, radius;        // (pairs), of one row
+    std::vector<std::int64_t> looked;       // slots
+    RowStrips::Vectors vectors;
+
+    std::int64_t filled() const { return (rows.size() + lanes - 1) / lanes * lanes; }
+    void gather(std::int64_t slot, double* out) const {
+        for (std::size_t p = 0; p < sum.size(); ++p) out[p] = sums[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
+    }
+    void remove(std::int64_t slot) {
+        const std::int64_t last = rows.size() - 1;
+        rows.remove(slot);
+        visits[slot] = visits[last];
+        low[slot] = low[last];
+        high[slot] = high[last];
+        grow[slot] = grow[last];
+        for (std::size_t p = 0; p < sums.size(); p += static_cast<std::size_t>(slots)) sums[p + slot] = sums[p + last];
+    }
+};
+
+// Adds the terms of one support vector to the sums of n rows from slot `at` on.
+void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, Company& company) const {
+    const Rows& sv = *machine_.vectors;
+    for_each_pair(machine_, class_of_[vector], [&](std::int64_t pair, std::int64_t column) {
+        kernels().add_scaled(n, sv.labels[vector * sv.leading + column], kernel_values, company.sums.data() + pair * company.slots + at);
+    });
+}
+
+// Fills in visits and sums, (rows, pairs), of some rows: at most as many as there are slots.
+void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums, Company& company) const {
+    company.rows.clear(rows);
+    for (std::int64_t r = first; r < stop; ++r) {
+        company.rows.add(r);
+        visits[r - first].list = 0;  // also where no distance is a number
+    }
+    const std::int64_t size = stop - first, n = company.filled();
+    std::fill(company.sums.begin(), company.sums.end(), 0.0);
+    std::fill_n(company.near.begin(), n, infinite);
+    for (std::size_t j = 0; j < pivots_.size();) {
+        const std::size_t rest = pivots_.size() - j;
+        const int now = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
+        vectors_at(pivots_.data() + j, now, company.vectors);
+        company.rows.squared_distances(company.vectors, company.kernel_values.data(), 4 * strip);
+        for (int v = 0; v < now; ++v, ++j)
+            for (std::int64_t at = 0; at < size; at += strip) {
+                const std::int64_t here = std::min<std::int64_t>(strip, n - at);
+                double* const values = company.kernel_values.data() + at * 4 + v * strip;
+                for (std::int64_t s = at; s < std::min(size, at + strip); ++s)
+                    if (values[s - at] < company.near[s]) company.near[s] = values[s - at], visits[s].list = j;
+                if (!new_pivot_[j]) continue;
+                company.rows.kernel_from_squared_distances(here, values);
+                add(pivots_[j], values, at, here, company);
+            }
+    }
+    for (std::int64_t s = 0; s < size; ++s) {
+        const double error = rounding_.squared_distance_error(rows, first + s), squared = company.near[s];
+        visits[s].low = std::sqrt(std::max(0.0, squared - error)) * (1 - 4 * unit);
+        visits[s].high = std::sqrt(squared + error) * (1 + 4 * unit);
+        visits[s].rounding = rounding_.row(rows, first + s, false);
+        company.gather(s, sums + s * pairs_);
+    }
+}
+
+// Value and radius of every pair at a stop of the list.
+void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value, double* radius) const {
+    const Rest& rest = list.rest[stop];
+    const bool exponential = machine_.kernel == KernelType::exponential, over = stop + 1 == stops_.size();
+    const double gamma = machine_.gamma;
+    // Eq. (6), and its mirror image for a row beyond the whole list; eq. (7).
+    const double near = std::max({0.0, rest.nearest_low - visit.high, visit.low - rest.farthest_high});
+    const double far = rest.farthest_high + visit.high;
+    const auto kernel = [&](double distance) { return std::exp(-gamma * (exponential ? distance : distance * distance)); };
+    // Distances are moved by more than their own rounding and that of the exponent, so that `up` and `down` are for exp
+    // and products alone.
+    constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
+    const double largest = over ? 0 : kernel(near * nearer) * up, smallest = over ? 0 : kernel(far * further) * down;
+    // Eqs. (16), (17): exp(-gamma |z - x|) is within exp(-+gamma |z - pivot|) exp(-gamma |x - pivot|).
+    const double shrink = exponential && !over ? std::exp(-gamma * visit.high * further) * down : 0, grow = exponential && !over ? std::exp(gamma * visit.high * further) * up : 0;
+    // The sums of what is left are rounded up, by less than 1e-9 of themselves.
+    constexpr double certain = 1 - 1e-9;
+    for (std::int64_t p = 0; p < pairs_; ++p) {
+        const std::size_t cell = stop * static_cast<std::size_t>(pairs_) + static_cast<std::size_t>(p);
+        const double positive = list.positive[cell], negative = list.negative[cell];
+        double high_positive = positive * largest, high_negative = negative * largest, low_positive = positive * smallest * certain, low_negative = negative * smallest * certain;
+        if (exponential && !over) {
+            const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell];
+            high_positive = std::min(high_positive, wp * grow * up);
+            high_negative = std::min(high_negative, wn * grow * up);
+            low_positive = std::max(low_positive, wp * shrink * certain);
+            low_negative = std::max(low_negative, wn * shrink * certain);
+        }
+        const double low = low_positive - high_negative, high = high_positive - low_negative;
+        value[p] = sum[p] + (low + high) / 2 - machine_.rho[p];
+        const double half = std::max(0.0, high - low) / 2;
+        radius[p] = half + 4 * unit * (std::fabs(sum[p]) + high_positive + high_negative) + rounding_.radius(p, visit.rounding, value[p]);
+        if (!(radius[p] < infinite)) value[p] = 0, radius[p] = infinite;
+    }
+}
+
+// The slots whose interval may settle the answer: without what `bound` adds for rounding, and many at a time.
+void Triangle::look_at(const List& list, std::size_t stop, const Settled& settled, Company& company) const {
+    const Rest& rest = list.rest[stop];
+    const bool exponential = machine_.kernel == KernelType::exponential;
+    const std::int64_t n = company.filled();
+    double* const largest = company.near.data();
+    double* const smallest = company.far.data();
+    double* const count = company.count.data();
+    kernels().row_distances(n, rest.nearest_low, rest.farthest_high, !exponential, company.low.data(), company.high.data(), largest, smallest);
+    kernels().exp_of_norms(n, machine_.gamma, largest);
+    kernels().exp_of_norms(n, machine_.gamma, smallest);
+    std::fill_n(count, n, 0.0);
+    for (std::int64_t p = 0; p < pairs_; ++p) {
+        const std::size_t cell = stop * static_cast<std::size_t>(pairs_) + static_cast<std::size_t>(p);
+        const double positive = list.positive[cell], negative = list.negative[cell];
+        const double* const sums = company.sums.data() + p * company.slots;
+        if (!exponential && !settled.regression()) {
+            kernels().count_settled(n, machine_.rho[p], positive, negative, largest, smallest, sums, count);
+            continue;
+        }
+        for (std::int64_t s = 0; s < n; ++s) {
+            double most_positive = positive * largest[s], most_negative = negative * largest[s], least_positive = positive * smallest[s], least_negative = negative * smallest[s];
+            if (exponential) {
+                const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell], grow = company.grow[s], shrink = 1 / grow;
+                most_positive = std::min(most_positive, wp * grow);
+                most_negative = std::min(most_negative, wn * grow);
+                least_positive = std::max(least_positive, wp * shrink);
+                least_negative = std::max(least_negative, wn * shrink);
+            }
+            const double low = least_positive - most_negative, high = most_positive - least_negative, value = sums[s] - machine_.rho[p];
+            count[s] += settled.regression() ? (high - low) / 2 <= settled.tolerance() : value + low > 0 || value + high <= 0;
+        }
+    }
+    company.looked.clear();
+    for (std::int64_t s = 0; s < company.rows.size(); ++s)
+        if (count[s] >= static_cast<double>(settled.least_certain())) company.looked.push_back(s);
+}
+
+// Rows of one list, at most as many as there are slots: the first + r of `rows` for the members r.
+void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members, std::int64_t size, const Visit* visits, const double* sums,
+                      Settled& settled, Decisions& out, std::vector<char>& open, Company& company) const {
+    company.rows.clear(rows);
+    for (std::int64_t s = 0; s < size; ++s) {
+        const std::int64_t r = members[s];
+        company.rows.add(first + r);
+        company.visits[s] = visits + r;
+        company.low[s] = visits[r].low;
+        company.high[s] = visits[r].high;
+        if (machine_.kernel == KernelType::exponential) company.grow[s] = std::exp(machine_.gamma * visits[r].high);
+        for (std::int64_t p = 0; p < pairs_; ++p) company.sums[p * company.slots + s] = sums[r * pairs_ + p];
+    }
+    for (std::size_t stop = 0; stop < stops_.size() && company.rows.size(); ++stop) {
+        for (std::int64_t s = stop ? stops_[stop - 1] : 0; s < stops_[stop];) {
+            const std::int64_t rest = stops_[stop] - s;
+            const int now = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
+            vectors_at(list.order.data() + s, now, company.vectors);
+            company.rows.kernel_values(company.vectors, company.kernel_values.data(), 4 * strip);
+            for (std::int64_t at = 0, n = company.filled(); at < n; at += strip)
+                for (int v = 0; v < now; ++v) add(list.order[s + v], company.kernel_values.data() + at * 4 + v * strip, at, std::min<std::int64_t>(strip, n - at), company);
+            s += now;
+        }
+        const bool over = stop + 1 == stops_.size();
+        if (over) {
+            company.looked.resize(static_cast<std::size_t>(company.rows.size()));
+            std::iota(company.looked.begin(), company.looked.end(), 0);
+        } else {
+            look_at(list, stop, settled, company);
+        }
+        for (auto slot = company.looked.rbegin(); slot != company.looked.rend(); ++slot) {  // the last one first: it may take the place of another
+            const std::int64_t r = company.rows.row(*slot);
+            company.gather(*slot, company.sum.data());
+            double* const value = out.value.data() + r * pairs_;
+            double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : company.radius.data();
+            bound(list, stop, *company.visits[*slot], company.sum.data(), value, radius);
+            const bool done = settled(value, radius);
+            if (!done && !over) continue;
+            out.evaluations[r] += stops_[stop];
+            if (!done) open[r] = 1;
+            else company.remove(*slot);
+        }
+    }
+}
+
+std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const {
+    out.resize(rows.rows);
+    std::vector<char> open(static_cast<std::size_t>(rows.rows), 0);
+    const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
+    parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
+        Settled settled(task, tolerance);
+        Company company(machine_, strips_, pairs_);
+        std::vector<Visit> visits(block_rows);
+        std::vector<double> sums(static_cast<std::size_t>(block_rows * pairs_));
+        std::vector<std::int64_t> by_list;
+        for (; first < last; first += block_rows) {
+            const std::int64_t count = std::min(last, first + block_rows) - first;
+            for (std::int64_t r = first; r < first + count; ++r) {
+                for (std::int64_t p = 0; p < pairs_; ++p) out.value[r * pairs_ + p] = -machine_.rho[p];
+                if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);
+                out.evaluations[r] = lists;
+                open[r] = lists == 0;
+            }
+            if (!lists) continue;
+            for (std::int64_t r = 0; r < count; r += company.slots)
+                meet_pivots(rows, first + r, first + std::min(count, r + company.slots), visits.data() + r, sums.data() + r * pairs_, company);
+            by_list.resize(static_cast<std::size_t>(count));
+            std::iota(by_list.begin(), by_list.end(), 0);
+            std::sort(by_list.begin(), by_list.end(), [&](std::int64_t a, std::int64_t b) { return visits[a].list != visits[b].list ? visits[a].list < visits[b].list : a < b; });
+            for (std::int64_t begin = 0, end = 0; begin < count; begin = end) {
+                const std::size_t which = visits[by_list[begin]].list;
+                while (end < count && visits[by_list[end]].list == which) ++end;
+                std::call_once(lists_[which]->once, [&] { lay_out(which); });
+                for (std::int64_t r = begin; r < end; r += company.slots)
+                    follow(rows, first, *lists_[which], by_list.data() + r, std::min(end - r, company.slots), visits.data(), sums.data(), settled, out, open, company);
+            }
+        }
+    });
+    std::vector<std::int64_t> left;
+    for (std::int64_t r = 0; r < rows.rows; ++r)
+        if (open[r]) left.push_back(r);
+    return left;
+}
+
+}  // namespace fastsvm

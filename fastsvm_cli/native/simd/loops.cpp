@@ -1,0 +1,446 @@
+// Compiled once per instruction set with FASTSVM_ISA naming it. No inline function of the standard library may be used here: the
+// linker would keep one copy of it, possibly one that needs instructions the machine lacks.
+#include "simd/loops.h"
+
+#include "simd/packed.h"
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+// Eight doubles; the compiler lowers it to one, two or four registers.
+typedef double v8 __attribute__((vector_size(64)));
+typedef unsigned long long u8 __attribute__((vector_size(64)));  // unsigned: sums of bit patterns may wrap
+
+inline v8 load(const double* p) {
+    v8 x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+inline void store(double* p, v8 x) { __builtin_memcpy(p, &x, sizeof x); }
+inline v8 splat(double x) { return v8{x, x, x, x, x, x, x, x}; }
+
+// e^x for x <= 0, within 3 units in the last place down to -708; below, 0 (true value < 4e-308).
+// x = k ln 2 + r, |r| <= ln 2 / 2; the Taylor polynomial of degree 13 leaves r^14/14! < 5e-18.
+inline v8 exp_nonpositive(v8 x) {
+    const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
+    const v8 clamped = x < -708.0 ? splat(-708.0) : x;
+    const v8 biased = clamped * 1.4426950408889634 + shift;
+    const v8 k = biased - shift;
+    const v8 r = (clamped - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    v8 p = splat(1.0 / 6227020800.0);
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    // The low bits of `biased` hold k; those of an x above 0, which a negative gamma makes, may wrap.
+    const u8 bits = (u8)p + ((u8)biased << 52);
+    const v8 scaled = (v8)bits;
+    return x < -708.0 ? splat(0.0) : scaled;
+}
+
+// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1, `top`, a plain product
+// with the row. `base` is the column that stands first in the sub-block, d its variables.
+template <int K, class Top>
+struct Sparse {
+    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base, std::int64_t count, const std::int32_t* columns,
+                           const double* x) {
+        double total = 0;
+        for (std::int64_t a = 0; a < count; ++a) {
+            const std::int64_t j = columns[a] - base;
+            const double* inner[K > 1 ? K - 1 : 1];
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
+            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, columns[a], count - a, columns + a, x + a));
+        }
+        return total;
+    }
+};
+template <class Top>
+struct Sparse<1, Top> {
+    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count, const std::int32_t* columns, const double* x) {
+        const Top* const row = top - base;
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        std::int64_t b = 0;
+        for (; b + 4 <= count; b += 4) {
+            s0 += static_cast<double>(row[columns[b]]) * x[b];
+            s1 += static_cast<double>(row[columns[b + 1]]) * x[b + 1];
+            s2 += static_cast<double>(row[columns[b + 2]]) * x[b + 2];
+            s3 += static_cast<double>(row[columns[b + 3]]) * x[b + 3];
+        }
+        for (; b < count; ++b) s0 += static_cast<double>(row[columns[b]]) * x[b];
+        return (s0 + s1) + (s2 + s3);
+    }
+};
+
+template <int K, class Top>
+struct Dense {
+    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
+        v8 total = splat(0);
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double* inner[K > 1 ? K - 1 : 1];
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
+            total += load(x + j * lanes) * (levels[0][j] + Dense<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, x + j * lanes));
+        }
+        return total;
+    }
+};
+template <class Top>
+struct Dense<1, Top> {
+    static v8 evaluate(const double* const*, const Top* top, std::int64_t d, const double* x) {
+        v8 s0 = splat(0), s1 = splat(0);
+        std::int64_t k = 0;
+        for (; k + 2 <= d; k += 2) {
+            s0 += static_cast<double>(top[k]) * load(x + k * lanes);
+            s1 += static_cast<double>(top[k + 1]) * load(x + (k + 1) * lanes);
+        }
+        if (k < d) s0 += static_cast<double>(top[k]) * load(x + k * lanes);
+        return s0 + s1;
+    }
+};
+
+template <class Top>
+double polynomial_sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count, const std::int32_t* columns, const double* x) {
+    switch (degree) {
+        case 1: return Sparse<1, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        case 2: return Sparse<2, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        case 3: return Sparse<3, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        default: return Sparse<4, Top>::evaluate(levels, top, d, 0, count, columns, x);
+    }
+}
+
+template <class Top>
+void polynomial_dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x, double* out) {
+    switch (degree) {
+        case 1: return store(out, Dense<1, Top>::evaluate(levels, top, d, x));
+        case 2: return store(out, Dense<2, Top>::evaluate(levels, top, d, x));
+        case 3: return store(out, Dense<3, Top>::evaluate(levels, top, d, x));
+        default: return store(out, Dense<4, Top>::evaluate(levels, top, d, x));
+    }
+}
+
+void strip_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+    v8 s0 = splat(0), s1 = splat(0), s2 = splat(0), s3 = splat(0);
+    for (std::int64_t e = 0; e < count; ++e) {
+        const double* const b = block + static_cast<std::int64_t>(columns[e]) * strip;
+        const double w = x[e];
+        s0 += w * load(b);
+        s1 += w * load(b + lanes);
+        s2 += w * load(b + 2 * lanes);
+        s3 += w * load(b + 3 * lanes);
+    }
+    store(out, s0);
+    store(out + lanes, s1);
+    store(out + 2 * lanes, s2);
+    store(out + 3 * lanes, s3);
+}
+
+void strip_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
+    v8 s0 = splat(outside), s1 = s0, s2 = s0, s3 = s0;
+    for (std::int64_t c = 0; c < d; ++c, block += strip) {
+        const v8 z = splat(x[c]);
+        const v8 d0 = load(block) - z, d1 = load(block + lanes) - z, d2 = load(block + 2 * lanes) - z, d3 = load(block + 3 * lanes) - z;
+        s0 += d0 * d0;
+        s1 += d1 * d1;
+        s2 += d2 * d2;
+        s3 += d3 * d3;
+    }
+    store(out, s0);
+    store(out + lanes, s1);
+    store(out + 2 * lanes, s2);
+    store(out + 3 * lanes, s3);
+}
+
+void lane_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+    v8 s0 = splat(0), s1 = s0, s2 = s0, s3 = s0;
+    std::int64_t e = 0;
+    for (; e + 4 <= count; e += 4) {
+        s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * strip);
+        s1 += x[e + 1] * load(block + static_cast<std::int64_t>(columns[e + 1]) * strip);
+        s2 += x[e + 2] * load(block + static_cast<std::int64_t>(columns[e + 2]) * strip);
+        s3 += x[e + 3] * load(block + static_cast<std::int64_t>(columns[e + 3]) * strip);
+    }
+    for (; e < count; ++e) s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * strip);
+    store(out, (s0 + s1) + (s2 + s3));
+}
+
+// Four sums of every fourth product, added up at the end, for each of `groups` times `lanes` vectors: enough of them to keep the processor busy.
+template <int groups>
+inline void some_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+    v8 s[4][groups];
+    for (int i = 0; i < 4; ++i)
+        for (int g = 0; g < groups; ++g) s[i][g] = splat(0);
+    std::int64_t e = 0;
+    for (; e + 4 <= count; e += 4)
+        for (int i = 0; i < 4; ++i) {
+            const double* const b = block + static_cast<std::int64_t>(columns[e + i]) * strip;
+            for (int g = 0; g < groups; ++g) s[i][g] += x[e + i] * load(b + g * lanes);
+        }
+    for (; e < count; ++e) {
+        const double* const b = block + static_cast<std::int64_t>(columns[e]) * strip;
+        for (int g = 0; g < groups; ++g) s[0][g] += x[e] * load(b + g * lanes);
+    }
+    for (int g = 0; g < groups; ++g) store(out + g * lanes, (s[0][g] + s[1][g]) + (s[2][g] + s[3][g]));
+}
+
+void part_dots(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+#ifdef __AVX512F__
+    for (; n >= 2 * lanes; n -= 2 * lanes, block += 2 * lanes, out += 2 * lanes) some_dots<2>(block, count, columns, x, out);
+#endif
+    for (; n > 0; n -= lanes, block += lanes, out += lanes) some_dots<1>(block, count, columns, x, out);
+}
+
+// `vectors` times `groups` sums, each in as many parts as keep the processor busy.
+template <int vectors, int groups>
+inline void some_products(std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+    constexpr int parts = 4 / vectors;
+    const double* from[vectors];
+    for (int v = 0; v < vectors; ++v) from[v] = x[v];
+    v8 s[parts][vectors][groups];
+    for (int i = 0; i < parts; ++i)
+        for (int v = 0; v < vectors; ++v)
+            for (int g = 0; g < groups; ++g) s[i][v][g] = splat(0);
+    const auto add = [&](v8(&sums)[vectors][groups], std::int64_t at) {
+        for (int g = 0; g < groups; ++g) {
+            const v8 z = load(rows + g * lanes);
+            for (int v = 0; v < vectors; ++v) sums[v][g] += from[v][at] * z;
+        }
+        rows += strip;
+    };
+    std::int64_t c = 0, at = 0;
+    for (; c + parts <= count; c += parts)
+        for (int i = 0; i < parts; ++i, at += stride) add(s[i], at);
+    for (; c < count; ++c, at += stride) add(s[0], at);
+    for (int v = 0; v < vectors; ++v)
+        for (int g = 0; g < groups; ++g) {
+            v8 total = s[0][v][g];
+            for (int i = 1; i < parts; ++i) total += s[i][v][g];
+            store(out + v * strip + g * lanes, total);
+        }
+}
+
+template <int vectors>
+inline void some_rows(std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+#ifdef __AVX512F__  // elsewhere two groups are more sums than registers
+    for (; n >= 2 * lanes; n -= 2 * lanes, rows += 2 * lanes, out += 2 * lanes) some_products<vectors, 2>(count, rows, x, stride, out);
+#endif
+    for (; n > 0; n -= lanes, rows += lanes, out += lanes) some_products<vectors, 1>(count, rows, x, stride, out);
+}
+
+void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+    switch (vectors) {
+        case 1: return some_rows<1>(n, count, rows, x, stride, out);
+        case 2: return some_rows<2>(n, count, rows, x, stride, out);
+        default: return some_rows<4>(n, count, rows, x, stride, out);
+    }
+}
+
+void lane_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
+    v8 s0 = splat(outside), s1 = splat(0);
+    for (std::int64_t c = 0; c < d; ++c, block += strip) {
+        const v8 difference = load(block) - x[c];
+        (c % 2 ? s1 : s0) += difference * difference;
+    }
+    store(out, s0 + s1);
+}
+
+void box_distances(const double* boxes, std::int64_t d, const double* x, double outside, double* near, double* far) {
+    v8 n = splat(outside), f = n;
+    const v8 zero = splat(0);
+    for (std::int64_t c = 0; c < d; ++c, boxes += 2 * lanes) {
+        const v8 below = load(boxes) - x[c], above = x[c] - load(boxes + lanes);  // positive outside the box, on this side
+        const v8 out = below > above ? below : above;
+        const v8 gap = out > 0.0 ? out : zero;
+        // The farther face is the one across: |x - hi| = -above where below is the larger, |x - lo| = -below elsewhere.
+        const v8 reach = below > above ? above : below;
+        n += gap * gap;
+        f += reach * reach;
+    }
+    store(near, n);
+    store(far, f);
+}
+
+// Two halves of the strip, so that the sums of four rows stay in registers.
+void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
+    const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2], *const x3 = x[3];
+    for (int half = 0; half < strip; half += 2 * lanes) {
+        v8 a0 = splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
+        const double* from = block + half;
+        for (std::int64_t i = 0; i < count; ++i, from += strip) {
+            const v8 p = load(from), q = load(from + lanes);
+            a0 += x0[i] * p;
+            a1 += x0[i] * q;
+            b0 += x1[i] * p;
+            b1 += x1[i] * q;
+            c0 += x2[i] * p;
+            c1 += x2[i] * q;
+            d0 += x3[i] * p;
+            d1 += x3[i] * q;
+        }
+        store(out[0] + half, a0);
+        store(out[0] + half + lanes, a1);
+        store(out[1] + half, b0);
+        store(out[1] + half + lanes, b1);
+        store(out[2] + half, c0);
+        store(out[2] + half + lanes, c1);
+        store(out[3] + half, d0);
+        store(out[3] + half + lanes, d1);
+    }
+}
+
+// n is a multiple of lanes in the three below: strips are padded.
+void rbf_from_dots(std::int64_t n, double gamma, double norm, const double* norms, double* values) {
+    for (std::int64_t s = 0; s < n; s += lanes) {
+        const v8 distance = (norm + load(norms + s)) - 2.0 * load(values + s);
+        const v8 clamped = distance < 0.0 ? splat(0) : distance;
+        store(values + s, exp_nonpositive(-gamma * clamped));
+    }
+}
+
+void exp_of_norms(std::int64_t n, double gamma, double* values) {
+    for (std::int64_t s = 0; s < n; s += lanes) store(values + s, exp_nonpositive(-gamma * load(values + s)));
+}
+
+void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree, double* values) {
+    for (std::int64_t s = 0; s < n; s += lanes) {
+        v8 power = gamma * load(values + s) + coef0, result = splat(1);
+        for (int t = degree; t > 0; t /= 2) {
+            if (t % 2 == 1) result *= power;
+            power *= power;
+        }
+        store(values + s, result);
+    }
+}
+
+void degree_terms(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a, const double* bare, const double* norms,
+                  double* sums) {
+    v8 total[24];
+    for (int k = from; k <= to + 1; ++k) total[k] = splat(0);
+    for (std::int64_t s = 0; s < n; s += lanes) {
+        const v8 x = load(dots + s), weight = load(a + s);
+        v8 power = splat(1), partial = splat(1);
+        for (int k = 1; k <= to; ++k) {
+            power = power * x * (1.0 / k);
+            partial += power;
+            if (k >= from) total[k] += weight * power;
+        }
+        // x^(to+1)/(to+1)! (1 + x/(to+2) (1 + x/(to+3) (...)))
+        v8 series = splat(1);
+        for (int k = to + terms; k > to + 1; --k) series = 1.0 + x * (1.0 / k) * series;
+        series = series * power * x * (1.0 / (to + 1));
+        v8 rest = weight * series;
+        if (far) {
+            v8 exponent = x - load(norms + s);
+            exponent = exponent > 0.0 ? splat(0) : exponent;
+            const v8 difference = load(bare + s) * exp_nonpositive(exponent) - weight * partial;
+            const v8 size = x < 0.0 ? -x : x;
+            rest = size > 12.0 ? difference : rest;
+        }
+        total[to + 1] += rest;
+    }
+    for (int k = from; k <= to + 1; ++k) {
+        const v8 t = total[k];
+        sums[k] += ((t[0] + t[1]) + (t[2] + t[3])) + ((t[4] + t[5]) + (t[6] + t[7]));
+    }
+}
+
+double dot(std::int64_t n, const double* a, const double* b) {
+    v8 s0 = splat(0), s1 = splat(0);
+    std::int64_t i = 0;
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        s0 += load(a + i) * load(b + i);
+        s1 += load(a + i + lanes) * load(b + i + lanes);
+    }
+    if (i + lanes <= n) {
+        s0 += load(a + i) * load(b + i);
+        i += lanes;
+    }
+    s0 += s1;
+    double total = ((s0[0] + s0[1]) + (s0[2] + s0[3])) + ((s0[4] + s0[5]) + (s0[6] + s0[7]));
+    for (; i < n; ++i) total += a[i] * b[i];
+    return total;
+}
+
+void add_scaled(std::int64_t n, double x, const double* w, double* out) {
+    for (std::int64_t p = 0; p < n; ++p) out[p] += x * w[p];
+}
+
+void count_certain(std::int64_t n, double rho, double width, const double* rest, const double* sums, double* count) {
+    for (std::int64_t r = 0; r < n; r += lanes) {
+        const v8 value = load(sums + r) - rho;
+        store(count + r, load(count + r) + (value * value >= width * load(rest + r) ? splat(1) : splat(0)));
+    }
+}
+
+void row_distances(std::int64_t n, double nearest, double farthest, bool squared, const double* low, const double* high, double* near, double* far) {
+    for (std::int64_t r = 0; r < n; r += lanes) {
+        const v8 inside = nearest - load(high + r), beyond = load(low + r) - farthest, most = farthest + load(high + r);
+        const v8 larger = inside > beyond ? inside : beyond;
+        const v8 least = larger > 0.0 ? larger : splat(0);
+        store(near + r, squared ? least * least : least);
+        store(far + r, squared ? most * most : most);
+    }
+}
+
+void count_settled(std::int64_t n, double rho, double positive, double negative, const double* largest, const double* smallest, const double* sums, double* count) {
+    for (std::int64_t r = 0; r < n; r += lanes) {
+        const v8 value = load(sums + r) - rho, most = load(largest + r), least = load(smallest + r);
+        const v8 low = value + positive * least - negative * most, high = value + positive * most - negative * least;
+        store(count + r, load(count + r) + ((low > 0.0) | (high <= 0.0) ? splat(1) : splat(0)));
+    }
+}
+
+std::int64_t certain_sums(std::int64_t n, const double* rho, const double* widths, double rest, const double* sums) {
+    std::int64_t count = 0;
+    for (std::int64_t p = 0; p < n; ++p) {
+        const double value = sums[p] - rho[p];
+        count += value * value >= widths[p] * rest;
+    }
+    return count;
+}
+
+#define FASTSVM_TEXT_(x) #x
+#define FASTSVM_TEXT(x) FASTSVM_TEXT_(x)
+
+}  // namespace
+
+extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
+extern const Kernels table;
+const Kernels table = {
+    FASTSVM_TEXT(FASTSVM_ISA),
+    polynomial_sparse<float>,
+    polynomial_sparse<double>,
+    polynomial_dense<float>,
+    polynomial_dense<double>,
+    strip_dots,
+    strip_distances,
+    lane_dots,
+    lane_distances,
+    tile_dots,
+    part_dots,
+    box_distances,
+    strip_products,
+    rbf_from_dots,
+    exp_of_norms,
+    polynomial_from_dots,
+    degree_terms,
+    dot,
+    add_scaled,
+    &narrow_reference,
+    &wide_reference,
+    count_certain,
+    row_distances,
+    count_settled,
+    certain_sums,
+};
+
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm

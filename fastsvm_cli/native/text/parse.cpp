@@ -1,0 +1,383 @@
+#include "text/parse.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "text/numbers.h"
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+// The token at p, for a message: printable, short. It ends in front of a blank, a line end, or `delimiter`.
+std::string quote(const char* p, const char* end, char delimiter = ' ') {
+    std::string out = "'";
+    for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q) {
+        if (q - p == 40) {
+            out += "...";
+            break;
+        }
+        out += (static_cast<unsigned char>(*q) < 32 || static_cast<unsigned char>(*q) > 126) ? '?' : *q;
+    }
+    return out + "'";
+}
+
+const char* control_name(char c) {
+    switch (c) {
+        case '\r': return "a carriage return";
+        case '\v': return "a vertical tab";
+        case '\f': return "a form feed";
+        default: return nullptr;
+    }
+}
+
+// What to say of the token at p, which is not what was wanted there. Cold: the loops that call it are not made longer by it.
+__attribute__((cold, noinline)) std::string token_fault(const char* p, const char* end, const char* wanted,
+                                                        char delimiter = ' ') {
+    for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q)
+        if (const char* const name = control_name(*q))
+            return std::string(name) + " found inside a row, expected blanks or tabs between words";
+    return quote(p, end, delimiter) + " found, expected " + wanted;
+}
+
+// The same, of a token that should be a number; the number's own status says more (ok: something stands behind it).
+__attribute__((cold, noinline)) std::string number_fault(NumberStatus status, const char* p, const char* end,
+                                                         const char* wanted, char delimiter = ' ') {
+    switch (status) {
+        case NumberStatus::not_finite: return quote(p, end, delimiter) + " found, expected a finite number";
+        case NumberStatus::overflow: return quote(p, end, delimiter) + " found, too large for a double";
+        case NumberStatus::underflow: return quote(p, end, delimiter) + " found, too small for a double";
+        default: return token_fault(p, end, wanted, delimiter);
+    }
+}
+
+// What is wrong with the comment [p, end); empty: nothing.
+__attribute__((noinline)) std::string comment_fault(const char* p, const char* end, bool plain) {
+    const auto holds = [&](char c) { return std::memchr(p, c, static_cast<std::size_t>(end - p)) != nullptr; };
+    if (holds('\0')) return "a NUL byte found, expected text";
+    return plain && holds(':') ? "a comment with a ':' found, which LIBSVM takes for index:value" : "";
+}
+
+// One thread's share: whole lines, and where their rows go.
+struct Piece {
+    const char* begin;
+    const char* end;
+    std::int64_t row_base = 0, entry_base = 0;  // where its rows and entries go, from the counts of separators before it
+    std::int64_t rows = 0, entries = 0;         // what it wrote
+    std::int32_t max_index = 0;
+    std::string fault;
+    std::int64_t fields = -1;
+};
+
+struct Target {
+    double* labels;
+    std::int64_t* row_end;  // per row: entries written so far by its piece, plus the piece's entry_base
+    std::int32_t* indices;
+    double* values;
+    double* squared_norms;
+};
+
+struct Counts {
+    std::int64_t lines, entries;
+};
+
+// Upper bounds: every row ends in '\n', every entry holds a ':' (or follows a delimiter). Comments can only make them generous.
+Counts count(const char* p, const char* end, char separator) {
+    std::int64_t lines = 0, entries = 0;
+    while (p < end) {
+        // Blocks of at most 255 keep the counters in bytes, which vectorises well.
+        const char* const stop = p + std::min<std::ptrdiff_t>(end - p, 255);
+        unsigned char line = 0, entry = 0;
+        for (; p < stop; ++p) {
+            line = static_cast<unsigned char>(line + (*p == '\n'));
+            entry = static_cast<unsigned char>(entry + (*p == separator));
+        }
+        lines += line;
+        entries += entry;
+    }
+    return {lines, entries};
+}
+
+// The leading numbers of a row. Returns the byte after them, or null with a fault.
+const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
+    const char* const what = format.leading_name;
+    for (int i = 0; i < format.leading; ++i) {
+        p = skip_blanks(p);
+        if (*p == '\n') {
+            *fault = i == 0 ? std::string("a blank line found, expected ") + what : std::string("the end of the line found, expected ") + what;
+            return nullptr;
+        }
+        NumberStatus status;
+        const char* const next = read_double(p, out + i, &status);
+        if (status != NumberStatus::ok || !ends_word(next)) {
+            if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
+            *fault = number_fault(status, p, end, what);
+            if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0) *fault += " (is the data unlabelled?)";
+            return nullptr;
+        }
+        p = next;
+    }
+    return p;
+}
+
+void parse_sparse(Piece& piece, const Format& format, const Target& target) {
+    const char* p = piece.begin;
+    const char* const end = piece.end;
+    double* label = target.labels + piece.row_base * format.leading;
+    std::int64_t* row_end = target.row_end + piece.row_base;
+    double* norm = target.squared_norms + piece.row_base;
+    std::int32_t* const first_index = target.indices + piece.entry_base;
+    std::int32_t* index_out = first_index;
+    double* value_out = target.values + piece.entry_base;
+    std::int32_t max_index = 0;
+    const auto stop = [&](std::string fault) { piece.fault = std::move(fault); };
+
+    while (p < end && (format.max_rows < 0 || piece.rows < format.max_rows)) {
+        const char* const line = p;
+        std::int32_t* const row_index = index_out;
+        double* const row_value = value_out;
+        p = read_leading(p, end, format, label, &piece.fault);
+        if (!p) {
+            p = line;
+            break;
+        }
+        std::int64_t last = -1;
+        double squared_norm = 0;
+        bool good = true;
+        for (;;) {
+            while (is_blank(*p)) ++p;
+            const char* const token = p;
+            if (!is_digit(*p)) {
+                p = skip_blanks(p);
+                if (*p == '\n') break;
+                if (*p == '#') {
+                    p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+                    stop(comment_fault(token, p, format.plain_comments));
+                    good = piece.fault.empty();
+                    break;
+                }
+                if (*p == '+') ++p;
+            }
+            const char* const digits = p;
+            std::int64_t index = 0;
+            while (is_digit(*p)) {
+                index = index * 10 + (*p++ - '0');
+                if (index > std::numeric_limits<std::int32_t>::max()) break;
+            }
+            if (index > std::numeric_limits<std::int32_t>::max()) {
+                stop(quote(token, end) + " found, expected an index of at most 2147483647");
+                good = false;
+                break;
+            }
+            if (p == digits || *p != ':') {
+                stop(token_fault(token, end, "index:value"));
+                good = false;
+                break;
+            }
+            if (index <= last) {
+                stop("index " + std::to_string(index) + " found after index " + std::to_string(last) + ", expected increasing indices");
+                good = false;
+                break;
+            }
+            NumberStatus status;
+            double value;
+            const char* const next = read_double(p + 1, &value, &status);
+            if (status != NumberStatus::ok || !ends_word(next)) {
+                stop(number_fault(status, token, end, "index:value"));
+                good = false;
+                break;
+            }
+            p = next;
+            last = index;
+            *index_out++ = static_cast<std::int32_t>(index);
+            *value_out++ = value;
+            squared_norm += value * value;
+        }
+        if (!good) {
+            index_out = row_index;
+            value_out = row_value;
+            p = line;
+            break;
+        }
+        ++p;
+        if (last > max_index) max_index = static_cast<std::int32_t>(last);
+        label += format.leading;
+        *norm++ = squared_norm;
+        *row_end++ = piece.entry_base + (index_out - first_index);
+        ++piece.rows;
+    }
+    piece.entries = index_out - first_index;
+    piece.max_index = max_index;
+    piece.end = p;
+}
+
+// Dense text: fields between delimiters, the leading ones first; zeros are not stored.
+void parse_dense(Piece& piece, const Format& format, const Target& target) {
+    const char* p = piece.begin;
+    const char* const end = piece.end;
+    const bool blanks = format.delimiter == ' ';
+    double* label = target.labels + piece.row_base * format.leading;
+    std::int64_t* row_end = target.row_end + piece.row_base;
+    double* norm = target.squared_norms + piece.row_base;
+    std::int32_t* const first_index = target.indices + piece.entry_base;
+    std::int32_t* index_out = first_index;
+    double* value_out = target.values + piece.entry_base;
+    piece.fields = format.fields;
+
+    const auto skip_spaces = [&](const char* q) {
+        if (blanks || format.delimiter != '\t') return skip_blanks(q);
+        while (*q == ' ') ++q;
+        return at_line_end(q) && *q == '\r' ? q + 1 : q;
+    };
+    while (p < end) {
+        const char* const line = p;
+        std::int32_t* const row_index = index_out;
+        double* const row_value = value_out;
+        std::int64_t field = 0;  // counts the leading ones too
+        double squared_norm = 0;
+        p = skip_spaces(p);
+        if (*p == '\n') piece.fault = std::string("a blank line found, expected ") + (format.leading ? "a label" : "a value");
+        while (piece.fault.empty()) {
+            const char* const token = p;
+            double value;
+            NumberStatus status;
+            const char* next = read_double(p, &value, &status);
+            const char* const after = skip_spaces(next);
+            const bool ends = *after == '\n' || (blanks ? after > next : *after == format.delimiter);
+            if (status != NumberStatus::ok || !ends) {
+                const bool label_field = field < format.leading;
+                const char* const wanted = label_field ? "a label" : "a number";
+                if (*token == format.delimiter || *token == '\n')
+                    piece.fault = std::string("an empty field found, expected ") + wanted;
+                else
+                    piece.fault = number_fault(status, token, end, wanted, format.delimiter);
+                break;
+            }
+            if (field < format.leading) {
+                label[field] = value;
+            } else if (value != 0) {
+                *index_out++ = static_cast<std::int32_t>(field - format.leading + 1);
+                *value_out++ = value;
+                squared_norm += value * value;
+            }
+            ++field;
+            p = after;
+            if (*p == '\n') break;
+            if (!blanks) ++p;
+            p = skip_spaces(p);
+        }
+        const std::int64_t values = field - format.leading;
+        if (piece.fault.empty() && values < 0) piece.fault = "the end of the line found, expected a label";
+        if (piece.fault.empty() && piece.fields >= 0 && values != piece.fields)
+            piece.fault = std::to_string(values) + " values found, expected " + std::to_string(piece.fields) + " as in the first row";
+        if (!piece.fault.empty()) {
+            index_out = row_index;
+            value_out = row_value;
+            p = line;
+            break;
+        }
+        piece.fields = values;
+        ++p;
+        label += format.leading;
+        *norm++ = squared_norm;
+        *row_end++ = piece.entry_base + (index_out - first_index);
+        ++piece.rows;
+    }
+    piece.entries = index_out - first_index;
+    piece.max_index = static_cast<std::int32_t>(std::max<std::int64_t>(piece.fields, 0));
+    piece.end = p;
+}
+
+std::vector<Piece> split(const char* text, std::size_t size, const Format& format) {
+    // A piece of a quarter megabyte repays its thread. One piece when a row count stops it, or when the first row decides the width.
+    constexpr std::size_t grain = 1 << 18;
+    const bool one = format.max_rows >= 0 || (format.dense && format.fields < 0);
+    const std::size_t wanted = one ? 1 : std::min<std::size_t>(static_cast<std::size_t>(get_threads()), size / grain + 1);
+    std::vector<Piece> pieces;
+    const char* begin = text;
+    const char* const end = text + size;
+    for (std::size_t i = 1; i <= wanted && begin < end; ++i) {
+        const char* stop = end;
+        if (i < wanted) {
+            const char* const goal = std::max(begin, text + size / wanted * i);
+            stop = static_cast<const char*>(std::memchr(goal, '\n', static_cast<std::size_t>(end - goal))) + 1;
+        }
+        Piece piece{};
+        piece.begin = begin;
+        piece.end = stop;
+        pieces.push_back(piece);
+        begin = stop;
+    }
+    return pieces;
+}
+
+}  // namespace
+
+ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format) {
+    ParseResult result;
+    Rows& rows = result.rows;
+    rows.leading = format.leading;
+    rows.first_line = first_line;
+
+    std::vector<Piece> pieces = split(text, size, format);
+    const std::int64_t parts = static_cast<std::int64_t>(pieces.size());
+    const char separator = format.dense ? format.delimiter : ':';
+    std::vector<Counts> counts(pieces.size());
+    parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            counts[i] = count(pieces[i].begin, pieces[i].end, separator);
+            // Dense: a row has one field more than delimiters; blanks count every field, whatever the kind of blank.
+            if (format.dense) counts[i].entries = separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1
+                                                                                       : counts[i].entries + counts[i].lines;
+        }
+    });
+    std::int64_t row_base = 0, entry_base = 0;
+    for (std::int64_t i = 0; i < parts; ++i) {
+        pieces[i].row_base = row_base;
+        pieces[i].entry_base = entry_base;
+        row_base += counts[i].lines;
+        entry_base += counts[i].entries;
+    }
+    rows.labels = Array<double>(row_base * format.leading);
+    rows.indptr = Array<std::int64_t>(row_base + 1);
+    rows.indices = Array<std::int32_t>(entry_base);
+    rows.values = Array<double>(entry_base);
+    rows.squared_norms = Array<double>(row_base);
+    rows.indptr[0] = 0;
+    const Target target{rows.labels.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(), rows.squared_norms.data()};
+    parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) format.dense ? parse_dense(pieces[i], format, target) : parse_sparse(pieces[i], format, target);
+    });
+
+    // Close the gaps that comments left, and stop at the first fault.
+    std::int64_t row_count = 0, entry_count = 0;
+    for (Piece& piece : pieces) {
+        if (piece.entry_base != entry_count) {
+            std::memmove(rows.indices.data() + entry_count, rows.indices.data() + piece.entry_base, sizeof(std::int32_t) * piece.entries);
+            std::memmove(rows.values.data() + entry_count, rows.values.data() + piece.entry_base, sizeof(double) * piece.entries);
+            for (std::int64_t r = 0; r < piece.rows; ++r) target.row_end[piece.row_base + r] -= piece.entry_base - entry_count;
+        }
+        row_count += piece.rows;
+        entry_count += piece.entries;
+        rows.max_index = std::max(rows.max_index, piece.max_index);
+        result.consumed = static_cast<std::size_t>(piece.end - text);
+        result.fields = format.dense ? piece.fields : 0;
+        if (!piece.fault.empty()) {
+            result.fault = piece.fault;
+            result.fault_line = first_line + row_count;
+            break;
+        }
+    }
+    rows.rows = row_count;
+    rows.labels.truncate(row_count * format.leading);
+    rows.indptr.truncate(row_count + 1);
+    rows.indices.truncate(entry_count);
+    rows.values.truncate(entry_count);
+    rows.squared_norms.truncate(row_count);
+    return result;
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,59 @@
+#include "text/parse_around.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fastsvm {
+
+namespace {
+
+const char* after_line(const char* p, const char* end) {
+    return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p))) + 1;
+}
+
+}  // namespace
+
+// Behind a fault the text is tried in windows that double as long as all in them are rows, and shrink to a line where
+// one is not: a line is read a few times at most, however many are faulty. What could be read is then parsed once more,
+// as one text.
+AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format,
+                          std::size_t keep) {
+    AroundResult result;
+    std::string good;
+    std::int64_t rows = 0, line = first_line;
+    const char* p = text;
+    const char* const end = text + size;
+    std::size_t window = size;
+    while (p < end) {
+        const std::size_t left = static_cast<std::size_t>(end - p);
+        const char* const last = p + std::min(std::max<std::size_t>(window, 1), left) - 1;
+        const char* const stop = after_line(last, end);
+        ParseResult part = parse(p, static_cast<std::size_t>(stop - p), line, format);
+        if (format.dense) format.fields = part.fields;
+        if (part.fault.empty() && p == text && stop == end) {
+            result.rows = std::move(part.rows);
+            result.fields = part.fields;
+            return result;
+        }
+        good.append(p, part.consumed);
+        rows += part.rows.rows;
+        line += part.rows.rows;
+        p += part.consumed;
+        if (part.fault.empty()) {
+            window *= 2;
+            continue;
+        }
+        if (!result.gaps.empty() && result.gaps.back().row == rows) ++result.gaps.back().lines;
+        else result.gaps.push_back({rows, 1});
+        if (result.faults.size() < keep) result.faults.emplace_back(line, std::move(part.fault));
+        ++line;
+        p = after_line(p, end);
+        window = 1;
+    }
+    ParseResult all = parse(good.data(), good.size(), first_line, format);
+    result.rows = std::move(all.rows);
+    result.fields = format.dense ? format.fields : 0;
+    return result;
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,1 @@
+"""Bytes and lines: what is read and written."""
