@@ -90,7 +90,7 @@ def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_k
     assert {load_model(str(GOLDEN / name)).header.svm_type for name in EXACT} == {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"}
     assert {load_model(str(GOLDEN / name)).header.kernel_type for name in COMPILED} == {"rbf", "linear", "polynomial"}
     first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED + BORDERS + DENSITIES}
-    kinds = [kind for kind in MODEL_TYPES if kind != "svm_type"]  # a new kind brings its own
+    kinds = [kind for kind in MODEL_TYPES if kind.startswith("fastsvm_model ")]  # a new kind brings its own
     younger = {"fastsvm_model density": 2}  # than version 1
     assert first_lines == {f"{kind} {version}" for kind in kinds for version in range(younger.get(kind, 1), 3)}
     assert len(REDUCED) == 6

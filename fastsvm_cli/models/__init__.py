@@ -7,11 +7,13 @@ from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.text.header import is_header_key
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.checksum import VERSION, check_reduced, open_compiled
+from fastsvm_cli.text.checksum import REDUCED, VERSION, check_reduced, is_reduced, open_compiled
 
-#: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one of ours.
+#: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one of ours; a reduced set is a
+#: LIBSVM model whose last line begins with another word.
 MODEL_TYPES = {
     "svm_type": "fastsvm_cli.models.exact:ExactModel",
+    REDUCED: "fastsvm_cli.models.reduced_set:ReducedModel",
     "fastsvm_model maclaurin": "fastsvm_cli.models.maclaurin:MaclaurinModel",
     "fastsvm_model border": "fastsvm_cli.models.border:BorderModel",
     "fastsvm_model density": "fastsvm_cli.models.density:DensityModel",
@@ -35,9 +37,10 @@ def parse_model(text: bytes, path: str) -> Model:
     from importlib import import_module
 
     kind, version = _kind(text, path)
-    if version is None:
+    if version is None and is_reduced(text):
         check_reduced(text, path)
-    else:
+        kind = REDUCED
+    elif version is not None:
         text = open_compiled(text, path, version)
     module, name = MODEL_TYPES[kind].split(":")
     return getattr(import_module(module), name).parse(text, path)

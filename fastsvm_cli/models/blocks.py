@@ -32,12 +32,12 @@ class BlocksModel(OrderedModel):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "BlocksModel":
-        file = OrderedFile(text, path, ())
+        file = OrderedFile(text, path)
         check_falls(file.exact.kernel, path)
-        file.word(b"order")
+        file.body.record("order")
         header = file.exact.header
-        order = file.whole_numbers(header.total_sv, header.total_sv)
-        file.end()
+        order = file.body.whole_numbers(header.total_sv, header.total_sv)
+        file.body.end()
         first = 0
         for size in header.nr_sv or [header.total_sv]:
             if sorted(order[first : first + size]) != list(range(first, first + size)):

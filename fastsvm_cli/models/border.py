@@ -6,8 +6,8 @@ side of the plane through its nearest border sample on which it lies: the sign o
 from array import array
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.header import Header, one_word, read_own_header, real_number, whole_number
+from fastsvm_cli.text.body import read_compiled
+from fastsvm_cli.text.header import Header, real_number, whole_number
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
@@ -45,44 +45,21 @@ class BorderModel(Model):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "BorderModel":
-        header, own, offset, line = read_own_header(text, path, end=b"border", keys=_KEYS)
+        header, own, body = read_compiled(text, path, end="border", keys=_KEYS)
         if header.regression:
-            raise ModelFormatError(path, f"a border of type {header.svm_type} found, expected classes", line)
-
-        def word(key, choices=None):
-            words, at = own[key]
-            return one_word(words, key, path, at, choices)
-
-        def numbers(key, read):
-            words, at = own[key]
-            if len(words) != header.pairs:
-                raise ModelFormatError(path, f"{len(words)} values of '{key}' found, expected {header.pairs}", at)
-            return [read(each, key, path, at) for each in words]
-
-        counts, levels = numbers("nr_border", whole_number), numbers("level", real_number)
+            body.fail(f"a border of type {header.svm_type} found, expected classes", body.at - 1)
+        counts, levels = own.each("nr_border", header.pairs, whole_number), own.each("level", header.pairs, real_number)
         if min(counts, default=0) < 0:
-            raise ModelFormatError(path, "a negative number of border samples found", own["nr_border"][1])
-        local = whole_number(word("local"), "local", path, own["local"][1])
-        if not 1 <= local <= MAX_LOCAL:
-            raise ModelFormatError(path, f"local {local} found, expected 1 to {MAX_LOCAL}", own["local"][1])
-        single = word("precision", ("single", "double")) == "single"
-        features = read_ranges(*own["features"], path, limit=len(text))
-        d, at = len(features), offset
-        samples = []
-        for count, level in zip(counts, levels):
-            rows = array("d")
-            if count and not d:
-                raise ModelFormatError(path, "border samples without features found", own["nr_border"][1])
-            if count:
-                try:
-                    rows, at = _native.parse_numbers(text, at, 2 * count * d, single)
-                except ValueError as error:
-                    what, where = error.args
-                    raise ModelFormatError(path, f"{what} among {2 * count * d} numbers", line + text.count(b"\n", offset, where) + 1) from None
-            samples.append(Samples(level, count, rows))
-        if text[at:] != b"end\n":
-            raise ModelFormatError(path, "text found after the border samples that nr_border announces", line + text.count(b"\n", offset, at) + 1)
-        return cls(header, fingerprint=word("fingerprint"), features=features, samples=samples, local=local, single=single)
+            own.fail("nr_border", "a negative number of border samples found")
+        local = own.whole("local", 1, MAX_LOCAL)
+        single = own.word("precision", ("single", "double")) == "single"
+        features = read_ranges(*own.words("features"), path, limit=len(text))
+        d = len(features)
+        if any(counts) and not d:
+            own.fail("nr_border", "border samples without features found")
+        samples = [Samples(level, count, body.numbers(2 * count * d, single=single)) for count, level in zip(counts, levels)]
+        body.end(after="the border samples that nr_border announces")
+        return cls(header, fingerprint=own.word("fingerprint"), features=features, samples=samples, local=local, single=single)
 
     def to_text(self) -> bytes:
         levels = " ".join(repr(samples.level) for samples in self.samples)

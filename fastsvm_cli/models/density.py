@@ -9,9 +9,10 @@ paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model 
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.header import Header, one_word, read_own_header, real_number
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
+from fastsvm_cli.text.header import Header
 
 _KEYS = ("fingerprint", "weight")
 #: Rows times features, which are held as a dense matrix.
@@ -37,35 +38,27 @@ class DensityModel(Model):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "DensityModel":
-        header, own, offset, line = read_own_header(text, path, end=b"rows", keys=_KEYS)
+        header, own, body = read_compiled(text, path, end="rows", keys=_KEYS)
         if not header.classification or header.nr_class < 2:
-            raise ModelFormatError(path, "a density estimate without two classes found", line)
-        words, at = own["weight"]
-        weight = real_number(one_word(words, "weight", path, at), "weight", path, at)
+            body.fail("a density estimate without two classes found", body.at - 1)
+        weight = own.real("weight")
         fewest = sorted(header.nr_sv)[:2]
         if fewest[0] < 1 or not 0 < weight < sum(fewest):
-            why = f"weight {words[0][:40]} and classes of {fewest[0]} and {fewest[1]} rows found"
-            raise ModelFormatError(path, f"{why}, expected a weight above 0 and below the rows of any two classes", at)
-        rows, fault, _, rest = _native.parse(text, first_line=line + 1, offset=offset, max_rows=header.total_sv)
-        # The line `end` is no row; where it is met among them, rows are missing.
-        if rows.rows < header.total_sv and (fault is None or text[rest:] == b"end\n"):
-            raise ModelFormatError(path, f"{rows.rows} rows found, expected {header.total_sv}", line + 1 + rows.rows)
-        if fault is not None:
-            raise ModelFormatError(path, fault[1], fault[0])
-        if text[rest:] != b"end\n":
-            raise ModelFormatError(path, "text found after the rows that total_sv announces", line + 1 + rows.rows)
+            why = f"weight {own.word('weight')[:40]} and classes of {fewest[0]} and {fewest[1]} rows found"
+            own.fail("weight", f"{why}, expected a weight above 0 and below the rows of any two classes")
+        rows = body.rows(header.total_sv)
+        body.end(after="the rows that total_sv announces")
         labels, first = rows.labels, 0
         for label, count in zip(header.label, header.nr_sv):
             for row in range(first, first + count):
                 if labels[row, 0] != label:
                     why = f"a row of another class than {label} found, which 'nr_sv' announces"
-                    raise ModelFormatError(path, why, line + 1 + row)
+                    raise ModelFormatError(path, why, rows.first_line + row)
             first += count
         features = len(_native.used_indices(rows))
         if rows.rows * features > MOST_CELLS:
             raise ModelFormatError(path, too_many(rows.rows, features))
-        fingerprint = one_word(own["fingerprint"][0], "fingerprint", path, own["fingerprint"][1])
-        return cls(header, fingerprint=fingerprint, weight=weight, rows=rows)
+        return cls(header, fingerprint=own.word("fingerprint"), weight=weight, rows=rows)
 
     def to_text(self) -> bytes:
         head = f"{self.header.lines()}fingerprint {self.fingerprint}\nweight {self.weight!r}\nrows\n"

@@ -2,9 +2,9 @@
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.text.header import KERNEL_TYPES, Header, read_header
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.checksum import REDUCED
+from fastsvm_cli.text.body import Body
+from fastsvm_cli.text.header import KERNEL_TYPES, Header, read_header
 
 
 #: The native core's kernels: LIBSVM's, then those it trains only through a precomputed kernel.
@@ -41,17 +41,11 @@ class ExactModel(Model):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ExactModel":
-        header, _, offset, line = read_header(text, path, end=b"SV")
-        vectors, rest = read_vectors(text, path, header, offset, line)
-        if text.startswith(REDUCED.encode() + b" ", rest) and text.find(b"\n", rest) + 1 == len(text):
-            from fastsvm_cli.models.reduced_set import Origin, ReducedModel
-
-            if header.kernel_type == "rbf":
-                return ReducedModel(header, vectors, path, Origin.parse(text[rest:], header.pairs, path, line + 1 + vectors.rows))
-        if text[rest:].strip():
-            raise ModelFormatError(path, f"text found after the {header.total_sv} support vectors that total_sv announces", line + 1 + vectors.rows)
+        header, vectors, body = read_libsvm(text, path)
+        if text[body.at :].strip():
+            body.fail(f"text found after the {header.total_sv} support vectors that total_sv announces", body.at)
         if header.kernel_type == "precomputed":
-            _check_serials(vectors, path, line + 1)
+            _check_serials(vectors, path, text.count(b"\n", 0, body.at) - vectors.rows + 1)
         return cls(header, vectors, path)
 
     def to_text(self) -> bytes:
@@ -93,22 +87,11 @@ class ExactModel(Model):
         return max(map(int, self.vectors.values), default=0)
 
 
-def read_vectors(text: bytes, path: str, header: Header, offset: int, line: int, more: int = 0) -> "tuple[_native.Chunk, int]":
-    """The support vectors (and `more` rows like them) that stand behind a header's last line, number `line`: (rows, the offset behind them)."""
-    # The last row ends in a line end, or the file was cut off inside it and nothing else would show it.
-    whole = text.rfind(b"\n") + 1
-    body = text if whole == len(text) else text[:whole]
-    wanted = header.total_sv + more
-    vectors, fault, _, rest = _native.parse(
-        body, first_line=line + 1, leading=header.nr_class - 1, offset=offset, max_rows=wanted, leading_name="a coefficient",
-        plain_comments=True,
-    )  # fmt: skip
-    if fault is not None:
-        raise ModelFormatError(path, fault[1], fault[0])
-    if vectors.rows < wanted:
-        where = "the last one is cut off" if whole < len(text) else "the file ends"
-        raise ModelFormatError(path, f"{vectors.rows} support vectors found, expected {wanted}: {where}", line + 1 + vectors.rows)
-    return vectors, rest
+def read_libsvm(text: bytes, path: str) -> "tuple[Header, _native.Chunk, Body]":
+    """The header and the support vectors of a LIBSVM model, and where they end. Raises ModelFormatError."""
+    header, _, offset, _ = read_header(text, path, end=b"SV")
+    body = Body(text, path, offset)
+    return header, body.vectors(header), body
 
 
 def _check_serials(vectors: _native.Chunk, path: str, first_line: int) -> None:

@@ -50,19 +50,21 @@ class GeometryModel(OrderedModel):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "GeometryModel":
-        file = OrderedFile(text, path, ("nr_folded", "nr_points"), sequence=True)
-        header = file.exact.header
-        if not file.exact.kernel.semidefinite:
-            raise ModelFormatError(path, f"a {file.exact.kernel.type} kernel found that is no inner product")
-        count = file.own["nr_points"]
-        file.word(b"points")
-        points = file.whole_numbers(count, file.all_vectors.rows)
-        squared_norm, b_error = (list(file.numbers(header.pairs)) if header.pairs else [] for _ in range(2))
+        file = OrderedFile(text, path, ("nr_folded", "nr_points", "sequence"))
+        pairs, kernel, body = file.exact.pairs, file.exact.kernel, file.body
+        if not kernel.semidefinite:
+            raise ModelFormatError(path, f"a {kernel.type} kernel found that is no inner product")
+        count = file.own.whole("nr_points", 0)
+        body.record("points")
+        points = body.whole_numbers(count, file.vectors.rows)
+        start = body.at
+        squared_norm, b_error = list(body.numbers(pairs)), list(body.numbers(pairs))
         if min(squared_norm + b_error, default=0) < 0:
-            raise ModelFormatError(path, "a negative number found, expected squared norms and errors")
-        b = file.numbers(count * header.pairs) if count * header.pairs else array("d")
-        file.end()
-        return cls(file.exact, file.fingerprint, sequence=file.sequence, all_vectors=file.all_vectors, points=points, b=b, squared_norm=squared_norm, b_error=b_error)
+            body.fail("a negative number found, expected squared norms and errors", start)
+        b = body.numbers(count * pairs)
+        body.end()
+        return cls(file.exact, file.fingerprint, sequence=file.own.word("sequence"), all_vectors=file.vectors, points=points, b=b,
+                   squared_norm=squared_norm, b_error=b_error)
 
     def to_text(self) -> bytes:
         total, pairs = self.header.total_sv, self.pairs

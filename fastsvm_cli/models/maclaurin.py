@@ -5,8 +5,8 @@ from array import array
 from math import comb
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.header import Header, one_word, read_own_header, whole_number
+from fastsvm_cli.text.body import read_compiled
+from fastsvm_cli.text.header import Header
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
@@ -94,95 +94,61 @@ class MaclaurinModel(Model):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "MaclaurinModel":
-        header, own, offset, line = read_own_header(text, path, end=b"expansions", keys=_OWN_KEYS, optional=_OPTIONAL_KEYS)
-
-        def number(key):
-            words, at = own[key]
-            return whole_number(one_word(words, key, path, at), key, path, at)
-
-        for key in ("nr_centers", "nr_expansions", "longest_vector"):
-            if key in own and number(key) < 0:
-                raise ModelFormatError(path, f"{key} {number(key)} found, expected 0 or more", own[key][1])
-        degree = number("maclaurin_degree")
-        if not 0 <= degree <= MAX_DEGREE:
-            raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected 0 to {MAX_DEGREE}", own["maclaurin_degree"][1])
+        header, own, body = read_compiled(text, path, end="expansions", keys=_OWN_KEYS, optional=_OPTIONAL_KEYS)
+        behind = body.at - 1  # the header's last line
+        nr_centers, nr_expansions = own.whole("nr_centers", 0), own.whole("nr_expansions", 0)
+        longest_vector = own.whole("longest_vector", 0) if "longest_vector" in own else 0
+        degree = own.whole("maclaurin_degree", 0, MAX_DEGREE)
         if header.kernel_type == "rbf" and not header.gamma >= 0:
-            raise ModelFormatError(path, f"gamma {header.gamma:g} found, expected 0 or more", line)
+            body.fail(f"gamma {header.gamma:g} found, expected 0 or more", behind)
         kernel_degree = {"rbf": degree, "linear": 1, "polynomial": header.degree}.get(header.kernel_type)
         if kernel_degree is None:
-            raise ModelFormatError(path, f"a {header.kernel_type} kernel found, which has no expansion", line)
+            body.fail(f"a {header.kernel_type} kernel found, which has no expansion", behind)
         if kernel_degree != degree:
-            raise ModelFormatError(path, f"maclaurin_degree {degree} found, expected {kernel_degree}, the kernel's own", own["maclaurin_degree"][1])
-        certified = number("certified") if "certified" in own else 0
-        if certified and not max(degree, 1) <= certified <= degree + 16:
-            raise ModelFormatError(path, f"certified {certified} found, expected {max(degree, 1)} to {degree + 16}", own["certified"][1])
+            own.fail("maclaurin_degree", f"maclaurin_degree {degree} found, expected {kernel_degree}, the kernel's own")
+        certified = own.whole("certified") if "certified" in own else 0
+        if certified:
+            own.whole("certified", max(degree, 1), degree + 16)
         if certified and "longest_vector" not in own:
-            raise ModelFormatError(path, "the header ends without 'longest_vector', which 'certified' needs", line)
-        longest_vector = number("longest_vector") if "longest_vector" in own else 0
+            body.fail("the header ends without 'longest_vector', which 'certified' needs", behind)
         norms = certified - degree + 1 if header.kernel_type == "rbf" else 0
-        single = one_word(own["precision"][0], "precision", path, own["precision"][1], ("single", "double")) == "single"
-        fingerprint = one_word(own["fingerprint"][0], "fingerprint", path, own["fingerprint"][1])
-        features = read_ranges(*own["features"], path, limit=len(text))
+        single = own.word("precision", ("single", "double")) == "single"
+        fingerprint = own.word("fingerprint")
+        features = read_ranges(*own.words("features"), path, limit=len(text))
         d = len(features)
         size = coefficient_count(d, degree)
 
-        at, body_line, body_offset = offset, line, offset
-
-        def fail(why, where):
-            nonlocal body_line, body_offset
-            body_line += text.count(b"\n", body_offset, where)
-            raise ModelFormatError(path, why, body_line + 1)
-
-        def numbers(count, single=False):
-            nonlocal at
-            try:
-                view, at_next = _native.parse_numbers(text, at, count, single)
-            except ValueError as error:
-                what, where = error.args
-                fail(f"{what} among {count} numbers", where)
-            at = at_next
-            return view
-
-        def record(word, fields):
-            nonlocal at
-            stop = text.find(b"\n", at)
-            words = text[at:stop].split()
-            if not words or words[0] != word or len(words) != fields + 1 or not all(w.isdigit() for w in words[1:]):
-                fail(f"'{text[at:stop][:40].decode('ascii', 'replace')}' found, expected '{word.decode()}'", at)
-            at = stop + 1
-            return [int(w[:10]) for w in words[1:]]  # more digits are too many anyway
-
         centers, expansions = [], []
-        for _ in range(number("nr_centers")):
-            record(b"center", 0)
-            start = at
-            largest_norm = numbers(1)[0]
+        for _ in range(nr_centers):
+            body.record("center")
+            start = body.at
+            largest_norm = body.numbers(1)[0]
             if largest_norm < 0:
-                fail(f"{largest_norm:g} found, expected a squared norm", start)
-            centers.append(Center(numbers(d) if d else array("d"), largest_norm))
-        for _ in range(number("nr_expansions")):
-            start = at
-            pair, center = record(b"expansion", 2)
+                body.fail(f"{largest_norm:g} found, expected a squared norm", start)
+            centers.append(Center(body.numbers(d), largest_norm))
+        for _ in range(nr_expansions):
+            start = body.at
+            pair, center = body.record("expansion", 2)
             if pair >= header.pairs or center >= len(centers):
-                fail(f"an expansion of pair {pair} about center {center} found, expected pairs below {header.pairs}, centers below {len(centers)}", start)
+                found = f"an expansion of pair {pair} about center {center} found"
+                body.fail(f"{found}, expected pairs below {header.pairs}, centers below {len(centers)}", start)
             certificate = None
             if certified:
-                record(b"certificate", 0)
-                found = list(numbers(norms + degree + 3))
+                body.record("certificate")
+                found = list(body.numbers(norms + degree + 3))
                 if min(found) < 0:
-                    fail("a negative number found in a certificate", at - 1)
+                    body.fail("a negative number found in a certificate", body.at - 1)
                 certificate = Certificate(found[:norms], found[norms:-2], found[-2], found[-1])
             rank = 0
-            if degree == 2 and text.startswith(b"rank ", at):
-                (rank,) = record(b"rank", 1)
+            if degree == 2 and body.begins_with("rank"):
+                (rank,) = body.record("rank", 1)
                 if not 1 <= rank <= d:
-                    fail(f"rank {rank} found, expected 1 to {d}", at - 1)
-            expansions.append(Expansion(pair, center, numbers(compressed_count(d, rank) if rank else size, single), certificate, rank))
-        record(b"end", 0)
-        if at != len(text):
-            fail("text found after 'end'", at)
+                    body.fail(f"rank {rank} found, expected 1 to {d}", body.at - 1)
+            coefficients = body.numbers(compressed_count(d, rank) if rank else size, single=single)
+            expansions.append(Expansion(pair, center, coefficients, certificate, rank))
+        body.end()
         if len({expansion.pair for expansion in expansions}) != header.pairs:
-            fail("a decision function without an expansion found", at - 1)
+            body.fail("a decision function without an expansion found", len(text) - 1)
         return cls(header, degree=degree, features=features, single=single, fingerprint=fingerprint, centers=centers, expansions=expansions,
                    highest_norm=certified, longest_vector=longest_vector)
 

@@ -3,10 +3,11 @@ its sum cannot change the answer; rows that never stop are evaluated exactly."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.header import one_word, read_own_header, real_number, whole_number
+from fastsvm_cli.text.body import read_compiled
+from fastsvm_cli.text.header import real_number, whole_number
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import seal_compiled
-from fastsvm_cli.models.exact import ExactModel, Kernel, read_vectors
+from fastsvm_cli.models.exact import ExactModel, Kernel
 
 #: Kernels that LIBSVM trains as precomputed ones -> their parameters, as they stand in the line `kernel`.
 OWN_KERNELS = {"exponential": ("gamma",), "normalized_polynomial": ("degree", "gamma", "coef0")}
@@ -76,63 +77,21 @@ class OrderedModel(Model):
 
 
 class OrderedFile:
-    """An ordered model's file, read up to what its kind adds. exact, fingerprint, own: {key: number} of own_keys; extra: the rows behind the support
-    vectors (own["nr_folded"] many), together with them; sequence: the word of that line, where the kind has one; text, at, line: where reading goes on."""
+    """An ordered model's file, read up to what its kind adds. exact, fingerprint; own: of the kind; vectors: the support vectors, then the rows like
+    them that own["nr_folded"] announces, where it is a key of the kind; body: behind them."""
 
-    def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]", sequence: bool = False):
-        header, own, offset, line = read_own_header(text, path, end=b"SV", keys=("fingerprint", *["sequence"] * sequence, *own_keys), optional=("kernel",))
-        self.path, self.text = path, text
-        self.own = {}
-        for key in own_keys:
-            words, at = own[key]
-            self.own[key] = whole_number(one_word(words, key, path, at), key, path, at)
-            if self.own[key] < 0:
-                raise ModelFormatError(path, f"{key} {self.own[key]} found, expected 0 or more", at)
-        words, at = own["fingerprint"]
-        self.fingerprint = one_word(words, "fingerprint", path, at)
-        self.sequence = one_word(own["sequence"][0], "sequence", path, own["sequence"][1]) if sequence else None
-        kernel = _read_kernel(*own["kernel"], path) if "kernel" in own else None
+    def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]" = ()):
+        keys = ("fingerprint", *own_keys)
+        header, self.own, self.body = read_compiled(text, path, end="SV", keys=keys, optional=("kernel",))
+        folded = self.own.whole("nr_folded", 0) if "nr_folded" in self.own else 0
+        self.fingerprint = self.own.word("fingerprint")
+        kernel = _read_kernel(*self.own.words("kernel"), path) if "kernel" in self.own else None
         if (kernel is not None) != (header.kernel_type == "precomputed"):
-            raise ModelFormatError(path, "a line 'kernel' found" if kernel else "the header ends without 'kernel', which a precomputed kernel needs", line)
-        folded = self.own.get("nr_folded", 0)
-        self.all_vectors, self.at = read_vectors(text, path, header, offset, line, folded)
-        vectors = self.all_vectors.select(list(range(header.total_sv))) if folded else self.all_vectors
+            why = "a line 'kernel' found" if kernel else "the header ends without 'kernel', which a precomputed kernel needs"
+            self.body.fail(why, self.body.at - 1)
+        self.vectors = self.body.vectors(header, folded)
+        vectors = self.vectors.select(list(range(header.total_sv))) if folded else self.vectors
         self.exact = ExactModel(header, vectors, path, kernel)
-        self.line = line + self.all_vectors.rows
-
-    def numbers(self, count: int):
-        """The next `count` numbers, whole lines."""
-        try:
-            view, at = _native.parse_numbers(self.text, self.at, count)
-        except ValueError as error:
-            what, where = error.args
-            raise ModelFormatError(self.path, f"{what} among {count} numbers", self._line_of(where)) from None
-        self.at = at
-        return view
-
-    def whole_numbers(self, count: int, limit: int) -> "list[int]":
-        """The next `count` numbers, each of them whole, 0 or more, and below `limit`."""
-        start = self.at
-        view = self.numbers(count) if count else ()
-        for value in view:
-            if not (0 <= value < limit and value == int(value)):
-                raise ModelFormatError(self.path, f"{value:g} found, expected a whole number below {limit}", self._line_of(start))
-        return [int(value) for value in view]
-
-    def word(self, word: bytes) -> None:
-        """The next line, which must be this word."""
-        stop = self.text.find(b"\n", self.at)
-        if self.text[self.at : stop].strip(b" \t") != word:
-            raise ModelFormatError(self.path, f"'{self.text[self.at : stop][:40].decode('ascii', 'replace')}' found, expected '{word.decode()}'", self._line_of(self.at))
-        self.at = stop + 1
-
-    def end(self) -> None:
-        self.word(b"end")
-        if self.at != len(self.text):
-            raise ModelFormatError(self.path, "text found after 'end'", self._line_of(self.at))
-
-    def _line_of(self, offset: int) -> int:
-        return self.text.count(b"\n", 0, offset) + 1
 
 
 def _read_kernel(words: "list[str]", line: int, path: str) -> Kernel:

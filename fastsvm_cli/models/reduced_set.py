@@ -4,7 +4,7 @@ LIBSVM's readers stop before that line."""
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.text.header import line_words, real_number, whole_number
 from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.exact import ExactModel, read_libsvm
 
 
 
@@ -49,6 +49,13 @@ class ReducedModel(ExactModel):
         starts = vectors.indptr
         self._longest = max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0)
         self._weight = None
+
+    @classmethod
+    def parse(cls, text: bytes, path: str) -> "ReducedModel":
+        header, vectors, body = read_libsvm(text, path)
+        if not (body.begins_with(REDUCED) and text.find(b"\n", body.at) + 1 == len(text) and header.kernel_type == "rbf"):
+            body.fail(f"text found after the {header.total_sv} support vectors that total_sv announces", body.at)
+        return cls(header, vectors, path, Origin.parse(text[body.at :], header.pairs, path, text.count(b"\n", 0, body.at) + 1))
 
     @property
     def fingerprint(self) -> str:

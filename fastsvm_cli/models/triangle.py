@@ -31,9 +31,9 @@ class TriangleModel(OrderedModel):
     def parse(cls, text: bytes, path: str) -> "TriangleModel":
         file = OrderedFile(text, path, ("nr_lists",))
         check_falls(file.exact.kernel, path)
-        file.word(b"pivots")
-        pivots = file.whole_numbers(file.own["nr_lists"], file.exact.header.total_sv)
-        file.end()
+        file.body.record("pivots")
+        pivots = file.body.whole_numbers(file.own.whole("nr_lists", 0), file.exact.header.total_sv)
+        file.body.end()
         return cls(file.exact, file.fingerprint, pivots=pivots)
 
     def to_text(self) -> bytes:

@@ -47,10 +47,15 @@ def seal_reduced(text: bytes) -> bytes:
     return text + b" " + fingerprint(text + b" ").encode() + b"\n"
 
 
+def is_reduced(text: bytes) -> bool:
+    """Whether the file of a LIBSVM model ends as a reduced set's does."""
+    return text.startswith(REDUCED.encode() + b" ", _last_line(text))
+
+
 def check_reduced(text: bytes, path: str) -> None:
-    """Raise ModelFormatError if the file of a LIBSVM model ends as a reduced set's does, and is not what was written."""
-    start = text.rfind(b"\n", 0, -1) + 1
-    if text[start : start + 80].split()[:2] != [REDUCED.encode(), b"2"]:
+    """Raise ModelFormatError if the file of a reduced set is not what was written."""
+    start = _last_line(text)
+    if text[start : start + 80].split()[1:2] != [b"2"]:
         return
     line = text.count(b"\n", 0, start) + 1
     text = _with_line_feeds(text)
@@ -59,6 +64,10 @@ def check_reduced(text: bytes, path: str) -> None:
         raise ModelFormatError(
             path, f"{_CHANGED}, or delete this line to use the file as a LIBSVM model and no more", line
         )
+
+
+def _last_line(text: bytes) -> int:
+    return text.rfind(b"\n", 0, -1) + 1
 
 
 def _with_line_feeds(text: bytes) -> bytes:

@@ -111,16 +111,6 @@ def line_words(line: bytes, path: str, number: int) -> "list[str]":
     return text.split()
 
 
-def read_own_header(text: bytes, path: str, *, end: bytes, keys, optional=()) -> "tuple[Header, dict, int, int]":
-    """As read_header, for a file of ours, whose first line, which says the kind, was read. keys: of this kind, all there;
-    optional: of this kind, too."""
-    header, own, offset, line = read_header(text, path, end=end, own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2)
-    for key in keys:
-        if key not in own:
-            raise ModelFormatError(path, f"the header ends without '{key}'", line)
-    return header, own, offset, line
-
-
 def is_header_key(word: str) -> bool:
     """Whether a line of LIBSVM's header may begin with this word."""
     return word in _READERS
