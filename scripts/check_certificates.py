@@ -43,10 +43,9 @@ def combine(kernel, coefficients, header):
         return [coefficients[:, 0] @ kernel - header.rho[0]]
     starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
     values = []
-    for i in range(header.nr_class):
-        for j in range(i + 1, header.nr_class):
-            a, b = slice(starts[i], starts[i + 1]), slice(starts[j], starts[j + 1])
-            values.append(coefficients[a, j - 1] @ kernel[a] + coefficients[b, i] @ kernel[b] - header.rho[len(values)])
+    for pair, i, j in header.class_pairs:
+        a, b = slice(starts[i], starts[i + 1]), slice(starts[j], starts[j + 1])
+        values.append(coefficients[a, j - 1] @ kernel[a] + coefficients[b, i] @ kernel[b] - header.rho[pair])
     return values
 
 
@@ -54,7 +53,7 @@ def main(test_file, exact_file, *compiled_files):
     exact = load_model(exact_file)
     chunks = list(read_chunks(test_file))
     columns = np.unique(np.concatenate([np.asarray(c.indices) for c in [exact.vectors, *chunks]]))
-    x, coefficients = dense(exact.vectors, columns), np.asarray(exact.vectors.labels).astype(np.longdouble)
+    x, coefficients = dense(exact.vectors, columns), np.asarray(exact.vectors.leading).astype(np.longdouble)
     work = [(part, x, coefficients, exact.header) for chunk in chunks for part in np.array_split(dense(chunk, columns), max(1, chunk.rows // 250))]
     with multiprocessing.Pool() as pool:
         truth = np.concatenate(pool.map(exact_values, work, chunksize=1))

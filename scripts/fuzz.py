@@ -322,7 +322,7 @@ class Data:
                 for chunk in read_chunks(path, size=size, **options):
                     starts = chunk.indptr.tolist()
                     entries = list(zip(chunk.indices.tolist(), chunk.values.tolist()))
-                    labels, norms = chunk.labels.tolist() or [[]] * chunk.rows, chunk.squared_norms.tolist()
+                    labels, norms = chunk.leading.tolist() or [[]] * chunk.rows, chunk.squared_norms.tolist()
                     rows += [(y, entries[a:b], norm) for y, a, b, norm in zip(labels, starts, starts[1:], norms)]
             except FastsvmError as error:
                 fault, refused = str(error), error
@@ -375,15 +375,15 @@ class Numbers:
             if len(refused.args) != 2:
                 raise
         if text.endswith(b"\n"):
-            leading, rows = rng.choice((0, 1, 2, 3)), rng.choice((-1, 0, 1, 2, 1000))
+            leading_count, rows = rng.choice((0, 1, 2, 3)), rng.choice((-1, 0, 1, 2, 1000))
             dense = rng.random() < 0.3
             chunk, fault, _, at = _native.parse(
-                text, offset=rng.randrange(len(text) + 1), leading=1 if dense else leading, dense=dense,
+                text, offset=rng.randrange(len(text) + 1), leading_count=1 if dense else leading_count, dense=dense,
                 delimiter=rng.choice(",; \t#"), max_rows=-1 if dense else rows, fields=rng.choice((-1, 0, 1, 2)),
                 leading_name="a coefficient", plain_comments=rng.random() < 0.5,
             )  # fmt: skip
             if chunk.rows:
-                again, wrong, _, _ = _native.parse(_native.format_rows(chunk), leading=1 if dense else leading)
+                again, wrong, _, _ = _native.parse(_native.format_rows(chunk), leading_count=1 if dense else leading_count)
                 if wrong is not None or again.values.tolist() != chunk.values.tolist():
                     raise AssertionError(f"rows not read back as written: {wrong}")
             if fault is not None:

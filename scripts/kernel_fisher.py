@@ -71,7 +71,7 @@ def model_text(y, labels, a, b, kernel_lines, vectors):
 
 def rbf_model_text(chunk, gamma, method, ridge):
     """A model of all rows of a chunk."""
-    y, labels = classes_of(np.asarray(chunk.labels)[:, 0])
+    y, labels = classes_of(np.asarray(chunk.leading)[:, 0])
     x = dense(chunk, chunk.max_index)
     a, b = fit(kernel_matrix(Kernel("rbf", gamma), x, x), y, method, ridge)
     vectors = [line.partition(b" ")[2] for line in _native.format_rows(chunk).split(b"\n")]

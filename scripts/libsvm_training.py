@@ -33,8 +33,8 @@ def dense(chunk, d):
 
 
 def as_chunk(x, y):
-    """Rows of a matrix as they stand in a file, every digit kept."""
-    return _native.parse("".join(" ".join([f"{label:g}", *(f"{j}:{v!r}" for j, v in enumerate(row, 1) if v)]) + "\n" for label, row in zip(y, x.tolist())).encode())[0]
+    """Rows x (n, d) with their labels y (n) as a chunk."""
+    return _native.Chunk.from_dense(np.asarray(y, float), x)
 
 
 def distances(x, z):

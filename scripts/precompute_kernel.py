@@ -41,7 +41,7 @@ def main():
         for row in range(chunk.rows):
             serial += 1
             values = [value for column in columns for value in machine.kernel_row(chunk, row, column)]
-            label = chunk.labels[row, 0]
+            label = chunk.leading[row, 0]
             print(f"{int(label) if label == int(label) else label!r} 0:{serial} " + " ".join(f"{at}:{value!r}" for at, value in enumerate(values, 1)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastsvm_cli import read_chunks
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
-from fastsvm_cli.compilers.feature_space import inner_products, matrix
+from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, kernel_times
 from fastsvm_cli.models import load_model
 
@@ -32,7 +32,7 @@ def read(path):
     chunks = list(read_chunks(str(path)))
     columns = np.unique(np.concatenate([np.asarray(c.indices) for c in chunks]))
     x = np.vstack([matrix(c, columns)[0].toarray() for c in chunks])
-    return x, np.concatenate([np.asarray(c.labels)[:, 0] for c in chunks]), columns
+    return x, np.concatenate([np.asarray(c.leading)[:, 0] for c in chunks]), columns
 
 
 class Test:
@@ -42,10 +42,10 @@ class Test:
 
     def __init__(self, model, x, y, trained=None):
         self.model, self.y = model, y
-        self.problem = Problem(merge_duplicates(model)[0])
+        self.problem = Problem(FeatureSpace(merge_duplicates(model)[0]))
         self.rows = self._of(*x)
         self.exact = self.decision_values(*self.rows)
-        self.at_vectors = inner_products(model, model.vectors)[0][:, 0]
+        self.at_vectors = FeatureSpace(model).at_support_vectors[0][:, 0]
         self.trained = (self._of(*trained[0]), trained[1]) if trained else None
 
     def _of(self, x, columns):

@@ -73,7 +73,7 @@ class Problem:
             order = np.random.default_rng(0).permutation(self.train.rows)
             most = len(order) * 4 // 5
             self.train, self.test = self.train.select(np.sort(order[:most]).tolist()), self.train.select(np.sort(order[most:]).tolist())
-        self.y = np.asarray(self.test.labels)[:, 0]
+        self.y = np.asarray(self.test.leading)[:, 0]
         self.model = load_model(str(options.models / self.given)) if self.given else train(self.train, self.gamma, self.cost)
         self.labels = predicted(self.model, self.test)[0]
         total = self.test.rows  # few rows are taken again and again: a call costs as much as dozens of them
@@ -117,7 +117,7 @@ def train(rows, gamma, cost, probability=False):
     x = scipy.sparse.csr_matrix((np.array(rows.values), np.array(rows.indices) - 1, np.array(rows.indptr)))
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "model")
-        svm_save_model(path, svm_train(svm_problem(np.array(rows.labels)[:, 0], x), f"-q -m 1000 -g {gamma} -c {cost} -b {int(probability)}"))
+        svm_save_model(path, svm_train(svm_problem(np.array(rows.leading)[:, 0], x), f"-q -m 1000 -g {gamma} -c {cost} -b {int(probability)}"))
         return load_model(path)
 
 
@@ -283,7 +283,7 @@ def density(options):
 
 def estimated(problem, model, bandwidth, weight):
     """Labels of the test rows by the density estimates that the border model is of: per pair of classes, voted as LIBSVM votes."""
-    header, y = model.header, np.asarray(problem.train.labels)[:, 0]
+    header, y = model.header, np.asarray(problem.train.leading)[:, 0]
     x, z = (matrix(rows, np.array(model.features))[0].toarray() for rows in (problem.train, problem.test))
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
     decisions.resize(len(z))

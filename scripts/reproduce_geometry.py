@@ -68,7 +68,7 @@ def problem(options, name, scaling):
 def features(data_dir, name, scaling):
     """Rows and labels, 1 or -1, from the scaled file; measured ones of haberman alone."""
     rows = read_rows(os.path.join(data_dir, f"{name}_scale"))
-    x, y = dense(rows, rows.max_index), np.asarray(rows.labels)[:, 0]
+    x, y = dense(rows, rows.max_index), np.asarray(rows.leading)[:, 0]
     if scaling != "[-1, 1]":
         x = (x + 1) / 2
     if scaling == MEASURED:
@@ -213,7 +213,7 @@ class Embedding:
 
 def embedding(problem, ordered):
     d = problem.x.shape[1]
-    return Embedding(problem.model, dense(ordered.all_vectors.select(ordered.points), d), dense(problem.model.vectors, d), np.asarray(problem.model.vectors.labels)[:, 0], problem.x)
+    return Embedding(problem.model, dense(ordered.all_vectors.select(ordered.points), d), dense(problem.model.vectors, d), np.asarray(problem.model.vectors.leading)[:, 0], problem.x)
 
 
 # ---- figure 2
@@ -222,7 +222,7 @@ def embedding(problem, ordered):
 def reduced_set_errors(problem, ordered):
     """Wrong guesses of (37), (38) with the first k points, b as in footnote 12: (points)."""
     d = problem.x.shape[1]
-    points, x, a = dense(ordered.all_vectors.select(ordered.points), d), dense(problem.model.vectors, d), np.asarray(problem.model.vectors.labels)[:, 0]
+    points, x, a = dense(ordered.all_vectors.select(ordered.points), d), dense(problem.model.vectors, d), np.asarray(problem.model.vectors.leading)[:, 0]
     inside = np.abs(a) < problem.c * (1 - 1e-9)
     errors = []
     for k in range(1, len(points) + 1):
@@ -318,7 +318,7 @@ def table_4(options):
         for scaling in scalings(options, name):
             say(f"{name} {scaling}")
             of = problem(options, name, scaling)
-            a = np.abs(np.asarray(of.model.vectors.labels)[:, 0])
+            a = np.abs(np.asarray(of.model.vectors.leading)[:, 0])
             for i, fold in enumerate((True, False)):
                 sgma = [of.ordered("sgma", fold, options.seed + j) for j in range(SEEDS)]
                 drawn = np.array([first_settled(ordered, of.rows) for ordered in sgma])

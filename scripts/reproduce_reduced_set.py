@@ -31,6 +31,7 @@ import svm_predict
 from reduced_set_data import LARGE, SETS, read, train
 
 from fastsvm_cli import _native
+from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order
 from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, finish, kernel_times, place, shares
@@ -150,7 +151,7 @@ def starts(options):
     rows = np.random.default_rng(0).permutation(len(y))[:400]
     for gamma in (0.25, 0.5, 1, 2, 4, 10):
         model = train(x[rows], y[rows], gamma, 1)
-        problem = Problem(merge_duplicates(model)[0])
+        problem = Problem(FeatureSpace(merge_duplicates(model)[0]))
         part, rests = problem.parts[0], []
         for kind in kinds:
             rng = np.random.default_rng(1)
@@ -211,7 +212,7 @@ def dlib_reduced2(problem, count, seed=0):
 def rivals(options):
     print(f"{'model':<12} {'vectors':>8} {'method':<24} {'distance':>10} {'seconds':>8}")
     for name, file, numbers in (("a9a", "a9a_g0.01_c1", (30, 100)), ("a9a, g 0.1", "a9a_g0.1_c1", (100,)), ("ijcnn1", "ijcnn1_g0.05_c1", (30, 89)), ("u20", "u20_g0.1_c1", (100,))):
-        problem = Problem(merge_duplicates(load_model(str(options.models / f"{file}.model")))[0])
+        problem = Problem(FeatureSpace(merge_duplicates(load_model(str(options.models / f"{file}.model")))[0]))
         for count in numbers:
             greedy = lambda: problem.parts[0].x[shares(problem, count)[0]]
             for method, make in (

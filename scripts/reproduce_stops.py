@@ -148,7 +148,7 @@ class Problem:
         train, test, c, gamma = RBF[self.name]
         chunks = [read_rows(os.path.join(data_dir, file)) for file in (train, test) if file]
         d = max(chunk.max_index for chunk in chunks)
-        pairs = [(dense(chunk, d), np.asarray(chunk.labels)[:, 0].copy()) for chunk in chunks]
+        pairs = [(dense(chunk, d), np.asarray(chunk.leading)[:, 0].copy()) for chunk in chunks]
         if test is None:
             ((x, y),) = pairs
             order = np.random.default_rng(1).permutation(len(x))

@@ -51,8 +51,8 @@ class Set:
     def __init__(self, name, note, train, test):
         self.name, self.note = name, note
         self.d = max(train.max_index, test.max_index)
-        self.x, self.y = dense(train, self.d), np.asarray(train.labels)[:, 0].copy()
-        self.test, self.z, self.truth = test, dense(test, self.d), np.asarray(test.labels)[:, 0].copy()
+        self.x, self.y = dense(train, self.d), np.asarray(train.leading)[:, 0].copy()
+        self.test, self.z, self.truth = test, dense(test, self.d), np.asarray(test.leading)[:, 0].copy()
         self.classes = np.unique(self.y)
 
 
@@ -127,7 +127,7 @@ def vectors_of(models):
 def accuracy(models, data, rows):
     """Of the class whose decision value is largest."""
     values = np.array([predicted(model, rows)[1][:, 0] * model.header.label[0] for model in models])
-    return f"{100 * np.mean(data.classes[values.argmax(0)] == np.asarray(rows.labels)[:, 0]):.2f}"
+    return f"{100 * np.mean(data.classes[values.argmax(0)] == np.asarray(rows.leading)[:, 0]):.2f}"
 
 
 # ---- counted by the program
@@ -222,7 +222,7 @@ class ByVector:
         self.per_row = 0  # of "by vector": (rows), once there are some
 
     def add(self, model, pivots, z, variants=False):
-        x, a = dense(model.vectors, self.d), np.asarray(model.vectors.labels)[:, 0]
+        x, a = dense(model.vectors, self.d), np.asarray(model.vectors.leading)[:, 0]
         self.all += len(z) * len(x)
         to_pivots, between = distances(z, x[pivots]), distances(x[pivots], x)
         per_row = np.zeros(len(z), int)

@@ -653,7 +653,7 @@ def benchmark_truth(exact, chunk):
     x, z = (np.zeros((part.rows, len(columns)), EXTENDED) for part in both)
     for to, part in zip((x, z), both):
         to[np.repeat(np.arange(part.rows), np.diff(part.indptr)), np.searchsorted(columns, part.indices)] = part.values
-    coef = np.asarray(exact.vectors.labels)[:, 0].astype(EXTENDED)
+    coef = np.asarray(exact.vectors.leading)[:, 0].astype(EXTENDED)
     squares, gamma = (x**2).sum(axis=1), EXTENDED(exact.header.gamma)
     return np.array([coef @ np.exp(-gamma * (squares - 2 * (x[:, row != 0] @ row[row != 0]) + row @ row)) for row in z]) - exact.header.rho[0]
 

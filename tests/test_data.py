@@ -42,7 +42,7 @@ def all_threads_again():
 
 def rows_in(chunk):
     """[(first number or None, [(index, value)])]"""
-    labels, starts, indices, values = (view.tolist() for view in (chunk.labels, chunk.indptr, chunk.indices, chunk.values))
+    labels, starts, indices, values = (view.tolist() for view in (chunk.leading, chunk.indptr, chunk.indices, chunk.values))
     assert len(starts) == chunk.rows + 1 and starts[0] == 0 and starts[-1] == len(indices) == len(values)
     return [(labels[r][0] if labels[r] else None, list(zip(indices[a:b], values[a:b]))) for r, (a, b) in enumerate(zip(starts, starts[1:]))]
 
@@ -95,7 +95,7 @@ def test_a_row_is_a_label_and_its_entries():
     chunk, fault, _, consumed = _native.parse(b"-1 1:0.5 7:-2e1\n2.5 3:4\n")
     assert fault is None and consumed == 24
     assert rows_in(chunk) == [(-1.0, [(1, 0.5), (7, -20.0)]), (2.5, [(3, 4.0)])]
-    assert chunk.rows == len(chunk) == 2 and chunk.leading == 1 and chunk.max_index == 7 and chunk.first_line == 1
+    assert chunk.rows == len(chunk) == 2 and chunk.leading_count == 1 and chunk.max_index == 7 and chunk.first_line == 1
     assert chunk.squared_norms.tolist() == [0.25 + 400, 16.0]
 
 
@@ -292,11 +292,11 @@ def test_an_empty_line_of_unlabelled_data_is_the_zero_vector(file):
 
 
 def test_several_numbers_may_lead_a_row_as_in_a_model():
-    chunk, fault, _, _ = _native.parse(b"1 -0.5 2e1 3:4\n0 0 0\n1 2 3:4\n", leading=3)
-    assert chunk.labels.tolist() == [[1.0, -0.5, 20.0], [0.0, 0.0, 0.0]] and chunk.leading == 3
+    chunk, fault, _, _ = _native.parse(b"1 -0.5 2e1 3:4\n0 0 0\n1 2 3:4\n", leading_count=3)
+    assert chunk.leading.tolist() == [[1.0, -0.5, 20.0], [0.0, 0.0, 0.0]] and chunk.leading_count == 3
     assert fault[0] == 3 and fault[1].startswith("'3:4' found, expected ")
-    assert _native.parse(b"1 2\n", leading=3, leading_name="a coefficient")[1] == (1, "the end of the line found, expected a coefficient")
-    assert _native.parse(b"\n", leading=3, leading_name="a coefficient")[1] == (1, "a blank line found, expected a coefficient")
+    assert _native.parse(b"1 2\n", leading_count=3, leading_name="a coefficient")[1] == (1, "the end of the line found, expected a coefficient")
+    assert _native.parse(b"\n", leading_count=3, leading_name="a coefficient")[1] == (1, "a blank line found, expected a coefficient")
 
 
 def test_parsing_starts_at_an_offset_and_stops_after_the_rows_wanted():
@@ -471,8 +471,8 @@ def test_no_numbers_are_an_empty_line():
 def test_rows_are_written_as_they_are_read():
     text = b"1 1:0.5 7:-20\n-2.5\n0.1 0:1e-310 2147483647:1e+300\n"
     assert _native.format_rows(_native.parse(text)[0]) == text
-    assert _native.format_rows(_native.parse(b"1:2 3:4\n\n", leading=0)[0]) == b"1:2 3:4\n\n"
-    assert _native.format_rows(_native.parse(b"1 -2 3:4\n5 6\n", leading=2)[0]) == b"1 -2 3:4\n5 6\n"
+    assert _native.format_rows(_native.parse(b"1:2 3:4\n\n", leading_count=0)[0]) == b"1:2 3:4\n\n"
+    assert _native.format_rows(_native.parse(b"1 -2 3:4\n5 6\n", leading_count=2)[0]) == b"1 -2 3:4\n5 6\n"
 
 
 # ---- the same rows, however the text is cut up
@@ -533,7 +533,7 @@ def test_rows_and_faults_are_those_of_a_plain_reader_at_every_chunk_size(file, t
 
 def fingerprint(text, **options):
     chunk, fault, fields, consumed = _native.parse(text, **options)
-    views = [bytes(view) for view in (chunk.labels, chunk.indptr, chunk.indices, chunk.values, chunk.squared_norms)]
+    views = [bytes(view) for view in (chunk.leading, chunk.indptr, chunk.indices, chunk.values, chunk.squared_norms)]
     return views, chunk.rows, chunk.max_index, fault, fields
 
 
@@ -598,7 +598,7 @@ def test_rows_are_those_of_sklearn(file):
         at = 0
         for chunk in read_chunks(str(file(text)), size=size):
             part = expected[at : at + chunk.rows]
-            assert np.array_equal(np.asarray(chunk.labels)[:, 0], labels[at : at + chunk.rows])
+            assert np.array_equal(np.asarray(chunk.leading)[:, 0], labels[at : at + chunk.rows])
             assert np.array_equal(np.asarray(chunk.indptr), part.indptr) and np.array_equal(np.asarray(chunk.indices), part.indices)
             assert np.array_equal(np.asarray(chunk.values), part.data)
             at += chunk.rows

@@ -271,7 +271,7 @@ def test_the_file_reads_back():
         and model.header.label == [2, 1, 4]
         and model.header.nr_sv == [2, 2, 3]
     )
-    assert np.asarray(model.rows.labels)[:, 0].tolist() == [2, 2, 1, 1, 4, 4, 4]
+    assert np.asarray(model.rows.leading)[:, 0].tolist() == [2, 2, 1, 1, 4, 4, 4]
     chunk = parse(some_rows(np.random.default_rng(4), 9, 3))
     assert np.array_equal(values(parse_model(text.replace(b"\n", b"\r\n"), "m"), chunk), values(model, chunk))
 

@@ -148,7 +148,7 @@ def test_such_a_byte_in_every_row_is_one_error_and_the_output_stays(fastsvm, tmp
 def test_a_delimiter_may_be_any_of_them_that_ends_no_line(tmp_path):
     (tmp_path / "data").write_bytes(b"1\v2\v3\r\n4\v5\v6\n")
     (chunk,) = read_chunks(str(tmp_path / "data"), dense=True, delimiter="\v")
-    assert chunk.labels.tolist() == [[1], [4]] and list(chunk.values) == [2, 3, 5, 6]
+    assert chunk.leading.tolist() == [[1], [4]] and list(chunk.values) == [2, 3, 5, 6]
 
 
 # ---- the tables

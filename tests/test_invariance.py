@@ -8,12 +8,12 @@ from evaluation import decide, parse, values
 from oracles import random_machine
 from reducing import as_rows
 
-from fastsvm_cli.compilers import reduced_set
 from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.border.compile import compile_border
 from fastsvm_cli.compilers.clusters import clusters_of
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.errors import ModelFormatError
@@ -90,7 +90,7 @@ def test_reduce_takes_the_same_steps_in_units_that_change_no_digit(monkeypatch, 
     machine.coef = np.abs(machine.coef) if method == "fixed-point" else machine.coef
     one, other = (reduced(each, **METHODS[method]).model for each in (machine, changed(machine, scale, 0.0)))
     np.testing.assert_array_equal(numbers(other.vectors, 3), scale * numbers(one.vectors, 3))
-    np.testing.assert_array_equal(np.asarray(other.vectors.labels), np.asarray(one.vectors.labels))
+    np.testing.assert_array_equal(np.asarray(other.vectors.leading), np.asarray(one.vectors.leading))
 
 
 @pytest.mark.parametrize("scale", POWERS)

@@ -272,7 +272,7 @@ def test_a_trained_model_is_read_and_gives_libsvms_values(trained, svm_type, ker
     assert isinstance(model, ExactModel) and (model.header.svm_type, model.header.kernel_type) == (svm_type, kernel)
     assert model.header.total_sv == model.vectors.rows == theirs.get_nr_sv() and model.header.nr_class == theirs.get_nr_class()
     assert model.header.label == (theirs.get_labels() if model.header.classification else None)
-    assert model.vectors.leading == model.header.nr_class - 1 and model.pairs == classes * (classes - 1) // 2
+    assert model.vectors.leading_count == model.header.nr_class - 1 and model.pairs == classes * (classes - 1) // 2
     expected = [libsvm_values(theirs, row, model.pairs) for row in libsvm_rows(ROWS)]
     assert values_of(model, [ROWS]) == pytest.approx(np.array(expected), rel=1e-9, abs=1e-9)
 
@@ -285,7 +285,7 @@ def test_an_exact_model_is_written_with_the_same_numbers_for_libsvm_too(trained,
     again = parse_model(text, "again")
     assert again.to_text() == text
     assert vars(again.header) == vars(model.header)
-    for view in ("labels", "indptr", "indices", "values", "squared_norms"):
+    for view in ("leading", "indptr", "indices", "values", "squared_norms"):
         assert getattr(again.vectors, view).tolist() == getattr(model.vectors, view).tolist()
     assert len(text) <= path.stat().st_size
     for ours, theirs in zip(text.split(), path.read_bytes().split(), strict=True):
@@ -335,7 +335,7 @@ def hand(*changes):
 
 def test_the_hand_made_model_is_read():
     model = parse_model(hand(), "m")
-    assert model.vectors.labels.tolist() == [[0.5, 1], [0.25, 0], [-0.75, 1], [-1, -0.5]]
+    assert model.vectors.leading.tolist() == [[0.5, 1], [0.25, 0], [-0.75, 1], [-1, -0.5]]
     assert model.vectors.indices.tolist() == [1, 3, 2, 1, 4, 0] and model.header.rho == [0.25, -0.5, 0.125] and model.path == "m"
     assert model.to_text() == hand()
 

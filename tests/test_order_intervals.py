@@ -67,7 +67,7 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
     exact = exact_model(machine)
     everything = [*machine.vectors, *vectors]
     text = "".join(oracles.row_text(" ".join(["0"] * machine.coef.shape[1]), row) + "\n" for row in everything)
-    all_vectors = _native.parse(text.encode(), leading=machine.coef.shape[1])[0]
+    all_vectors = _native.parse(text.encode(), leading_count=machine.coef.shape[1])[0]
     out = _native.Decisions(exact.pairs, True)
     exact.evaluator.fast_values(all_vectors.select(points), out)
     b = np.array(out.value) + np.array(machine.rho)

@@ -138,7 +138,7 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
         assert said == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), rel=0.006)
     else:
         assert first[3].startswith(f"labels that differ on {test}: {np.sum(a != b)} of {len(a)} (") and np.any(a != b)
-        y = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
+        y = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
         assert f"({np.sum(b == y)}/{len(y)})" in first[4].split(";")[0] and f"({np.sum(a == y)}/{len(y)})" in first[4].split(";")[1]
     warned = "Warning: values are off by " if name == "waves" else "Warning: "
     assert done.err == "" or (done.err.startswith(warned) and done.err.count("\n") == 1)

@@ -7,7 +7,8 @@ from oracles import Machine, random_machine
 from reducing import Dense, INITS, OPTIMIZERS, TYPES, as_rows, exact_model, machine_of, members, reduce, some_machine, split
 from scipy.optimize import approx_fprime
 
-from fastsvm_cli.compilers import placement, reduced_set
+from fastsvm_cli.compilers.feature_space import FeatureSpace
+from fastsvm_cli.compilers.reduced_set import compile as reduced_set, placement
 from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, shares
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -34,7 +35,7 @@ def least_distance(machine, z):
 @pytest.mark.parametrize("svm_type, classes, counts", [("c_svc", 2, [4]), ("nu_svr", 2, [3]), ("c_svc", 3, [2, 3, 1]), ("c_svc", 4, [2, 0, 3, 1])])
 def test_the_gradient_is_that_of_the_least_distance(svm_type, classes, counts):
     machine = some_machine(8, svm_type, classes, n=24, d=3)
-    problem, rng = Problem(exact_model(machine)), np.random.default_rng(8)
+    problem, rng = Problem(FeatureSpace(exact_model(machine))), np.random.default_rng(8)
     for _ in range(3):
         z = z_of(problem, rng, counts)
         fit = Fit(problem, z, gradient=True)
@@ -53,7 +54,7 @@ def test_the_gradient_is_that_of_the_least_distance(svm_type, classes, counts):
 
 def test_the_gradient_is_equation_7():
     machine = some_machine(9, n=20, d=3)
-    problem = Problem(exact_model(machine))
+    problem = Problem(FeatureSpace(exact_model(machine)))
     z = z_of(problem, np.random.default_rng(9), [4])
     fit = Fit(problem, z, gradient=True)
     x, (z,), alpha, beta = oracles.dense(machine.vectors, [1, 2, 3]), z, machine.coef[:, 0], fit.beta[0][:, 0]
@@ -329,7 +330,7 @@ def test_greedy_selection_takes_what_a_dense_computation_takes(svm_type, classes
     least = [(min(gain for gain, _ in part[: at + 1]), s) for s, part in enumerate(picks) for at in range(len(part))]
     wanted = [s for _, s in sorted(least, key=lambda pair: -pair[0])[:8]]
     expected = [[row for _, row in part[: wanted.count(s)]] for s, part in enumerate(picks)]
-    assert shares(Problem(exact_model(machine)), 8) == expected
+    assert shares(Problem(FeatureSpace(exact_model(machine))), 8) == expected
     small = machine_of(reduce(machine, 8, finishing=False))
     x, z = (oracles.dense(rows, machine.features).astype(float) for rows in (machine.vectors, small.vectors))
     nearest = np.abs(x[None] - z[:, None]).max(axis=2)

@@ -168,6 +168,6 @@ def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, s
     fastsvm("predict", "-q", "--values", "rows", "reduced", "values")
     values = np.loadtxt(tmp_path / "values")[:, 1]
     z = dense(reduced.vectors, 4) - (seen.problem.origin if shift else 0)
-    beta = np.asarray(reduced.vectors.labels)
+    beta = np.asarray(reduced.vectors.leading)
     np.testing.assert_allclose(seen.reduced(z, beta)(*seen.rows), values, atol=1e-6)
     assert seen.see(z)[1:3] == (np.mean((values > 0) != (exact > 0)), np.mean((values > 0) == (y[100:] > 0)))

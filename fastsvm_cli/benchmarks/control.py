@@ -23,7 +23,7 @@ def subsample_control(exact: Answers, train_file: str, target: float, folder: st
     header = exact.model.header
     if header.svm_type != "c_svc" or header.kernel_type == "precomputed":
         raise ModelFormatError(exact.model.path, f"a {header.svm_type} model with a {header.kernel_type} kernel found, expected c_svc and LIBSVM's own kernel: only that is trained again")
-    cost = cost or float(np.max(np.abs(np.asarray(exact.model.vectors.labels)), initial=0.0)) or 1.0
+    cost = cost or float(np.max(np.abs(np.asarray(exact.model.vectors.leading)), initial=0.0)) or 1.0
     labels, rows = libsvm_problem(read_chunks(train_file))
     if not rows:
         raise FileError(train_file, "no rows found, expected some to train on")

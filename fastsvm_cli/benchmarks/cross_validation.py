@@ -20,7 +20,7 @@ class Fold:
 def cross_validate(chunks: "list[_native.Chunk]", path: str, folds: int, *, cost: float, gamma: float, degree: int, folder: str, seed: int = 0, on_progress=None) -> "list[Fold]":
     """C-SVMs with RBF kernels on `folds` random parts of the rows, every class in equal share in each. degree: of the Maclaurin expansion. Raises FileError where a class has fewer rows than
     there are folds."""
-    labels = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
+    labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):
         raise FileError(path, f"{len(found)} different labels found, expected two or more whole numbers: classes")

@@ -69,7 +69,7 @@ def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]")
         _native.predict(task, decisions, False, one)
         _native.predict(reference_task, others, False, other)
         out._add(one.label, other.label)
-        if chunk.leading == 1:
+        if chunk.leading_count == 1:
             out.score.add(chunk, one)
             out.reference_score.add(chunk, other)
     return out

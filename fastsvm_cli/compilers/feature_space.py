@@ -1,6 +1,7 @@
 """The decision functions of an exact model as vectors of feature space: w = sum_i a_i phi(x_i), f(z) = <w, phi(z)> - rho."""
 
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse
@@ -62,49 +63,79 @@ def near_origin(x, cells: int = 1 << 26):
 def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
     """An RBF model with the point as its origin: the same decision functions of z - point, to the rounding of a subtraction. x (n, d), columns: its vectors, as of
     `matrix`, dense."""
-    lines = []
-    for coefficients, row in zip(np.asarray(model.vectors.labels).tolist(), (x - point).tolist()):
-        lines.append(" ".join([*map(repr, coefficients), *(f"{index}:{value!r}" for index, value in zip(columns, row))]) + "\n")
-    return ExactModel(model.header, _native.parse("".join(lines).encode(), leading=model.vectors.leading)[0], model.path)
+    n, d = x.shape
+    # Zeros are stored too: a constant feature is 0 when told from the mean, and must remain one of the columns.
+    values = (x - point).ravel()
+    vectors = _native.Chunk.from_csr(model.vectors.leading, np.arange(n + 1) * d, np.tile(columns, n), values)
+    return ExactModel(model.header, vectors, model.path)
 
 
-def inner_products(model: ExactModel, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
-    """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these numbers: both (rows, pairs). The
-    exact model computes them, and knows the radius of its rounding. Raises ModelFormatError where a value overflows."""
-    header = copy(model.header)
-    header.rho = [0.0] * model.pairs  # which may be large beside them
-    decisions = _native.Decisions(model.pairs, True)
-    _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).machine).fast_values(rows, decisions)
-    b, radius = np.array(decisions.value), np.array(decisions.radius)
-    if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
-        raise ModelFormatError(model.path, "a decision value at a support vector overflows, or no bound of its rounding is known: scale the data")
-    return b, radius
+class FeatureSpace:
+    """A model's decision functions as vectors of its kernel's feature space: w_p = sum_i a_ip phi(x_i), where
+    f_p(z) = <w_p, phi(z)> - rho_p.
 
+    model: an ExactModel. What is asked for is computed then, and kept: the values at the support vectors take total_sv^2
+    kernel evaluations. Of a precomputed kernel the coefficients alone are known.
+    """
 
-def squared_norms(model: ExactModel, b: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """|w|^2 = a.(K a) of every decision function, rounded up: (pairs). Raises ModelFormatError where one overflows."""
-    a = pair_coefficients(model)
-    n = len(b)
-    total = np.einsum("ip,ip->p", a, b)
-    size = np.einsum("ip,ip->p", np.abs(a), np.abs(b))
-    with np.errstate(over="ignore", invalid="ignore"):
-        out = np.maximum(0.0, total) + (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
-    if not np.all(np.isfinite(out)):
-        raise ModelFormatError(model.path, "the norm of a decision function overflows: scale the data")
-    return out
+    def __init__(self, model: ExactModel):
+        self.model = model
 
-
-def pair_coefficients(model: ExactModel) -> np.ndarray:
-    """The coefficient of every support vector in every decision function, 0 where it has no part: (total_sv, pairs)."""
-    header, own = model.header, np.asarray(model.vectors.labels)
-    if not header.classification:
-        return own.copy()
-    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-    out = np.zeros((header.total_sv, header.pairs))
-    pair = 0
-    for i in range(header.nr_class):
-        for j in range(i + 1, header.nr_class):
+    @cached_property
+    def coefficients(self) -> np.ndarray:
+        """The coefficient of every support vector in every decision function, 0 where it has no part: (total_sv, pairs),
+        read-only."""
+        header, own = self.model.header, np.asarray(self.model.vectors.leading)
+        if not header.classification:
+            return own
+        of = np.repeat(np.arange(header.nr_class), header.nr_sv)
+        out = np.zeros((header.total_sv, header.pairs))
+        for pair, i, j in header.class_pairs:
             out[of == i, pair] = own[of == i, j - 1]
             out[of == j, pair] = own[of == j, i]
-            pair += 1
-    return out
+        out.flags.writeable = False
+        return out
+
+    def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
+        """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these numbers:
+        both (rows, pairs). The exact model computes them, and knows the radius of its rounding. Raises ModelFormatError
+        where a value overflows."""
+        model = self.model
+        decisions = _native.Decisions(model.pairs, True)
+        self._without_offsets.fast_values(rows, decisions)
+        b, radius = np.array(decisions.value), np.array(decisions.radius)
+        if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
+            why = "a decision value at a support vector overflows, or no bound of its rounding is known: scale the data"
+            raise ModelFormatError(model.path, why)
+        return b, radius
+
+    @cached_property
+    def at_support_vectors(self) -> "tuple[np.ndarray, np.ndarray]":
+        """`inner_products` at the support vectors, <w_p, phi(x_i)> = (K a_p)_i, and bounds of their errors: both
+        (total_sv, pairs), read-only. Raises ModelFormatError where one overflows."""
+        both = self.inner_products(self.model.vectors)
+        for each in both:
+            each.flags.writeable = False
+        return both
+
+    @cached_property
+    def squared_norms(self) -> np.ndarray:
+        """|w|^2 = a.(K a) of every decision function, rounded up: (pairs). Raises ModelFormatError where one
+        overflows."""
+        a, (b, error) = self.coefficients, self.at_support_vectors
+        n = len(b)
+        total = np.einsum("ip,ip->p", a, b)
+        size = np.einsum("ip,ip->p", np.abs(a), np.abs(b))
+        with np.errstate(over="ignore", invalid="ignore"):
+            slack = (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
+            out = np.maximum(0.0, total) + slack
+        if not np.all(np.isfinite(out)):
+            raise ModelFormatError(self.model.path, "the norm of a decision function overflows: scale the data")
+        return out
+
+    @cached_property
+    def _without_offsets(self) -> _native.Exact:
+        """The model's evaluator with rho = 0, which may be large beside the values."""
+        model, header = self.model, copy(self.model.header)
+        header.rho = [0.0] * model.pairs
+        return _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).machine)

@@ -12,7 +12,7 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
     labels: "list[float]" = []
     rows: "list[dict[int, float]]" = []
     for chunk in chunks:
-        labels += [label for (label,) in chunk.labels.tolist()]
+        labels += [label for (label,) in chunk.leading.tolist()]
         starts, indices, values = chunk.indptr.tolist(), chunk.indices.tolist(), chunk.values.tolist()
         rows += [dict(zip(indices[at:to], values[at:to])) for at, to in zip(starts, starts[1:])]
     return labels, rows

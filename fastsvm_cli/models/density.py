@@ -48,7 +48,7 @@ class DensityModel(Model):
             own.fail("weight", f"{why}, expected a weight above 0 and below the rows of any two classes")
         rows = body.rows(header.total_sv)
         body.end(after="the rows that total_sv announces")
-        labels, first = rows.labels, 0
+        labels, first = rows.leading, 0
         for label, count in zip(header.label, header.nr_sv):
             for row in range(first, first + count):
                 if labels[row, 0] != label:

@@ -28,7 +28,7 @@ class Kernel:
 class ExactModel(Model):
     """A LIBSVM model: every svm_type, every kernel, any number of classes.
 
-    vectors: native Chunk of the support vectors; its labels are the coefficients, (total_sv, nr_class - 1), in LIBSVM's order.
+    vectors: native Chunk of the support vectors; its `leading` numbers are the coefficients, (total_sv, nr_class - 1), in LIBSVM's order.
     kernel: what is evaluated on them: the header's, unless the model was trained through a precomputed kernel and given its vectors.
     """
 

@@ -89,7 +89,7 @@ class ReducedModel(ExactModel):
 
 def _pair_weights(model: ExactModel) -> "list[float]":
     """sum |coefficient| of every decision function, rounded up."""
-    header, coefficients = model.header, model.vectors.labels.tolist()
+    header, coefficients = model.header, model.vectors.leading.tolist()
     if not header.classification:
         return [sum(abs(a) for (a,) in coefficients) * (1 + 1e-9)] if header.pairs else []
     columns, first = [], 0
@@ -97,4 +97,4 @@ def _pair_weights(model: ExactModel) -> "list[float]":
         rows = coefficients[first : first + size]
         columns.append([sum(abs(row[j]) for row in rows) for j in range(header.nr_class - 1)])
         first += size
-    return [(columns[i][j - 1] + columns[j][i]) * (1 + 1e-9) for i in range(header.nr_class) for j in range(i + 1, header.nr_class)]
+    return [(columns[i][j - 1] + columns[j][i]) * (1 + 1e-9) for _, i, j in header.class_pairs]

@@ -68,7 +68,7 @@ class Body:
         text = self.text if whole == len(self.text) else self.text[:whole]
         wanted, first_line = header.total_sv + more, self._line_of(self.at)
         vectors, fault, _, self.at = _native.parse(
-            text, first_line=first_line, leading=header.nr_class - 1, offset=self.at, max_rows=wanted, leading_name="a coefficient",
+            text, first_line=first_line, leading_count=header.nr_class - 1, offset=self.at, max_rows=wanted, leading_name="a coefficient",
             plain_comments=True,
         )  # fmt: skip
         if fault is not None:

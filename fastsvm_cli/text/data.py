@@ -38,7 +38,7 @@ def read_chunks(
     place: "Place | None" = None,
     bad_rows=None,
 ) -> Iterator[_native.Chunk]:
-    """Yield the rows of a data file in order, as native chunks (labels, indptr, indices, values, squared_norms:
+    """Yield the rows of a data file in order, as native chunks (leading, indptr, indices, values, squared_norms:
     buffers).
 
     The rules are svm-predict's, stricter where it would lose data silently; the README lists every difference.
@@ -56,7 +56,7 @@ def read_chunks(
     Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
     """
     place = place or Place()
-    options = {"leading": int(labelled), "dense": dense, "delimiter": delimiter}
+    options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter}
     too_long: "list[int]" = []  # lines, since the last block
     with Content(path, place.offset, on_read) as content:
         for block, end in _whole_lines(content, size, place.offset, max_line):

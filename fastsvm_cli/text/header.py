@@ -1,5 +1,6 @@
 """The header of a model file: `key value...` lines, a grammar shared with LIBSVM."""
 
+from itertools import combinations
 from math import isfinite
 
 from fastsvm_cli import _native
@@ -50,6 +51,12 @@ class Header:
         return len(self.rho)
 
     @property
+    def class_pairs(self) -> "list[tuple[int, int, int]]":
+        """(pair, i, j) of every decision function: as class_pairs(nr_class). (0, 0, 1) alone for one-class and regression
+        models, whose decision function parts no classes."""
+        return class_pairs(self.nr_class)
+
+    @property
     def has_probability(self) -> bool:
         """svm_check_probability_model of LIBSVM."""
         if self.classification:
@@ -66,6 +73,12 @@ class Header:
         rows += [("nr_class", self.nr_class), ("total_sv", self.total_sv)]
         rows += [(key, getattr(self, key)) for key in ("rho", "label", "probA", "probB", "prob_density_marks", "nr_sv")]
         return "".join(f"{key} {' '.join(map(str, value)) if isinstance(value, list) else value}".rstrip() + "\n" for key, value in rows if value is not None)
+
+
+def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
+    """(pair, i, j) for all classes i < j, in LIBSVM's order: decision function `pair` is positive for class i, negative
+    for class j."""
+    return [(pair, i, j) for pair, (i, j) in enumerate(combinations(range(nr_class), 2))]
 
 
 def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int = 0, first_line: int = 1) -> "tuple[Header, dict, int, int]":

@@ -13,12 +13,12 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.density import check_weight, classes_of, dense_rows, density_header
-from fastsvm_cli.compilers.feature_space import matrix, pair_coefficients
+from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.compilers.border.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.compilers.border.sampler import Sampler
 from fastsvm_cli.text.data import select_rows
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.text.header import Header, class_pairs
 from fastsvm_cli.models.border import BorderModel, Samples
 from fastsvm_cli.models.exact import ExactModel
 
@@ -83,7 +83,7 @@ def compile_border(
     # |x|^2 has what the gradient's columns do not know; so every feature of a row is a column.
     x, _ = matrix(model.vectors, rows.columns)
     x = x.toarray() if x.shape[0] * x.shape[1] <= _CLOUD_CELLS else x
-    coefficients = pair_coefficients(model)
+    coefficients = FeatureSpace(model).coefficients
     decisions = _native.Decisions(model.pairs)
     model.evaluator.fast_values(rows.chunk, decisions)
     values = np.array(decisions.value)
@@ -125,13 +125,12 @@ def compile_density_border(
     place = {label: at for at, label in enumerate(found)}
     x, columns = dense_rows(chunks, path)
     functions, members = [], []
-    for i in range(len(found)):
-        for j in range(i + 1, len(found)):
-            mine = np.flatnonzero((whole == i) | (whole == j))
-            if bandwidth is None:
-                check_weight(weight, len(mine), found[i], found[j], path)
-            members.append(mine)
-            functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
+    for _, i, j in class_pairs(len(found)):
+        mine = np.flatnonzero((whole == i) | (whole == j))
+        if bandwidth is None:
+            check_weight(weight, len(mine), found[i], found[j], path)
+        members.append(mine)
+        functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
     rows = _draw_rows(chunks, place, columns, rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
     # What a row says of itself is no measure of what the estimate says of others.
@@ -183,9 +182,8 @@ def _draw_rows(chunks, place: "dict[int, int]", columns: np.ndarray, rng) -> Row
     """At most as many rows as are used, drawn evenly."""
     total = sum(chunk.rows for chunk in chunks)
     kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
-    text = b"".join(_native.format_rows(part) for part in select_rows(chunks, kept.tolist()))
-    rows = _native.parse(text)[0]
-    return Rows(rows, np.array([place.get(label, -1) for (label,) in rows.labels.tolist()], int), kept, columns)
+    rows = _native.Chunk.concatenate(select_rows(chunks, kept.tolist()))
+    return Rows(rows, np.array([place.get(label, -1) for (label,) in rows.leading.tolist()], int), kept, columns)
 
 
 def _own(functions, members, places: np.ndarray) -> "list[np.ndarray]":
@@ -210,8 +208,7 @@ def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *
     reference = _labels(task, unseen[measuring])
     held_out = rows.chunk.select(measuring.tolist())
     samplers = []
-    pairs = [(i, j) for i in range(header.nr_class) for j in range(i + 1, header.nr_class)]
-    for pair, (i, j) in enumerate(pairs):
+    for pair, i, j in header.class_pairs:
         f = values[placing, pair] - levels[pair]
         mine = np.isin(rows.classes[placing], (i, j))
         if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels that say nothing

@@ -14,7 +14,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.feature_space import matrix
 from fastsvm_cli.compilers.border.gradients import DensityFunction
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.text.header import Header, class_pairs
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.density import MOST_CELLS, DensityModel, too_many
 from fastsvm_cli.models.exact import ExactModel
@@ -25,7 +25,7 @@ _SHOWN = 200  # rows whose bandwidths' median stands in the header
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
     """(the labels in the order in which they first occur, as svm-train has them; the class of every row, (n), an index
     into these). Raises FileError for rows that cannot be parted into classes."""
-    labels = np.concatenate([np.asarray(chunk.labels)[:, 0] for chunk in chunks])
+    labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
     if fraction is not None:
         raise FileError(path, f"a label {fraction:g} found, expected whole numbers: classes")
@@ -58,7 +58,7 @@ def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, pr
     """LIBSVM's header. bandwidth: of the Gaussian kernel that stands there; where it is solved for, that may be nothing
     that can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
     bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
-    pairs = len(found) * (len(found) - 1) // 2
+    pairs = len(class_pairs(len(found)))
     sigmoid = {} if probabilities is None else {"probA": [probabilities] * pairs, "probB": [0.0] * pairs}
     return Header(
         "c_svc", "rbf", nr_class=len(found), total_sv=len(classes), rho=[0.0] * pairs, gamma=1 / (2 * bandwidth**2),
@@ -75,24 +75,16 @@ def compile_density(
     found, classes = classes_of(chunks, path)
     # Class by class, in the order of the file.
     order = np.argsort(classes, kind="stable")
-    lines = [line for chunk in chunks for line in _native.format_rows(chunk).split(b"\n")[:-1]]
-    lines = [lines[row] for row in order]
+    rows = _native.Chunk.concatenate(chunks).select(order.tolist())
     if bandwidth is not None:
-        others = len(found) - 1
-        coefficients = [b" ".join([b"-1"] * c + [b"1"] * (others - c)) for c in range(len(found))]
-        lines = [coefficients[classes[row]] + line[line.find(b" ") :] if b" " in line else coefficients[classes[row]]
-                 for row, line in zip(order, lines)]  # fmt: skip
-        header = density_header(found, classes, bandwidth, None)
-        return ExactModel(header, _parsed(lines, others), path)
-    for i in range(len(found)):
-        for j in range(i + 1, len(found)):
-            check_weight(weight, int(np.sum((classes == i) | (classes == j))), found[i], found[j], path)
+        # A class has -1 against those before it and 1 against those behind it.
+        signs = np.where(np.arange(len(found) - 1) < np.arange(len(found))[:, None], -1.0, 1.0)
+        vectors = _native.Chunk.from_csr(signs[classes[order]], rows.indptr, rows.indices, rows.values)
+        return ExactModel(density_header(found, classes, bandwidth, None), vectors, path)
+    for _, i, j in class_pairs(len(found)):
+        check_weight(weight, int(np.sum((classes == i) | (classes == j))), found[i], found[j], path)
     x, _ = dense_rows(chunks, path)
     mine = classes <= 1
     spread = DensityFunction(x[mine], np.ones(mine.sum()), None, weight).bandwidths(x[:_SHOWN])
     header = density_header(found, classes, float(np.median(spread)), -1.0)
-    return DensityModel(header, fingerprint=fingerprint, weight=weight, rows=_parsed(lines, 1))
-
-
-def _parsed(lines: "list[bytes]", leading: int) -> _native.Chunk:
-    return _native.parse(b"\n".join(lines) + b"\n", leading=leading)[0]
+    return DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)

@@ -27,7 +27,7 @@ def check_range(model: ExactModel) -> None:
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
         ("gamma", [header.gamma], 1e-30), ("coef0", [header.coef0], 1e-30), ("rho", header.rho, 0.0),
-        ("a coefficient", np.asarray(model.vectors.labels), 1e-60 * finite), ("a value of a support vector", np.asarray(model.vectors.values), 1e-30 * finite),
+        ("a coefficient", np.asarray(model.vectors.leading), 1e-60 * finite), ("a value of a support vector", np.asarray(model.vectors.values), 1e-30 * finite),
     ):  # fmt: skip
         sizes = np.abs(np.asarray(numbers, float))
         odd = sizes[(sizes != 0) & ((sizes < least) | (sizes > 1e30))]

@@ -151,17 +151,16 @@ def _power(base: float, exponent: int) -> float:
 
 def _decision_functions(header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
     """Per pair, in LIBSVM's order: its support vectors (rows) and their coefficients, none of them 0."""
-    if header.pairs == 1 and vectors.leading == 1:
-        return [_nonzero(range(vectors.rows), vectors.labels.cast("B").cast("d").tolist() if vectors.rows else [])]
-    coefficients = vectors.labels.tolist()
+    if header.pairs == 1 and vectors.leading_count == 1:
+        return [_nonzero(range(vectors.rows), vectors.leading.cast("B").cast("d").tolist() if vectors.rows else [])]
+    coefficients = vectors.leading.tolist()
     starts = [0]
     for size in header.nr_sv:
         starts.append(starts[-1] + size)
     out = []
-    for i in range(header.nr_class):
-        for j in range(i + 1, header.nr_class):
-            mine, theirs = range(starts[i], starts[i + 1]), range(starts[j], starts[j + 1])
-            out.append(_nonzero([*mine, *theirs], [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)]))
+    for _, i, j in header.class_pairs:
+        mine, theirs = range(starts[i], starts[i + 1]), range(starts[j], starts[j + 1])
+        out.append(_nonzero([*mine, *theirs], [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)]))
     return out
 
 

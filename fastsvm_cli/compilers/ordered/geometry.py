@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
-from fastsvm_cli.compilers.feature_space import inner_products, matrix, squared_norms
+from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel
@@ -41,12 +41,14 @@ def compile_geometry(
     vectors = model.vectors
     n, pairs = vectors.rows, model.pairs
     folded = folded or []
-    all_vectors = _with(vectors, folded)
+    further = _without_part(folded, vectors.leading_count)
+    all_vectors = _native.Chunk.concatenate([vectors, further]) if folded else vectors
     x, _ = matrix(all_vectors)
     points = min(default_points(model) if points is None else points, n) + len(folded)
 
-    b, error = inner_products(model, all_vectors)
-    squared_norm = squared_norms(model, b[:n], error[:n])
+    space = FeatureSpace(model)
+    b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
+    squared_norm = space.squared_norms
 
     chosen = PartialCholesky(model.kernel, x, points)
     residual = b.copy()
@@ -87,13 +89,15 @@ def default_points(model: ExactModel) -> int:
 
 def folded_vectors(model: ExactModel) -> "list[dict]":
     """w+ and w- of a linear model, each a weighted mean of its support vectors (eqs. 7 and 34): [{index: value}]."""
-    vectors, a = model.vectors, np.asarray(model.vectors.labels)[:, 0]
+    vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
     x, columns = matrix(vectors)
     out = []
     for side in (1, -1):
         weight = np.maximum(side * a, 0)
         if weight.sum() > 0:
             mean = x.T @ (weight / weight.sum())
+            if not np.all(np.isfinite(mean)):
+                raise ModelFormatError(model.path, "a folded vector overflows: scale the data")
             out.append({int(index): float(value) for index, value in zip(columns, mean) if value})
     return out
 
@@ -108,12 +112,13 @@ def _refusal(model: ExactModel) -> str:
     return f"a {kernel.type} kernel found, which is no inner product of features: the geometry method has no space to measure in"
 
 
-def _with(vectors: _native.Chunk, more: "list[dict]") -> _native.Chunk:
-    if not more:
-        return vectors
-    zeros = " ".join(["0"] * vectors.leading)
-    lines = "".join(" ".join([zeros, *(f"{index}:{value!r}" for index, value in sorted(row.items()))]) + "\n" for row in more)
-    return _native.parse(_native.format_rows(vectors) + lines.encode(), leading=vectors.leading)[0]
+def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:
+    """Vectors {index: value} as a chunk, their coefficients 0."""
+    entries = [entry for row in rows for entry in sorted(row.items())]
+    indptr = np.cumsum([0, *map(len, rows)])
+    indices = np.array([index for index, _ in entries], np.int64)
+    values = np.array([value for _, value in entries], float)
+    return _native.Chunk.from_csr(np.zeros((len(rows), leading_count)), indptr, indices, values)
 
 
 def _best_of(candidates: np.ndarray, chosen: PartialCholesky) -> int:

@@ -16,7 +16,7 @@ from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
-from fastsvm_cli.compilers.feature_space import far_mean, inner_products, matrix, moved, pair_coefficients, row_norms
+from fastsvm_cli.compilers.feature_space import FeatureSpace, far_mean, matrix, moved, row_norms
 from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order, irprop, kernel_length
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
 from fastsvm_cli.errors import ModelFormatError
@@ -49,12 +49,14 @@ def check_kernel(model: ExactModel) -> None:
 
 
 class Problem:
-    """gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the features (d). origin: the point (d) that the parts'
-    vectors are told from, or None for 0. unit: what the parts' coefficients are told in: 1, or a power of 2 where their squares would overflow.
-    squared_norm: (functions), scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
+    """What is to be approximated, of the model of a FeatureSpace.
 
-    def __init__(self, model: ExactModel):
-        header = model.header
+    gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the features (d). origin: the point (d)
+    that the parts' vectors are told from, or None for 0. unit: what the parts' coefficients are told in: 1, or a power of 2 where their squares would
+    overflow. squared_norm: (functions), scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
+
+    def __init__(self, space: FeatureSpace):
+        model, header = space.model, space.model.header
         self.gamma, self.header = header.gamma, header
         x, self.columns = matrix(model.vectors)
         if x.shape[0] * x.shape[1] <= _DENSE_CELLS:
@@ -62,8 +64,9 @@ class Problem:
         self.origin = far_mean(x)
         if self.origin is not None:
             model = moved(model, x, self.columns, self.origin)
+            space = FeatureSpace(model)
             x = matrix(model.vectors)[0].toarray()
-        a = np.asarray(model.vectors.labels)
+        a = np.asarray(model.vectors.leading)
         largest = float(np.max(np.abs(a), initial=0.0))
         self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
         a = a / self.unit
@@ -71,9 +74,8 @@ class Problem:
         if header.classification and header.nr_class > 2:
             starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
             pair = {}
-            for i in range(header.nr_class):
-                for j in range(i + 1, header.nr_class):
-                    pair[i, j] = pair[j, i] = len(pair) // 2
+            for p, i, j in header.class_pairs:
+                pair[i, j] = pair[j, i] = p
             for c in range(header.nr_class):
                 rows = slice(starts[c], starts[c + 1])
                 self.parts.append(Part(x[rows], a[rows], [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c]))
@@ -86,8 +88,8 @@ class Problem:
             for function, column in part.functions:
                 self.members[function].append((at, column))
         # b = <Psi, phi(x)> at the support vectors, and |Psi|^2.
-        b, _ = inner_products(model, model.vectors)
-        coefficients = pair_coefficients(model) / self.unit
+        b, _ = space.at_support_vectors
+        coefficients = space.coefficients / self.unit
         self.squared_norm = np.maximum(np.einsum("ip,ip->p", coefficients, b / self.unit), 0.0)
         self.scale = max(float(self.squared_norm.sum()), UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()), np.finfo(float).tiny)
 
@@ -291,15 +293,17 @@ def compile_reduced_set(
     finishing: bool = True,
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
+    space: "FeatureSpace | None" = None,
 ) -> "Reduction":
     """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. seed: of what is drawn. on_progress: called
-    with the share done and the squared distance. Raises ModelFormatError for kernels other than rbf, for models whose numbers overflow, and where not one vector could be
+    with the share done and the squared distance. space: the model's, where it is reduced more than once. Raises ModelFormatError for kernels other than rbf, for models whose numbers overflow, and where not one vector could be
     placed."""
     check_kernel(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
     problem_model, merged = merge_duplicates(model)
-    problem = Problem(problem_model)
+    space = space or FeatureSpace(model)
+    problem = Problem(space if problem_model is model else FeatureSpace(problem_model))
     count = min(count, problem_model.vectors.rows)
     if count >= problem_model.vectors.rows:
         return lossless(model, fingerprint)
@@ -329,7 +333,7 @@ def compile_reduced_set(
     z = [_short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
     fit = Fit(problem, [each - origin for each in z])
     beta = [problem.unit * each for each in fit.beta]
-    return Reduction(assemble(model, problem.columns, z, beta, fingerprint), merged, fit.distance / problem.scale, missing)
+    return Reduction(assemble(space, problem.columns, z, beta, fingerprint), merged, fit.distance / problem.scale, missing)
 
 
 class Reduction:
@@ -345,8 +349,9 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     """The model with duplicates merged: its values differ by the rounding of the sums of coefficients."""
     check_kernel(model)
     merged, fewer = merge_duplicates(model)
-    weight = np.abs(pair_coefficients(model)).sum(axis=0)
-    return Reduction(with_origin(model, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight), fewer, 0.0, 0)
+    space = FeatureSpace(model)
+    weight = np.abs(space.coefficients).sum(axis=0)
+    return Reduction(with_origin(space, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight), fewer, 0.0, 0)
 
 
 def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
@@ -364,13 +369,13 @@ def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
 def grow(model: ExactModel, target: float, chunks, *, on_progress=None, **how) -> "Reduction":
     """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean square difference) is `target` or less; the
     whole model, without duplicates, where no smaller one is."""
-    chunks = list(chunks)
+    chunks, space = list(chunks), FeatureSpace(model)
     least, count = 0, max(len(model.header.label or [0]), 8)
     best = None
     while best is None or best[0] - least > max(2, best[0] // 8):
         if best is not None:
             count = (least + best[0]) // 2
-        found = compile_reduced_set(model, count=count, on_progress=on_progress and (lambda share, words="", count=count: on_progress(share, f"{count} vectors, {words}")), **how)
+        found = compile_reduced_set(model, count=count, space=space, on_progress=on_progress and (lambda share, words="", count=count: on_progress(share, f"{count} vectors, {words}")), **how)
         seen = agreement(found.model, model, chunks)
         if (seen.difference if model.header.regression else seen.disagreement) <= target or count >= model.header.total_sv:
             best = (count, found)

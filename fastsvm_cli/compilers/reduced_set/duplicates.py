@@ -16,7 +16,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     equal ones are all that can be merged without changing a decision function; of more than two classes, those of one class. What a sum costs in digits is
     in the radius of `lossless` (reduced_set.py)."""
     header, vectors = model.header, model.vectors
-    coefficients = np.asarray(vectors.labels)
+    coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
     classes = np.repeat(np.arange(header.nr_class), header.nr_sv) if header.classification and header.nr_class > 2 else np.zeros(vectors.rows, int)
     first: "dict[tuple, int]" = {}
@@ -37,10 +37,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     if len(kept) == vectors.rows:
         return model, 0
     rows = vectors.select(kept)
-    lines = _native.format_rows(rows).split(b"\n")
-    leading = vectors.leading
-    text = b"".join(b" ".join([*(repr(a).encode() for a in total[row].tolist()), *line.split(b" ")[leading:]]) + b"\n" for row, line in zip(kept, lines))
-    merged = _native.parse(text, leading=leading)[0]
+    merged = _native.Chunk.from_csr(total[kept], rows.indptr, rows.indices, rows.values)
     return ExactModel(resized(header, _counts(header, kept), len(kept)), merged, model.path), vectors.rows - len(kept)
 
 

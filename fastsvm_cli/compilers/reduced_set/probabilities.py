@@ -19,21 +19,19 @@ def refit(model: ExactModel, chunks) -> None:
     for chunk in chunks:
         model.decision_values(chunk, decisions, [])
         values.append(np.array(decisions.value))
-        labels.append(np.array(chunk.labels)[:, 0])
+        labels.append(np.array(chunk.leading)[:, 0])
     f, y = np.concatenate(values), np.concatenate(labels)
     if header.regression:
         error = np.abs(y - f[:, 0])
         spread = np.sqrt(2 * error.mean() ** 2)
         header.probA = [float(error[error <= 5 * spread].mean())]
     elif header.classification:
-        pair, a, b = 0, list(header.probA), list(header.probB)
-        for i in range(header.nr_class):
-            for j in range(i + 1, header.nr_class):
-                mine = (y == header.label[i]) | (y == header.label[j])
-                first = y[mine] == header.label[i]
-                if first.any() and not first.all():
-                    a[pair], b[pair] = _sigmoid(f[mine, pair], first)
-                pair += 1
+        a, b = list(header.probA), list(header.probB)
+        for pair, i, j in header.class_pairs:
+            mine = (y == header.label[i]) | (y == header.label[j])
+            first = y[mine] == header.label[i]
+            if first.any() and not first.all():
+                a[pair], b[pair] = _sigmoid(f[mine, pair], first)
         header.probA, header.probB = a, b
     if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
         raise ModelFormatError(model.path, "a probability parameter fitted to the rows of --data overflows: scale the data")

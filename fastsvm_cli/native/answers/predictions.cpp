@@ -278,7 +278,7 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
 
 void Score::add(const Rows& rows, const Predictions& predictions) {
     for (std::int64_t row = 0; row < predictions.rows; ++row) {
-        const double p = predictions.label[static_cast<std::size_t>(row)], t = rows.labels[row * rows.leading];
+        const double p = predictions.label[static_cast<std::size_t>(row)], t = rows.leading[row * rows.leading_count];
         if (p == t) ++correct;
         error += (p - t) * (p - t);
         sump += p;

@@ -1,6 +1,6 @@
-// The only file here that knows Python. Data crosses as buffers, which neither side copies and numpy is not needed for.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// The native core's module.
+#include "bind/bind.h"
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -26,138 +26,19 @@
 #include "models/maclaurin.h"
 #include "text/numbers.h"
 #include "simd/parallel.h"
-#include "text/parse.h"
-#include "text/parse_around.h"
 #include "answers/predictions.h"
+#include "text/parse.h"
 #include "text/rows.h"
 #include "models/triangle.h"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 using namespace fastsvm;
 
 namespace {
 
-// The bytes of any object with a buffer.
-class Bytes {
-public:
-    explicit Bytes(nb::handle object) {
-        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
-    }
-    ~Bytes() { PyBuffer_Release(&view_); }
-    Bytes(const Bytes&) = delete;
-    const char* data() const { return static_cast<const char*>(view_.buf); }
-    std::size_t size() const { return static_cast<std::size_t>(view_.len); }
-
-private:
-    Py_buffer view_;
-};
-
-template <class T>
-using View = nb::ndarray<nb::memview, const T>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Singles = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
-    static const T none{};  // a view of nothing needs an address all the same
-    return nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference);
-}
-
-struct Chunk {
-    std::shared_ptr<Rows> rows;
-};
-
-Chunk select_rows(const Chunk& chunk, const std::vector<std::int64_t>& wanted) {
-    const Rows& from = *chunk.rows;
-    auto to = std::make_shared<Rows>();
-    std::int64_t entries = 0;
-    for (std::int64_t r : wanted) {
-        if (r < 0 || r >= from.rows) throw nb::index_error("row out of range");
-        entries += from.end(r) - from.begin(r);
-    }
-    const std::int64_t n = static_cast<std::int64_t>(wanted.size());
-    to->rows = n;
-    to->first_line = from.first_line;
-    to->leading = from.leading;
-    to->max_index = from.max_index;
-    to->labels = Array<double>(n * from.leading);
-    to->indptr = Array<std::int64_t>(n + 1);
-    to->indices = Array<std::int32_t>(entries);
-    to->values = Array<double>(entries);
-    to->squared_norms = Array<double>(n);
-    to->indptr[0] = 0;
-    for (std::int64_t i = 0, at = 0; i < n; ++i) {
-        const std::int64_t r = wanted[static_cast<std::size_t>(i)];
-        std::copy_n(from.labels.data() + r * from.leading, from.leading, to->labels.data() + i * from.leading);
-        std::copy(from.indices.data() + from.begin(r), from.indices.data() + from.end(r), to->indices.data() + at);
-        std::copy(from.values.data() + from.begin(r), from.values.data() + from.end(r), to->values.data() + at);
-        at += from.end(r) - from.begin(r);
-        to->indptr[i + 1] = at;
-        to->squared_norms[i] = from.squared_norms[r];
-    }
-    return Chunk{to};
-}
-
-// Rows first, ..., last - 1, with their line numbers.
-Chunk slice_rows(const Chunk& chunk, std::int64_t first, std::int64_t last) {
-    if (first < 0 || last < first || last > chunk.rows->rows) throw nb::index_error("row out of range");
-    std::vector<std::int64_t> wanted(static_cast<std::size_t>(last - first));
-    std::iota(wanted.begin(), wanted.end(), first);
-    Chunk part = select_rows(chunk, wanted);
-    part.rows->first_line = chunk.rows->first_line + first;
-    return part;
-}
-
-Format text_format(int leading, bool dense, const std::string& delimiter, std::int64_t fields, const std::string& leading_name) {
-    Format format;
-    format.leading = leading;
-    format.dense = dense;
-    format.delimiter = delimiter.empty() ? ',' : delimiter[0];
-    format.fields = fields;
-    format.leading_name = !leading_name.empty() ? leading_name.c_str() : leading == 1 ? "a label" : "a coefficient";
-    return format;
-}
-
-void check_whole_lines(const Bytes& bytes, std::size_t from) {
-    if (from > bytes.size()) throw nb::value_error("offset beyond the text");
-    if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n') throw nb::value_error("the text must end in a newline");
-}
-
-nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
-                     std::int64_t max_rows, const std::string& leading_name, bool plain_comments) {
-    const Bytes bytes(text);
-    Format format = text_format(leading, dense, delimiter, fields, leading_name);
-    format.max_rows = max_rows;
-    format.plain_comments = plain_comments;
-    const std::size_t from = static_cast<std::size_t>(offset);
-    check_whole_lines(bytes, from);
-    ParseResult result;
-    {
-        const nb::gil_scoped_release release;
-        result = parse(bytes.data() + from, bytes.size() - from, first_line, format);
-    }
-    nb::object fault = nb::none();
-    if (!result.fault.empty()) fault = nb::make_tuple(result.fault_line, result.fault);
-    return nb::make_tuple(Chunk{std::make_shared<Rows>(std::move(result.rows))}, fault, result.fields, from + result.consumed);
-}
-
-nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leading, bool dense,
-                            const std::string& delimiter, std::int64_t fields, std::int64_t keep) {
-    const Bytes bytes(text);
-    check_whole_lines(bytes, 0);
-    AroundResult result;
-    {
-        const nb::gil_scoped_release release;
-        const Format format = text_format(leading, dense, delimiter, fields, "");
-        result = parse_around(bytes.data(), bytes.size(), first_line, format, static_cast<std::size_t>(keep));
-    }
-    nb::list gaps, faults;
-    for (const Gap& gap : result.gaps) gaps.append(nb::make_tuple(gap.row, gap.lines));
-    for (const auto& [line, why] : result.faults) faults.append(nb::make_tuple(line, why));
-    return nb::make_tuple(Chunk{std::make_shared<Rows>(std::move(result.rows))}, gaps, faults, result.fields);
-}
 
 // `count` numbers from text[offset:], blanks and line ends between them, the last one followed by a line end. Returns them as
 // a buffer and the offset after that line end; raises ValueError(what was found, the offset where).
@@ -202,44 +83,6 @@ nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count
     if (p >= end || *p != '\n') fail_here();
     ++p;
     return nb::make_tuple(view<double>(numbers->data(), {numbers->size()}, owner), static_cast<std::int64_t>(p - bytes.data()));
-}
-
-// LIBSVM text of a chunk: leading numbers, then index:value, each the shortest text that reads back. With line numbers,
-// a comment behind each row tells its own (` # 17`); a row without a label gets 0, which stands for an unknown one, and
-// a negative zero keeps its sign.
-nb::bytes format_rows(const Chunk& chunk, const std::vector<std::int64_t>& lines) {
-    const Rows& rows = *chunk.rows;
-    const bool numbered = !lines.empty();
-    if (numbered && static_cast<std::int64_t>(lines.size()) != rows.rows)
-        throw nb::value_error("a line number per row");
-    std::string text;
-    {
-        const nb::gil_scoped_release release;
-        char buffer[number_text_max];
-        const auto append = [&](double value) {
-            if (numbered && value == 0 && std::signbit(value)) text += '-';
-            text.append(buffer, static_cast<std::size_t>(write_shortest(buffer, value) - buffer));
-            text += ' ';
-        };
-        for (std::int64_t r = 0; r < rows.rows; ++r) {
-            const std::size_t line = text.size();
-            for (int j = 0; j < rows.leading; ++j) append(rows.labels[r * rows.leading + j]);
-            if (numbered && rows.leading == 0) text += "0 ";
-            for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
-                text += std::to_string(rows.indices[e]);
-                text += ':';
-                append(rows.values[e]);
-            }
-            if (numbered) {
-                text += "# ";
-                text += std::to_string(lines[static_cast<std::size_t>(r)]);
-            } else if (text.size() > line) {
-                text.pop_back();
-            }
-            text += '\n';
-        }
-    }
-    return nb::bytes(text.data(), text.size());
 }
 
 Certificate read_certificate(const Maclaurin& model, nb::handle certificate) {
@@ -287,34 +130,7 @@ NB_MODULE(_native, m) {
     m.doc() = "The native core: parsing, scoring and formatting.";
     nb::set_leak_warnings(false);
 
-    nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
-        .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
-        .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
-        .def_prop_ro("leading", [](const Chunk& c) { return c.rows->leading; })
-        .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
-        .def_prop_ro("labels", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.labels.data(), {static_cast<std::size_t>(r.rows), static_cast<std::size_t>(r.leading)}, self);
-        }, "(rows, leading) float64")
-        .def_prop_ro("indptr", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.indptr.data(), {static_cast<std::size_t>(r.rows + 1)}, self);
-        }, "(rows + 1) int64")
-        .def_prop_ro("indices", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.indices.data(), {static_cast<std::size_t>(r.indices.size())}, self);
-        }, "(nnz) int32, as in the file")
-        .def_prop_ro("values", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.values.data(), {static_cast<std::size_t>(r.values.size())}, self);
-        }, "(nnz) float64")
-        .def_prop_ro("squared_norms", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
-        }, "(rows) float64")
-        .def("select", &select_rows, "rows"_a, "A chunk of these rows, in this order.")
-        .def("slice", &slice_rows, "first"_a, "last"_a, "A chunk of the rows first, ..., last - 1.")
-        .def("__len__", [](const Chunk& c) { return c.rows->rows; });
+    bind_text(m);
 
     nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
         .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_alone"_a = false)
@@ -619,19 +435,10 @@ NB_MODULE(_native, m) {
         });
     }, "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
           "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with coefficients a (n).");
-    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
-          "plain_comments"_a = false,
-          "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
-    m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading"_a = 1, "dense"_a = false,
-          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
-          "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were "
-          "left out, how many lines)], [(line, fault)] of the first `keep` of them, fields per row).");
     m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a, "single"_a = false,
           "Numbers between blanks, the last one followed by a line end; single: of single precision. Returns (numbers, offset after them).");
     m.def("format_numbers", &format_numbers<Numbers>, "values"_a, "One line of shortest texts.");
     m.def("format_numbers", &format_numbers<Singles>, "values"_a);
-    m.def("format_rows", &format_rows, "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
-          "LIBSVM text of a chunk. lines: a line number per row, as a comment behind it; rows without a label get 0.");
     m.def("predict", [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
         if (decisions.labels_alone && probability) throw nb::value_error("labels alone have no probabilities");
         predict(task, decisions, probability, out);

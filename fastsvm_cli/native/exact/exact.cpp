@@ -43,7 +43,7 @@ void Exact::fold_linear() {
         for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k, ++i)
             for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
                 double* const w = weights_.data() + features_.column(sv.indices[e]) * pairs;
-                for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) { w[pair] += sv.labels[i * sv.leading + column] * sv.values[e]; });
+                for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) { w[pair] += sv.leading[i * sv.leading_count + column] * sv.values[e]; });
             }
 }
 
@@ -62,9 +62,9 @@ void Exact::lay_out() {
             order[class_start_[c] + k] = static_cast<std::int64_t>(place.size());
             place.push_back(class_start_[c] + k);
         }
-    coef_.assign(static_cast<std::size_t>(padded_ * sv.leading), 0.0);
+    coef_.assign(static_cast<std::size_t>(padded_ * sv.leading_count), 0.0);
     for (std::int64_t i = 0; i < sv.rows; ++i)
-        for (int j = 0; j < sv.leading; ++j) coef_[j * padded_ + place[i]] = sv.labels[i * sv.leading + j];
+        for (int j = 0; j < sv.leading_count; ++j) coef_[j * padded_ + place[i]] = sv.leading[i * sv.leading_count + j];
     const bool dense = static_cast<double>(sv.indices.size()) >= sparse_density * static_cast<double>(sv.rows) * static_cast<double>(d);
     if (dense || machine_.kernel == KernelType::exponential || machine_.kernel == KernelType::normalized_polynomial) {
         strips_.emplace(machine_, sv, order);
@@ -198,7 +198,7 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
     own.assign(static_cast<std::size_t>(classes - 1), 0.0);  // what c's own vectors give, by column of their coefficients
     if (n < few) {
         const std::int64_t first = std::accumulate(machine_.nr_sv.begin(), machine_.nr_sv.begin() + c, std::int64_t{0});
-        for (std::int64_t s = 0; s < n; ++s) k.add_scaled(classes - 1, mine[s], machine_.vectors->labels.data() + (first + s) * (classes - 1), own.data());
+        for (std::int64_t s = 0; s < n; ++s) k.add_scaled(classes - 1, mine[s], machine_.vectors->leading.data() + (first + s) * (classes - 1), own.data());
     } else {
         for (std::int64_t column = 0; column < classes - 1; ++column) own[column] = k.dot(n, coef_.data() + column * padded_ + class_start_[c], mine);
     }

@@ -19,7 +19,7 @@ struct Machine {
     bool regression = false;
     std::vector<std::int64_t> nr_sv;      // per class; one entry for one-class and regression models
     std::vector<double> rho;              // (pairs)
-    std::shared_ptr<const Rows> vectors;  // labels hold the coefficients, (total_sv, nr_class - 1)
+    std::shared_ptr<const Rows> vectors;  // leading: the coefficients, (total_sv, nr_class - 1)
 
     std::int64_t total_sv() const { return vectors->rows; }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }

@@ -111,7 +111,7 @@ void sum_row(const Machine& m, const Rows& rows, std::int64_t row, double* out) 
     for (std::int64_t c = 0; c < m.classes(); ++c)
         for (const std::int64_t stop = i + m.nr_sv[static_cast<std::size_t>(c)]; i < stop; ++i) {
             const double value = kernel(m, row_of(rows, row), row_of(sv, i));
-            const double* const coef = sv.labels.data() + i * sv.leading;
+            const double* const coef = sv.leading.data() + i * sv.leading_count;
             for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) { out[pair] += coef[column] * value; });
         }
     for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
@@ -141,7 +141,7 @@ public:
                         for (std::int64_t r = 0; r < count; ++r) values[r] = kernel(m_, row_of(rows, which[r]), row_of(sv, first + t));
                 }
                 for_each_pair(m_, c, [&](std::int64_t pair, std::int64_t column) {
-                    loops_.add_terms(n, sv.labels.data() + first * sv.leading + column, sv.leading, values_.data(), sums_.data() + pair * width_);
+                    loops_.add_terms(n, sv.leading.data() + first * sv.leading_count + column, sv.leading_count, values_.data(), sums_.data() + pair * width_);
                 });
             }
             first = stop;

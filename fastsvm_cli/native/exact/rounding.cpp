@@ -25,7 +25,7 @@ Rounding::Rounding(const Machine& machine, bool distances_by_differences, bool f
         for (std::int64_t k = 0; k < machine.nr_sv[c]; ++k, ++i) {
             const double size = kernel_ == KernelType::linear ? length(sv.squared_norms[i], sv.end(i) - sv.begin(i)) : 1.0;
             for_each_pair(machine, c, [&](std::int64_t pair, std::int64_t column) {
-                pair_weight_[pair] += std::fabs(sv.labels[i * sv.leading + column]) * size;
+                pair_weight_[pair] += std::fabs(sv.leading[i * sv.leading_count + column]) * size;
                 ++pair_count_[pair];
             });
         }

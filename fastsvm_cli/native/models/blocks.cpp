@@ -36,17 +36,17 @@ Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
     : machine_(std::move(machine)), pairs_(machine_.pairs()), layout_(lay_out(machine_, order)), strips_(machine_, *machine_.vectors, layout_.order),
       rounding_(machine_, strips_.dense(), false) {
     const Rows& sv = *machine_.vectors;
-    const std::int64_t leading = sv.leading, d = strips_.features();
+    const std::int64_t leading_count = sv.leading_count, d = strips_.features();
     blocks_ = static_cast<std::int64_t>(layout_.size.size());
     padded_ = blocks_ * lanes;
     const std::int64_t groups = (blocks_ + lanes - 1) / lanes;
-    coef_.assign(static_cast<std::size_t>(padded_ * leading), 0.0);
-    positive_.assign(static_cast<std::size_t>(blocks_ * leading), 0.0);
-    negative_.assign(static_cast<std::size_t>(blocks_ * leading), 0.0);
-    for (std::int64_t j = 0; j < leading; ++j)
+    coef_.assign(static_cast<std::size_t>(padded_ * leading_count), 0.0);
+    positive_.assign(static_cast<std::size_t>(blocks_ * leading_count), 0.0);
+    negative_.assign(static_cast<std::size_t>(blocks_ * leading_count), 0.0);
+    for (std::int64_t j = 0; j < leading_count; ++j)
         for (std::int64_t s = 0; s < padded_; ++s) {
             if (layout_.order[s] < 0) continue;
-            const double a = coef_[j * padded_ + s] = sv.labels[layout_.order[s] * leading + j];
+            const double a = coef_[j * padded_ + s] = sv.leading[layout_.order[s] * leading_count + j];
             (a > 0 ? positive_ : negative_)[j * blocks_ + s / lanes] += std::fabs(a) * (1 + 2 * lanes * unit);
         }
     std::vector<double> weight(static_cast<std::size_t>(pairs_), 0.0);

@@ -49,7 +49,7 @@ Triangle::Triangle(Machine machine, std::vector<std::int64_t> pivots)
 void Triangle::lay_out(std::size_t which) const {
     List& list = *lists_[which];
     const Rows& sv = *machine_.vectors;
-    const std::int64_t leading = sv.leading, n = stops_.back();
+    const std::int64_t leading_count = sv.leading_count, n = stops_.back();
     // A sum of squared differences: wrong by (s + s + 3) u of itself, its root by half that.
     std::vector<double> distance(static_cast<std::size_t>(sv.rows));
     double slack = 0;
@@ -79,7 +79,7 @@ void Triangle::lay_out(std::size_t which) const {
             // most 0.37 of them.
             const double weight = exponential ? std::exp(-machine_.gamma * distance[i]) * (1 + slack * (2 + machine_.gamma * distance[i]) + 8 * unit) : 0;
             for_each_pair(machine_, class_of_[i], [&](std::int64_t pair, std::int64_t column) {
-                const double a = sv.labels[i * leading + column];
+                const double a = sv.leading[i * leading_count + column];
                 (a > 0 ? positive : negative)[pair] += std::fabs(a);
                 if (exponential) (a > 0 ? weighted_positive : weighted_negative)[pair] += std::fabs(a) * weight;
             });
@@ -144,7 +144,7 @@ struct Triangle::Company {
 void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, Company& company) const {
     const Rows& sv = *machine_.vectors;
     for_each_pair(machine_, class_of_[vector], [&](std::int64_t pair, std::int64_t column) {
-        kernels().add_scaled(n, sv.labels[vector * sv.leading + column], kernel_values, company.sums.data() + pair * company.slots + at);
+        kernels().add_scaled(n, sv.leading[vector * sv.leading_count + column], kernel_values, company.sums.data() + pair * company.slots + at);
     });
 }
 

@@ -73,7 +73,7 @@ struct Piece {
 };
 
 struct Target {
-    double* labels;
+    double* leading;
     std::int64_t* row_end;  // per row: entries written so far by its piece, plus the piece's entry_base
     std::int32_t* indices;
     double* values;
@@ -104,7 +104,7 @@ Counts count(const char* p, const char* end, char separator) {
 // The leading numbers of a row. Returns the byte after them, or null with a fault.
 const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
     const char* const what = format.leading_name;
-    for (int i = 0; i < format.leading; ++i) {
+    for (int i = 0; i < format.leading_count; ++i) {
         p = skip_blanks(p);
         if (*p == '\n') {
             *fault = i == 0 ? std::string("a blank line found, expected ") + what : std::string("the end of the line found, expected ") + what;
@@ -126,7 +126,7 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
 void parse_sparse(Piece& piece, const Format& format, const Target& target) {
     const char* p = piece.begin;
     const char* const end = piece.end;
-    double* label = target.labels + piece.row_base * format.leading;
+    double* leading = target.leading + piece.row_base * format.leading_count;
     std::int64_t* row_end = target.row_end + piece.row_base;
     double* norm = target.squared_norms + piece.row_base;
     std::int32_t* const first_index = target.indices + piece.entry_base;
@@ -139,7 +139,7 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
         const char* const line = p;
         std::int32_t* const row_index = index_out;
         double* const row_value = value_out;
-        p = read_leading(p, end, format, label, &piece.fault);
+        p = read_leading(p, end, format, leading, &piece.fault);
         if (!p) {
             p = line;
             break;
@@ -204,7 +204,7 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
         }
         ++p;
         if (last > max_index) max_index = static_cast<std::int32_t>(last);
-        label += format.leading;
+        leading += format.leading_count;
         *norm++ = squared_norm;
         *row_end++ = piece.entry_base + (index_out - first_index);
         ++piece.rows;
@@ -219,7 +219,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
     const char* p = piece.begin;
     const char* const end = piece.end;
     const bool blanks = format.delimiter == ' ';
-    double* label = target.labels + piece.row_base * format.leading;
+    double* leading = target.leading + piece.row_base * format.leading_count;
     std::int64_t* row_end = target.row_end + piece.row_base;
     double* norm = target.squared_norms + piece.row_base;
     std::int32_t* const first_index = target.indices + piece.entry_base;
@@ -239,7 +239,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
         std::int64_t field = 0;  // counts the leading ones too
         double squared_norm = 0;
         p = skip_spaces(p);
-        if (*p == '\n') piece.fault = std::string("a blank line found, expected ") + (format.leading ? "a label" : "a value");
+        if (*p == '\n') piece.fault = std::string("a blank line found, expected ") + (format.leading_count ? "a label" : "a value");
         while (piece.fault.empty()) {
             const char* const token = p;
             double value;
@@ -248,7 +248,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
             const char* const after = skip_spaces(next);
             const bool ends = *after == '\n' || (blanks ? after > next : *after == format.delimiter);
             if (status != NumberStatus::ok || !ends) {
-                const bool label_field = field < format.leading;
+                const bool label_field = field < format.leading_count;
                 const char* const wanted = label_field ? "a label" : "a number";
                 if (*token == format.delimiter || *token == '\n')
                     piece.fault = std::string("an empty field found, expected ") + wanted;
@@ -256,10 +256,10 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
                     piece.fault = number_fault(status, token, end, wanted, format.delimiter);
                 break;
             }
-            if (field < format.leading) {
-                label[field] = value;
+            if (field < format.leading_count) {
+                leading[field] = value;
             } else if (value != 0) {
-                *index_out++ = static_cast<std::int32_t>(field - format.leading + 1);
+                *index_out++ = static_cast<std::int32_t>(field - format.leading_count + 1);
                 *value_out++ = value;
                 squared_norm += value * value;
             }
@@ -269,7 +269,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
             if (!blanks) ++p;
             p = skip_spaces(p);
         }
-        const std::int64_t values = field - format.leading;
+        const std::int64_t values = field - format.leading_count;
         if (piece.fault.empty() && values < 0) piece.fault = "the end of the line found, expected a label";
         if (piece.fault.empty() && piece.fields >= 0 && values != piece.fields)
             piece.fault = std::to_string(values) + " values found, expected " + std::to_string(piece.fields) + " as in the first row";
@@ -281,7 +281,7 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
         }
         piece.fields = values;
         ++p;
-        label += format.leading;
+        leading += format.leading_count;
         *norm++ = squared_norm;
         *row_end++ = piece.entry_base + (index_out - first_index);
         ++piece.rows;
@@ -319,7 +319,7 @@ std::vector<Piece> split(const char* text, std::size_t size, const Format& forma
 ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format) {
     ParseResult result;
     Rows& rows = result.rows;
-    rows.leading = format.leading;
+    rows.leading_count = format.leading_count;
     rows.first_line = first_line;
 
     std::vector<Piece> pieces = split(text, size, format);
@@ -341,13 +341,13 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         row_base += counts[i].lines;
         entry_base += counts[i].entries;
     }
-    rows.labels = Array<double>(row_base * format.leading);
+    rows.leading = Array<double>(row_base * format.leading_count);
     rows.indptr = Array<std::int64_t>(row_base + 1);
     rows.indices = Array<std::int32_t>(entry_base);
     rows.values = Array<double>(entry_base);
     rows.squared_norms = Array<double>(row_base);
     rows.indptr[0] = 0;
-    const Target target{rows.labels.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(), rows.squared_norms.data()};
+    const Target target{rows.leading.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(), rows.squared_norms.data()};
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) format.dense ? parse_dense(pieces[i], format, target) : parse_sparse(pieces[i], format, target);
     });
@@ -372,7 +372,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         }
     }
     rows.rows = row_count;
-    rows.labels.truncate(row_count * format.leading);
+    rows.leading.truncate(row_count * format.leading_count);
     rows.indptr.truncate(row_count + 1);
     rows.indices.truncate(entry_count);
     rows.values.truncate(entry_count);

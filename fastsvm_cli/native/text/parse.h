@@ -22,7 +22,7 @@ inline const char* skip_blanks(const char* p) {
 }
 
 struct Format {
-    int leading = 1;           // numbers before the index:value pairs
+    int leading_count = 1;     // numbers before the index:value pairs
     bool dense = false;        // delimited values instead of index:value
     char delimiter = ',';      // a blank means any run of blanks
     std::int64_t fields = -1;  // dense: values a row must have; -1: the first row decides

@@ -4,11 +4,14 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace fastsvm {
 
-// An array whose elements are not initialised (a vector's would be, which costs a pass over the memory).
+// An array whose elements are not initialised (a vector's would be, which costs a pass over the memory), in memory of its
+// own or somebody else's.
 template <class T>
 class Array {
 public:
@@ -16,12 +19,17 @@ public:
     explicit Array(std::int64_t n) : data_(n ? static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T))) : nullptr), size_(n) {
         if (n && !data_) throw std::bad_alloc();
     }
+    // n numbers that `owner` keeps where they are: not copied, not freed, and never written to.
+    Array(const T* data, std::int64_t n, std::shared_ptr<const void> owner)
+        : data_(const_cast<T*>(data)), size_(n), owner_(std::move(owner)) {}
     Array(Array&& other) noexcept { swap(other); }
     Array& operator=(Array&& other) noexcept {
         swap(other);
         return *this;
     }
-    ~Array() { std::free(data_); }
+    ~Array() {
+        if (!owner_) std::free(data_);
+    }
     T* data() { return data_; }
     const T* data() const { return data_; }
     T& operator[](std::int64_t i) { return data_[i]; }
@@ -33,19 +41,21 @@ private:
     void swap(Array& other) {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(owner_, other.owner_);
     }
     T* data_ = nullptr;
     std::int64_t size_ = 0;
+    std::shared_ptr<const void> owner_;  // of somebody else's memory
 };
 
-// `leading` numbers stand before the index:value pairs of a row: 1 for data (the label), nr_class - 1 for the support
+// Leading numbers stand before the index:value pairs of a row: 1 for data (the label), nr_class - 1 for the support
 // vectors of a model (their coefficients), 0 for unlabelled data.
 struct Rows {
     std::int64_t rows = 0;
     std::int64_t first_line = 1;
-    int leading = 1;
+    int leading_count = 1;
     std::int32_t max_index = 0;
-    Array<double> labels;         // (rows, leading)
+    Array<double> leading;        // (rows, leading_count)
     Array<std::int64_t> indptr;   // (rows + 1)
     Array<std::int32_t> indices;  // (nnz), increasing within a row
     Array<double> values;         // (nnz)
@@ -54,5 +64,20 @@ struct Rows {
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
 };
+
+// Those rows, in that order. Throws std::out_of_range.
+Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted);
+
+// Rows first, ..., last - 1, with their line numbers. Throws std::out_of_range.
+Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last);
+
+// All rows of all parts, in order, as if their texts were parsed as one; of no parts, no rows, with one leading number.
+// Throws std::invalid_argument where leading_count is not the same in all.
+Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts);
+
+// Their LIBSVM text: the leading numbers, then index:value, each the shortest text that reads back. With line numbers, one for every row,
+// a comment behind each row tells its own (` # 17`), a row without a label gets 0, which stands for an unknown one, and a negative zero
+// keeps its sign.
+std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines = {});
 
 }  // namespace fastsvm

@@ -1,0 +1,227 @@
+// The room text/: chunks of rows, from text, from arrays, and back to text.
+#include "bind/bind.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "text/from_arrays.h"
+#include "text/parse.h"
+#include "text/parse_around.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+Chunk shared(Rows&& rows) { return Chunk{std::make_shared<const Rows>(std::move(rows))}; }
+
+// The buffer of an object, as an array or a matrix of numbers.
+class Buffer {
+public:
+    Buffer(nb::handle object, const char* name, int least, int most) : name_(name), least_(least), most_(most) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) throw nb::python_error();
+    }
+    ~Buffer() {
+        const nb::gil_scoped_acquire acquire;
+        PyBuffer_Release(&view_);
+    }
+    Buffer(const Buffer&) = delete;
+
+    // self: keeps this buffer, and with it the numbers.
+    MatrixView view(const std::shared_ptr<const Buffer>& self) const {
+        if (view_.ndim < least_ || view_.ndim > most_) {
+            const std::string expected = least_ < most_ ? "1 or 2" : std::to_string(most_);
+            fail(std::to_string(view_.ndim) + " dimensions found, expected " + expected);
+        }
+        MatrixView out;
+        out.data = static_cast<const char*>(view_.buf);
+        out.type = type();
+        out.rows = view_.shape[0];
+        out.row_stride = view_.strides[0];
+        if (view_.ndim == 2) {
+            out.columns = view_.shape[1];
+            out.column_stride = view_.strides[1];
+        }
+        if (view_.readonly) out.owner = self;
+        return out;
+    }
+
+private:
+    NumberType type() const {
+        const char* format = view_.format ? view_.format : "B";
+        if (*format == '@' || *format == '=') ++format;  // this machine's order of bytes
+        const std::string letter = format;
+        if (letter == "d" && view_.itemsize == 8) return NumberType::float64;
+        if (letter == "f" && view_.itemsize == 4) return NumberType::float32;
+        if (letter == "i" || letter == "l" || letter == "q") {
+            if (view_.itemsize == 8) return NumberType::int64;
+            if (view_.itemsize == 4) return NumberType::int32;
+        }
+        fail("numbers of another type found, expected float64, float32, int64 or int32");
+    }
+
+    [[noreturn]] void fail(const std::string& why) const { throw nb::value_error((name_ + ": " + why).c_str()); }
+
+    Py_buffer view_;
+    std::string name_;
+    int least_, most_;  // dimensions
+};
+
+// A buffer, and the numbers in it.
+struct Numbers {
+    std::shared_ptr<const Buffer> buffer;
+    MatrixView view;
+};
+
+Numbers numbers(nb::handle object, const char* name, int least = 1, int most = 1) {
+    auto buffer = std::make_shared<const Buffer>(object, name, least, most);
+    MatrixView view = buffer->view(buffer);
+    return {std::move(buffer), std::move(view)};
+}
+
+Chunk chunk_from_csr(nb::handle leading, nb::handle indptr, nb::handle indices, nb::handle values) {
+    const Numbers before = numbers(leading, "leading", 1, 2), starts = numbers(indptr, "indptr");
+    const Numbers columns = numbers(indices, "indices"), entries = numbers(values, "values");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_csr(before.view, starts.view, columns.view, entries.view));
+}
+
+Chunk chunk_from_dense(nb::handle leading, nb::handle matrix, nb::handle columns) {
+    const Numbers before = numbers(leading, "leading", 1, 2), x = numbers(matrix, "matrix", 2, 2);
+    Numbers indices;
+    if (!columns.is_none()) indices = numbers(columns, "columns");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr));
+}
+
+Chunk concatenate(nb::iterable chunks) {
+    std::vector<std::shared_ptr<const Rows>> parts;
+    for (nb::handle chunk : chunks) {
+        if (!nb::isinstance<Chunk>(chunk)) throw nb::type_error("something else than a Chunk found among the chunks");
+        parts.push_back(nb::cast<const Chunk&>(chunk).rows);
+    }
+    const nb::gil_scoped_release release;
+    return shared(concatenate_rows(parts));
+}
+
+Format text_format(int leading_count, bool dense, const std::string& delimiter, std::int64_t fields, const std::string& leading_name) {
+    Format format;
+    format.leading_count = leading_count;
+    format.dense = dense;
+    format.delimiter = delimiter.empty() ? ',' : delimiter[0];
+    format.fields = fields;
+    format.leading_name = !leading_name.empty() ? leading_name.c_str() : leading_count == 1 ? "a label" : "a coefficient";
+    return format;
+}
+
+void check_whole_lines(const Bytes& bytes, std::size_t from) {
+    if (from > bytes.size()) throw nb::value_error("offset beyond the text");
+    if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n') throw nb::value_error("the text must end in a newline");
+}
+
+nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
+                     std::int64_t max_rows, const std::string& leading_name, bool plain_comments) {
+    const Bytes bytes(text);
+    Format format = text_format(leading_count, dense, delimiter, fields, leading_name);
+    format.max_rows = max_rows;
+    format.plain_comments = plain_comments;
+    const std::size_t from = static_cast<std::size_t>(offset);
+    check_whole_lines(bytes, from);
+    ParseResult result;
+    {
+        const nb::gil_scoped_release release;
+        result = parse(bytes.data() + from, bytes.size() - from, first_line, format);
+    }
+    nb::object fault = nb::none();
+    if (!result.fault.empty()) fault = nb::make_tuple(result.fault_line, result.fault);
+    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, fault, result.fields, from + result.consumed);
+}
+
+nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leading_count, bool dense,
+                            const std::string& delimiter, std::int64_t fields, std::int64_t keep) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    AroundResult result;
+    {
+        const nb::gil_scoped_release release;
+        const Format format = text_format(leading_count, dense, delimiter, fields, "");
+        result = parse_around(bytes.data(), bytes.size(), first_line, format, static_cast<std::size_t>(keep));
+    }
+    nb::list gaps, faults;
+    for (const Gap& gap : result.gaps) gaps.append(nb::make_tuple(gap.row, gap.lines));
+    for (const auto& [line, why] : result.faults) faults.append(nb::make_tuple(line, why));
+    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, gaps, faults, result.fields);
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+    nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
+        .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
+        .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
+        .def_prop_ro("leading_count", [](const Chunk& c) { return c.rows->leading_count; },
+                     "numbers before the index:value pairs of a row: 1 for labelled data, nr_class - 1 for support vectors")
+        .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
+        .def_prop_ro("leading", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            const std::size_t columns = static_cast<std::size_t>(r.leading_count);
+            return view(r.leading.data(), {static_cast<std::size_t>(r.rows), columns}, self);
+        }, "(rows, leading_count) float64: labels of data, coefficients of support vectors")
+        .def_prop_ro("indptr", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.indptr.data(), {static_cast<std::size_t>(r.rows + 1)}, self);
+        }, "(rows + 1) int64")
+        .def_prop_ro("indices", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.indices.data(), {static_cast<std::size_t>(r.indices.size())}, self);
+        }, "(nnz) int32, as in the file")
+        .def_prop_ro("values", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.values.data(), {static_cast<std::size_t>(r.values.size())}, self);
+        }, "(nnz) float64")
+        .def_prop_ro("squared_norms", [](nb::handle self) {
+            const Rows& r = *nb::cast<const Chunk&>(self).rows;
+            return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
+        }, "(rows) float64")
+        .def("select", [](const Chunk& c, const std::vector<std::int64_t>& wanted) {
+            return shared(select_rows(*c.rows, wanted));
+        }, "rows"_a, "A chunk of these rows, in this order.")
+        .def("slice", [](const Chunk& c, std::int64_t first, std::int64_t last) {
+            return shared(slice_rows(*c.rows, first, last));
+        }, "first"_a, "last"_a, "A chunk of the rows first, ..., last - 1.")
+        .def_static("from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
+                    "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
+                    "each, float64; indptr: (rows + 1) int64, the entries of row r are indptr[r], ..., indptr[r + 1] - 1; "
+                    "indices: (nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, zeros stay. Other "
+                    "whole numbers of 32 or 64 bits, and float32 for float64, are converted. Read-only buffers of these very "
+                    "types are not copied: whoever can change their memory nevertheless must not; writable ones are copied. "
+                    "Raises ValueError where the parser would refuse the numbers.")
+        .def_static("from_dense", &chunk_from_dense, "leading"_a, "matrix"_a, "columns"_a.none() = nb::none(),
+                    "A chunk from a matrix (rows, d), whose zeros are not stored. leading, types and ValueError: as of "
+                    "from_csr. columns: (d), the LIBSVM index of each column, increasing; 1, ..., d without it.")
+        .def_static("concatenate", &concatenate, "chunks"_a,
+                    "A chunk of the rows of all chunks, in order; of none, a chunk without rows. Raises ValueError where their "
+                    "leading_count differs.")
+        .def("__len__", [](const Chunk& c) { return c.rows->rows; });
+
+    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
+          "plain_comments"_a = false,
+          "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
+    m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
+          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
+          "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were "
+          "left out, how many lines)], [(line, fault)] of the first `keep` of them, fields per row).");
+    m.def("format_rows", [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {
+        std::string text;
+        {
+            const nb::gil_scoped_release release;
+            text = format_rows(*chunk.rows, lines);
+        }
+        return nb::bytes(text.data(), text.size());
+    }, "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
+       "LIBSVM text of a chunk. lines: a line number per row, as a comment behind it; rows without a label get 0.");
+}

@@ -1,0 +1,238 @@
+#include "text/from_arrays.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "simd/parallel.h"
+#include "text/numbers.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr std::int64_t grain = 1024;  // rows that repay a thread
+
+[[noreturn]] void fail(const std::string& why) { throw std::invalid_argument(why); }
+
+void expect_count(const char* name, std::int64_t found, const char* of, std::int64_t expected, const char* why) {
+    if (found != expected)
+        fail(std::string(name) + ": " + std::to_string(found) + " " + of + " found, expected " +
+             std::to_string(expected) + ": " + why);
+}
+
+std::string text_of(double value) {
+    char buffer[number_text_max];
+    return std::string(buffer, write_shortest(buffer, value));
+}
+
+// Calls visit(a number of the view's type).
+template <class Visit>
+void with_type(NumberType type, Visit visit) {
+    switch (type) {
+        case NumberType::float64: return visit(double{});
+        case NumberType::float32: return visit(float{});
+        case NumberType::int64: return visit(std::int64_t{});
+        case NumberType::int32: return visit(std::int32_t{});
+    }
+}
+
+// Memory of arrays need not be aligned.
+template <class T>
+T at(const MatrixView& view, std::int64_t row, std::int64_t column = 0) {
+    T value;
+    std::memcpy(&value, view.data + row * view.row_stride + column * view.column_stride, sizeof value);
+    return value;
+}
+
+template <class T>
+constexpr NumberType type_of = std::is_same_v<T, double>         ? NumberType::float64
+                               : std::is_same_v<T, std::int64_t> ? NumberType::int64
+                                                                 : NumberType::int32;
+
+// The numbers row by row, as Rows have them.
+template <class T>
+Array<T> array_of(const MatrixView& view, const char* name) {
+    const std::int64_t n = view.rows * view.columns, size = sizeof(T);
+    const bool contiguous = (view.columns <= 1 || view.column_stride == size) &&
+                            (view.rows <= 1 || view.row_stride == view.columns * size);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(view.data) % alignof(T) == 0;
+    if (n && view.owner && view.type == type_of<T> && contiguous && aligned)
+        return Array<T>(reinterpret_cast<const T*>(view.data), n, view.owner);
+    if (n && std::is_integral_v<T> && (view.type == NumberType::float64 || view.type == NumberType::float32))
+        fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
+    Array<T> out(n);
+    if (n && view.type == type_of<T> && contiguous) {
+        std::memcpy(out.data(), view.data, static_cast<std::size_t>(n) * sizeof(T));
+        return out;
+    }
+    with_type(view.type, [&](auto number) {
+        using From = decltype(number);
+        for (std::int64_t r = 0; r < view.rows; ++r)
+            for (std::int64_t c = 0; c < view.columns; ++c) {
+                const From value = at<From>(view, r, c);
+                if constexpr (std::is_same_v<T, std::int32_t> && std::is_same_v<From, std::int64_t>)
+                    if (value != static_cast<T>(value))
+                        fail(std::string(name) + ": " + std::to_string(value) +
+                             " found, expected indices from 0 to 2147483647");
+                out[r * view.columns + c] = static_cast<T>(value);
+            }
+    });
+    return out;
+}
+
+Array<double> leading_of(const MatrixView& view) {
+    if (view.columns > std::numeric_limits<std::int32_t>::max()) fail("leading: more than 2147483647 columns found");
+    Array<double> leading = array_of<double>(view, "leading");
+    for (std::int64_t i = 0; i < leading.size(); ++i)
+        if (!std::isfinite(leading[i]))
+            fail("row " + std::to_string(i / view.columns) + ": a leading number " + text_of(leading[i]) +
+                 " found, expected a finite number");
+    return leading;
+}
+
+// What is wrong with an entry; empty: nothing. last: the index before it in its row, -1 before the first.
+std::string entry_fault(std::int64_t last, std::int32_t index, double value) {
+    if (index < 0) return "index " + std::to_string(index) + " found, expected an index of 0 or more";
+    if (index <= last)
+        return "index " + std::to_string(index) + " found after index " + std::to_string(last) +
+               ", expected increasing indices";
+    return std::isfinite(value) ? "" : "a value " + text_of(value) + " found, expected a finite number";
+}
+
+// Runs check(row), which returns whether the row is sound, for all rows, on all threads; then fault(row), which says
+// what is wrong with it, for the first one that is not: the message does not depend on the threads.
+template <class Check, class Fault>
+void check_rows(std::int64_t rows, Check check, Fault fault) {
+    std::atomic<std::int64_t> first_bad{rows};
+    parallel_for(rows, grain, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t r = first; r < last; ++r)
+            if (!check(r)) {
+                std::int64_t known = first_bad;
+                while (r < known && !first_bad.compare_exchange_weak(known, r)) {
+                }
+                return;
+            }
+    });
+    if (first_bad < rows) fail("row " + std::to_string(first_bad.load()) + ": " + fault(first_bad.load()));
+}
+
+}  // namespace
+
+Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
+                   const MatrixView& values) {
+    Rows out;
+    out.rows = leading.rows;
+    expect_count("indptr", indptr.rows, "numbers", out.rows + 1, "one more than rows");
+    expect_count("values", values.rows, "numbers", indices.rows, "as many as indices");
+    out.leading = leading_of(leading);
+    out.leading_count = static_cast<int>(leading.columns);
+    out.indptr = array_of<std::int64_t>(indptr, "indptr");
+    out.indices = array_of<std::int32_t>(indices, "indices");
+    out.values = array_of<double>(values, "values");
+    if (out.indptr[0] != 0) fail("indptr: " + std::to_string(out.indptr[0]) + " found first, expected 0");
+    for (std::int64_t r = 0; r < out.rows; ++r)
+        if (out.end(r) < out.begin(r))
+            fail("indptr: " + std::to_string(out.end(r)) + " found after " + std::to_string(out.begin(r)) +
+                 ", expected numbers that do not fall");
+    expect_count("indptr", out.indptr[out.rows], "as the last one", out.indices.size(), "as many as indices");
+
+    out.squared_norms = Array<double>(out.rows);
+    check_rows(
+        out.rows,
+        [&](std::int64_t r) {
+            std::int64_t last = -1;
+            double squared_norm = 0;  // in the order of the entries, as the parser sums it
+            bool sound = true;
+            for (std::int64_t e = out.begin(r); e < out.end(r); ++e) {
+                const double value = out.values[e];
+                sound = sound && out.indices[e] > last && std::isfinite(value);
+                last = out.indices[e];
+                squared_norm += value * value;
+            }
+            out.squared_norms[r] = squared_norm;
+            return sound;
+        },
+        [&](std::int64_t r) {
+            std::string why;
+            std::int64_t last = -1;
+            for (std::int64_t e = out.begin(r); why.empty() && e < out.end(r); ++e) {
+                why = entry_fault(last, out.indices[e], out.values[e]);
+                last = out.indices[e];
+            }
+            return why;
+        });
+    for (std::int64_t r = 0; r < out.rows; ++r)
+        if (out.end(r) > out.begin(r)) out.max_index = std::max(out.max_index, out.indices[out.end(r) - 1]);
+    return out;
+}
+
+Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns) {
+    Rows out;
+    const std::int64_t d = matrix.columns;
+    out.rows = leading.rows;
+    expect_count("matrix", matrix.rows, "rows", out.rows, "as many as leading has");
+    if (columns) expect_count("columns", columns->rows, "numbers", d, "as many as the matrix has columns");
+    if (d > std::numeric_limits<std::int32_t>::max()) fail("matrix: more than 2147483647 columns found");
+    out.leading = leading_of(leading);
+    out.leading_count = static_cast<int>(leading.columns);
+    Array<std::int32_t> index = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>(d);
+    for (std::int64_t c = 0; c < d; ++c) {
+        if (!columns) index[c] = static_cast<std::int32_t>(c + 1);
+        const std::string why = entry_fault(c ? index[c - 1] : -1, index[c], 0);
+        if (!why.empty()) fail("columns: " + why);
+    }
+    out.max_index = d ? index[d - 1] : 0;  // as of dense text: whether or not a row has it
+
+    out.indptr = Array<std::int64_t>(out.rows + 1);
+    out.squared_norms = Array<double>(out.rows);
+    out.indptr[0] = 0;
+    with_type(matrix.type, [&](auto number) {
+        using From = decltype(number);
+        const auto value_at = [&](std::int64_t r, std::int64_t c) {
+            return static_cast<double>(at<From>(matrix, r, c));
+        };
+        check_rows(
+            out.rows,
+            [&](std::int64_t r) {
+                std::int64_t entries = 0;
+                double squared_norm = 0;
+                bool sound = true;
+                for (std::int64_t c = 0; c < d; ++c) {
+                    const double value = value_at(r, c);
+                    sound = sound && std::isfinite(value);
+                    entries += value != 0;
+                    squared_norm += value * value;  // adding the square of a zero changes nothing
+                }
+                out.indptr[r + 1] = entries;
+                out.squared_norms[r] = squared_norm;
+                return sound;
+            },
+            [&](std::int64_t r) {
+                std::int64_t c = 0;
+                while (std::isfinite(value_at(r, c))) ++c;
+                return "a value " + text_of(value_at(r, c)) + " found, expected a finite number";
+            });
+        for (std::int64_t r = 0; r < out.rows; ++r) out.indptr[r + 1] += out.indptr[r];
+        out.indices = Array<std::int32_t>(out.indptr[out.rows]);
+        out.values = Array<double>(out.indptr[out.rows]);
+        parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
+            std::int64_t e = out.begin(first);
+            for (std::int64_t r = first; r < last; ++r)
+                for (std::int64_t c = 0; c < d; ++c) {
+                    const double value = value_at(r, c);
+                    if (value == 0) continue;
+                    out.indices[e] = index[c];
+                    out.values[e++] = value;
+                }
+        });
+    });
+    return out;
+}
+
+}  // namespace fastsvm

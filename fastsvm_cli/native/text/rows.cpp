@@ -1,0 +1,114 @@
+#include "text/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "text/numbers.h"
+
+namespace fastsvm {
+
+namespace {
+
+Rows empty_rows(std::int64_t rows, std::int64_t entries, int leading_count) {
+    Rows out;
+    out.rows = rows;
+    out.leading_count = leading_count;
+    out.leading = Array<double>(rows * leading_count);
+    out.indptr = Array<std::int64_t>(rows + 1);
+    out.indices = Array<std::int32_t>(entries);
+    out.values = Array<double>(entries);
+    out.squared_norms = Array<double>(rows);
+    out.indptr[0] = 0;
+    return out;
+}
+
+// Rows first, ..., last - 1 of `from` become rows at, at + 1, ... of `to`, whose entries stop in front of row `at`.
+void copy_rows(const Rows& from, std::int64_t first, std::int64_t last, Rows& to, std::int64_t at) {
+    const std::int64_t begin = from.indptr[first], end = from.indptr[last], entry = to.indptr[at];
+    const std::int64_t count = from.leading_count;
+    std::copy_n(from.leading.data() + first * count, (last - first) * count, to.leading.data() + at * count);
+    std::copy_n(from.indices.data() + begin, end - begin, to.indices.data() + entry);
+    std::copy_n(from.values.data() + begin, end - begin, to.values.data() + entry);
+    std::copy_n(from.squared_norms.data() + first, last - first, to.squared_norms.data() + at);
+    for (std::int64_t r = first; r < last; ++r) to.indptr[at + r - first + 1] = entry + from.end(r) - begin;
+}
+
+}  // namespace
+
+Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted) {
+    std::int64_t entries = 0;
+    for (std::int64_t r : wanted) {
+        if (r < 0 || r >= from.rows) throw std::out_of_range("row out of range");
+        entries += from.end(r) - from.begin(r);
+    }
+    const std::int64_t n = static_cast<std::int64_t>(wanted.size());
+    Rows to = empty_rows(n, entries, from.leading_count);
+    to.first_line = from.first_line;
+    to.max_index = from.max_index;
+    std::int64_t at = 0;
+    for (std::int64_t r : wanted) copy_rows(from, r, r + 1, to, at++);
+    return to;
+}
+
+Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last) {
+    if (first < 0 || last < first || last > from.rows) throw std::out_of_range("row out of range");
+    Rows to = empty_rows(last - first, from.indptr[last] - from.indptr[first], from.leading_count);
+    to.first_line = from.first_line + first;
+    to.max_index = from.max_index;
+    copy_rows(from, first, last, to, 0);
+    return to;
+}
+
+Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts) {
+    std::int64_t rows = 0, entries = 0;
+    for (const auto& part : parts) {
+        if (part->leading_count != parts[0]->leading_count)
+            throw std::invalid_argument("a chunk of " + std::to_string(part->leading_count) +
+                                        " leading numbers found after one of " +
+                                        std::to_string(parts[0]->leading_count) + ", expected the same in all");
+        rows += part->rows;
+        entries += part->indices.size();
+    }
+    Rows to = empty_rows(rows, entries, parts.empty() ? 1 : parts[0]->leading_count);
+    if (!parts.empty()) to.first_line = parts[0]->first_line;
+    std::int64_t at = 0;
+    for (const auto& part : parts) {
+        copy_rows(*part, 0, part->rows, to, at);
+        at += part->rows;
+        to.max_index = std::max(to.max_index, part->max_index);
+    }
+    return to;
+}
+
+std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines) {
+    const bool numbered = !lines.empty();
+    if (numbered && static_cast<std::int64_t>(lines.size()) != rows.rows) throw std::invalid_argument("a line number per row");
+    std::string text;
+    char buffer[number_text_max];
+    const auto append = [&](double value) {
+        if (numbered && value == 0 && std::signbit(value)) text += '-';
+        text.append(buffer, static_cast<std::size_t>(write_shortest(buffer, value) - buffer));
+        text += ' ';
+    };
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        const std::size_t line = text.size();
+        for (int j = 0; j < rows.leading_count; ++j) append(rows.leading[r * rows.leading_count + j]);
+        if (numbered && rows.leading_count == 0) text += "0 ";
+        for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
+            text += std::to_string(rows.indices[e]);
+            text += ':';
+            append(rows.values[e]);
+        }
+        if (numbered) {
+            text += "# ";
+            text += std::to_string(lines[static_cast<std::size_t>(r)]);
+        } else if (text.size() > line) {
+            text.pop_back();
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace fastsvm

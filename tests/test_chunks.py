@@ -1,0 +1,277 @@
+"""Chunks from arrays and from other chunks: bit for bit those that the parser makes of the same numbers as text."""
+
+import gc
+from array import array
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from fastsvm_cli._native import Chunk
+
+calm = settings(deadline=None)
+NUMBER = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([0.0, -0.0, 5e-324, -2.2250738585072009e-308, 1.7976931348623157e308, 0.1, 1.0]),
+)
+SMALL = st.floats(-1e3, 1e3, width=32)
+
+
+@st.composite
+def csr(draw, leading_count=st.integers(0, 3), number=NUMBER):
+    """(leading (rows, leading_count), indptr, indices, values)"""
+    rows, count = draw(st.integers(0, 6)), draw(leading_count)
+    index = st.one_of(st.integers(0, 9), st.integers(0, 2**31 - 1))
+    indices = [sorted(draw(st.sets(index, max_size=6))) for _ in range(rows)]
+    leading = np.array([[draw(number) for _ in range(count)] for _ in range(rows)], float).reshape(rows, count)
+    entries = [i for row in indices for i in row]
+    values = np.array([draw(number) for _ in entries], float)
+    return leading, np.cumsum([0, *map(len, indices)]), np.array(entries, np.int32), values
+
+
+def text_of(leading, indptr, indices, values):
+    entries = [f"{index}:{value!r}" for index, value in zip(indices.tolist(), values.tolist())]
+    rows = zip(leading.tolist(), indptr.tolist(), indptr[1:].tolist())
+    return "".join(" ".join([*map(repr, before), *entries[a:b]]) + "\n" for before, a, b in rows).encode()
+
+
+def parsed(text, **options):
+    chunk, fault, _, _ = _native.parse(text, **options)
+    assert fault is None, fault
+    return chunk
+
+
+def assert_equal(one, other):
+    """Bit for bit, and where their rows end."""
+    for name in ("leading", "indptr", "indices", "values", "squared_norms"):
+        ours, theirs = getattr(one, name), getattr(other, name)
+        assert (ours.shape, ours.format, bytes(ours)) == (theirs.shape, theirs.format, bytes(theirs)), name
+    assert (one.rows, one.leading_count) == (other.rows, other.leading_count)
+
+
+@calm
+@given(csr())
+def test_sparse_arrays_give_the_chunk_that_their_text_gives(arrays):
+    chunk = Chunk.from_csr(*arrays)
+    expected = parsed(text_of(*arrays), leading_count=arrays[0].shape[1])
+    assert_equal(chunk, expected)
+    assert (chunk.max_index, chunk.first_line) == (expected.max_index, 1)
+    leading, indptr, indices, values = arrays
+    again = parsed(_native.format_rows(chunk), leading_count=chunk.leading_count)
+    assert_equal(again, Chunk.from_csr(leading + 0.0, indptr, indices, values + 0.0))  # -0 is written as 0
+    assert_equal(Chunk.from_csr(chunk.leading, chunk.indptr, chunk.indices, chunk.values), chunk)
+
+
+@calm
+@given(st.integers(0, 5), st.integers(0, 4), st.booleans(), st.data())
+def test_a_matrix_gives_the_chunk_that_its_text_gives(rows, d, labelled, data):
+    x = np.array([[data.draw(NUMBER) for _ in range(d)] for _ in range(rows)], float).reshape(rows, d)
+    y = np.array([data.draw(NUMBER) for _ in range(rows)], float).reshape(rows, 1)[:, : int(labelled)]
+    chunk = Chunk.from_dense(y, x)
+    assert chunk.max_index == d
+    if labelled or d:
+        lines = (",".join(map(repr, row)) + "\n" for row in np.hstack([y, x]).tolist())
+        expected = parsed("".join(lines).encode(), leading_count=int(labelled), dense=True)
+        assert_equal(chunk, expected)
+        assert not rows or chunk.max_index == expected.max_index
+    columns = np.array(sorted(data.draw(st.sets(st.integers(0, 2**31 - 1), min_size=d, max_size=d))), np.int32)
+    stored = scipy.sparse.csr_matrix(x)
+    stored.eliminate_zeros()
+    expected = parsed(text_of(y, stored.indptr, columns[stored.indices], stored.data), leading_count=int(labelled))
+    assert_equal(Chunk.from_dense(y, x, columns), expected)
+
+
+@calm
+@given(st.integers(0, 2), st.data())
+def test_chunks_in_a_row_are_the_chunk_that_their_texts_give(leading_count, data):
+    parts = data.draw(st.lists(csr(st.just(leading_count)), min_size=1, max_size=4))
+    chunk = Chunk.concatenate(Chunk.from_csr(*arrays) for arrays in parts)
+    expected = parsed(b"".join(text_of(*arrays) for arrays in parts), leading_count=leading_count)
+    assert_equal(chunk, expected)
+    assert chunk.max_index == expected.max_index
+
+
+def test_chunks_in_a_row_begin_where_the_first_does():
+    text = b"1 1:2\n3 4:5\n6\n"
+    whole = parsed(text, first_line=7)
+    parts = [whole.slice(1, 3), whole.slice(0, 1)]
+    chunk = Chunk.concatenate(parts)
+    assert _native.format_rows(chunk) == b"3 4:5\n6\n1 1:2\n" and chunk.first_line == 8
+    none = Chunk.concatenate([])
+    assert (none.rows, none.leading_count, none.first_line, none.max_index) == (0, 1, 1, 0)
+
+
+@calm
+@given(csr(number=SMALL))
+def test_numbers_of_other_types_and_layouts_are_the_same_numbers(arrays):
+    leading, indptr, indices, values = arrays
+    expected = Chunk.from_csr(*arrays)
+    other_types = leading.astype("f4"), indptr.astype("i4"), indices.astype("i8"), values.astype("f4")
+    assert_equal(Chunk.from_csr(*other_types), expected)
+    spread = np.repeat(indptr, 2)[::2], indices[::-1].copy()[::-1], np.stack([values, values], axis=1)[:, 1]
+    assert_equal(Chunk.from_csr(np.asfortranarray(leading), *spread), expected)
+    buffers = memoryview(array("q", indptr.tolist())), array("i", indices.tolist()), array("d", values.tolist())
+    assert_equal(Chunk.from_csr(leading, *buffers), expected)
+    if len(values):
+        unaligned = np.frombuffer(b"x" + values.tobytes(), np.dtype("V8"), len(values), 1).view(float)
+        assert not unaligned.flags.aligned and not unaligned.flags.writeable
+        assert_equal(Chunk.from_csr(leading, indptr, indices, unaligned), expected)
+
+
+def test_whole_numbers_are_numbers():
+    for kind in (np.int32, np.int64, np.float32, float):
+        x = np.array([[0, 1, -2], [3, 0, 0]], kind)
+        assert _native.format_rows(Chunk.from_dense(np.array([1, 2], kind), x)) == b"1 2:1 3:-2\n2 1:3\n"
+        assert _native.format_rows(Chunk.from_dense(np.array([1, 2, 3], kind), x.T)) == b"1 2:3\n2 1:1\n3 1:-2\n"
+
+
+def test_one_leading_number_per_row_may_stand_in_a_row():
+    chunk = Chunk.from_csr(np.array([1.0, 2.0]), np.array([0, 0, 0]), np.array([]), np.array([]))
+    assert_equal(chunk, parsed(b"1\n2\n"))
+
+
+def test_read_only_arrays_are_shared_and_others_copied():
+    def read_only(numbers):
+        out = numbers.view()
+        out.flags.writeable = False
+        return out
+
+    leading, indptr = np.array([[1.0], [2.0]]), np.array([0, 1, 2])
+    indices, values = np.array([1, 2], np.int32), np.array([0.5, 0.25])
+    arrays = dict(leading=leading, indptr=indptr, indices=indices, values=values)
+    shared = Chunk.from_csr(**{name: read_only(numbers) for name, numbers in arrays.items()})
+    copied = Chunk.from_csr(**arrays)
+    for name, numbers in arrays.items():
+        assert np.shares_memory(np.asarray(getattr(shared, name)), numbers)
+        assert not np.shares_memory(np.asarray(getattr(copied, name)), numbers)
+    values[0], indices[0] = np.nan, -5
+    assert _native.format_rows(copied) == b"1 1:0.5\n2 2:0.25\n"
+
+
+def test_what_is_shared_stays_while_a_chunk_needs_it():
+    chunk = parsed(b"1 1:2 3:4\n" * 5000)
+    again = Chunk.from_csr(chunk.leading, chunk.indptr, chunk.indices, chunk.values)
+    assert np.shares_memory(np.asarray(again.values), np.asarray(chunk.values))
+    frozen = np.arange(1.0, 10001.0)
+    frozen.flags.writeable = False
+    numbers = Chunk.from_csr(chunk.leading, chunk.indptr, chunk.indices, frozen)
+    values = numbers.values
+    del chunk, frozen, numbers
+    gc.collect()
+    assert again.values.tolist() == [2.0, 4.0] * 5000 and values.tolist() == list(range(1, 10001))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_many_rows_are_the_same_on_any_number_of_threads(threads):
+    rng = np.random.default_rng(threads)
+    x = scipy.sparse.random(20000, 7, 0.5, "csr", rng=rng, data_rvs=rng.standard_normal)
+    y = rng.integers(0, 3, 20000).astype(float)
+    expected = parsed(text_of(y[:, None], x.indptr, x.indices + 1, x.data))
+    try:
+        _native.set_threads(threads)
+        assert_equal(Chunk.from_csr(y, x.indptr, x.indices + 1, x.data), expected)
+        assert_equal(Chunk.from_dense(y, x.toarray()), expected)
+        worse = x.toarray()
+        worse[[19000, 12345, 17000]] = np.inf
+        with pytest.raises(ValueError, match="^row 12345: a value inf found, expected a finite number$"):
+            Chunk.from_dense(y, worse)
+        wrong = x.indices + 1
+        broken = np.flatnonzero(np.diff(x.indptr) > 1)[[12000, 4000, 9000]]
+        wrong[x.indptr[broken] + 1] = wrong[x.indptr[broken]]
+        why = f"^row {broken[1]}: index . found after index ., expected increasing indices$"
+        with pytest.raises(ValueError, match=why):
+            Chunk.from_csr(y, x.indptr, wrong, x.data)
+    finally:
+        _native.set_threads(0)
+
+
+def numbers(*values, kind=float):
+    return np.array(values, kind)
+
+
+whole = lambda *values: numbers(*values, kind=np.int64)
+REFUSED = {
+    "row 1: index 2 found after index 2, expected increasing indices": (
+        numbers(1, 2), whole(0, 1, 3), whole(5, 2, 2), numbers(1, 2, 3),
+    ),
+    "row 0: index 1 found after index 2, expected increasing indices": (
+        numbers(1), whole(0, 2), whole(2, 1), numbers(1, 2),
+    ),
+    "row 0: index -1 found, expected an index of 0 or more": (numbers(1), whole(0, 1), whole(-1), numbers(1)),
+    "indices: 2147483648 found, expected indices from 0 to 2147483647": (
+        numbers(1), whole(0, 1), whole(2**31), numbers(1),
+    ),
+    "indices: 4294967297 found, expected indices from 0 to 2147483647": (
+        numbers(1), whole(0, 1), whole(2**32 + 1), numbers(1),
+    ),
+    "row 0: a value nan found, expected a finite number": (numbers(1), whole(0, 1), whole(1), numbers(np.nan)),
+    "row 1: a value -inf found, expected a finite number": (
+        numbers(1, 2), whole(0, 1, 2), whole(1, 1), numbers(1, -np.inf),
+    ),
+    "row 1: a leading number nan found, expected a finite number": (
+        numbers([1, 2], [3, np.nan]), whole(0, 0, 0), whole(), numbers(),
+    ),
+    "indptr: 2 numbers found, expected 3: one more than rows": (numbers(1, 2), whole(0, 1), whole(1), numbers(1)),
+    "indptr: 1 found first, expected 0": (numbers(1), whole(1, 1), whole(1), numbers(1)),
+    "indptr: 1 found after 2, expected numbers that do not fall": (numbers(1, 2), whole(0, 2, 1), whole(1), numbers(1)),
+    "indptr: 9223372036854775807 as the last one found, expected 1: as many as indices": (
+        numbers(1), whole(0, 2**63 - 1), whole(1), numbers(1),
+    ),
+    "indptr: 1 as the last one found, expected 2: as many as indices": (
+        numbers(1), whole(0, 1), whole(1, 2), numbers(1, 2),
+    ),
+    "values: 1 numbers found, expected 2: as many as indices": (numbers(1), whole(0, 2), whole(1, 2), numbers(1)),
+    "indices: real numbers found, expected whole ones (int32 or int64)": (
+        numbers(1), whole(0, 1), numbers(1), numbers(1),
+    ),
+    "indptr: real numbers found, expected whole ones (int32 or int64)": (
+        numbers(1), numbers(0, 1), whole(1), numbers(1),
+    ),
+    "values: numbers of another type found, expected float64, float32, int64 or int32": (
+        numbers(1), whole(0, 1), whole(1), numbers(1, kind=complex),
+    ),
+    "indices: numbers of another type found, expected float64, float32, int64 or int32": (
+        numbers(1), whole(0, 1), numbers(1, kind=">i4"), numbers(1),
+    ),
+    "leading: 3 dimensions found, expected 1 or 2": (numbers([[1]]), whole(0, 1), whole(1), numbers(1)),
+    "values: 2 dimensions found, expected 1": (numbers(1), whole(0, 1), whole(1), numbers([1])),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_sparse_arrays_are_refused_as_text_would_be(why):
+    with pytest.raises(ValueError) as caught:
+        Chunk.from_csr(*REFUSED[why])
+    assert str(caught.value) == why
+
+
+REFUSED_MATRICES = {
+    "row 1: a value nan found, expected a finite number": (numbers(1, 2), numbers([0, 1], [np.nan, np.inf])),
+    "row 0: a leading number inf found, expected a finite number": (numbers(np.inf), numbers([1])),
+    "matrix: 2 rows found, expected 1: as many as leading has": (numbers(1), numbers([1], [2])),
+    "matrix: 1 dimensions found, expected 2": (numbers(1), numbers(1)),
+    "columns: 1 numbers found, expected 2: as many as the matrix has columns": (numbers(1), numbers([1, 2]), whole(1)),
+    "columns: index 3 found after index 3, expected increasing indices": (numbers(1), numbers([1, 2]), whole(3, 3)),
+    "columns: index -1 found, expected an index of 0 or more": (numbers(1), numbers([1, 2]), whole(-1, 3)),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED_MATRICES)
+def test_matrices_are_refused_as_text_would_be(why):
+    with pytest.raises(ValueError) as caught:
+        Chunk.from_dense(*REFUSED_MATRICES[why])
+    assert str(caught.value) == why
+
+
+def test_chunks_of_different_data_make_none():
+    labelled, unlabelled = parsed(b"1 1:2\n"), parsed(b"1:2\n", leading_count=0)
+    why = "^a chunk of 0 leading numbers found after one of 1, expected the same in all$"
+    with pytest.raises(ValueError, match=why):
+        Chunk.concatenate([labelled, unlabelled])
+    with pytest.raises(TypeError):
+        Chunk.concatenate([labelled, None])
+    with pytest.raises(TypeError):
+        Chunk.from_csr([1.0], [0, 1], [1], [1.0])
