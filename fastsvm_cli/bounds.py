@@ -1,78 +1,98 @@
-"""Inequalities with a proof, as pure functions of numbers. No arrays, no files. The proofs of all that fastsvm calls proven stand here.
+"""Inequalities with a proof, as pure functions of numbers. No arrays, no files. The proofs of all that fastsvm calls
+proven stand here.
 
-What a radius covers
---------------------
-`fastsvm predict` computes, for a row z and a decision function, a number g; svm-predict computes a number h. The radius is an upper bound
-of |g - h|, so that g > radius proves h > 0. With f the decision function in exact arithmetic (of the numbers in the model file), m the
-centre of an expansion, x~ = x - m, z~ = z - m, a_i the coefficients and K the kernel, it is the sum of:
+What a radius covers -------------------- `fastsvm predict` computes, for a row z and a decision function, a number g;
+svm-predict computes a number h. The radius is an upper bound of |g - h|, so that g > radius proves h > 0. With f the
+decision function in exact arithmetic (of the numbers in the model file), m the centre of an expansion, x~ = x - m, z~ =
+z - m, a_i the coefficients and K the kernel, it is the sum of:
 
-1. *Truncation*, RBF only. K(x, z) = sum_n <phi_n(x), phi_n(z)> with <phi_n(x), phi_n(z)> = e^{-gamma |x~|^2 - gamma |z~|^2} (2 gamma x~.z~)^n / n!;
-   the features phi_n of different degrees are orthogonal. What degree n adds to f is <w_n, phi_n(z)>, w_n = sum_i a_i phi_n(x_i), so by
-   Cauchy-Schwarz at most W_n |phi_n(z)|, with W_n = |w_n| (`degree_norm`) and |phi_n(z)|^2 = e^{-t} t^n / n!, t = 2 gamma |z~|^2. The degrees
-   beyond N are orthogonal to each other too: together at most W_{>N} sqrt(sum_{n>N} e^{-t} t^n / n!) <= W_{>N} sqrt(min(1, t^{N+1} / (N+1)!)),
-   since the sum is the probability that a Poisson variable of mean t exceeds N, and is at most t^{N+1}/(N+1)! (Taylor's remainder of e^t).
-   t is known up to the rounding of |z~|^2 only; e^{-t} t^n / n! rises up to t = n and falls beyond, and is taken at its largest.
-2. *Coefficients.* The stored tensors T_k differ from those of f by rounding to the stored precision (measured, not bounded: the compiler has both)
-   and by the rounding of their own sums (`coefficient_error`). In Frobenius norm E_k, they change the polynomial by at most sum_k E_k |z~|^k,
-   and f by e^{-gamma |z~|^2} times that.
-3. *Evaluation of the polynomial.* In raw coordinates its coefficients are derivatives along m, sums of at most d + k products each, k times over;
-   a row's value is k nested sums of at most d products. A sum of products computed in any order errs by (number of operations) u of the sum of
-   absolute values, and that is at most sum_k |T_k| (|z| + |m|)^k, Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The
-   number of operations is at most 2 p (d + p + 6) + 20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
-4. *The weight* e^{-gamma |z~|^2}: the error of the exponent, gamma (d + q + 8) u (|z| + |m|)^2 for q entries in the row, and 4 u for exp and the product, relative.
-5. *svm-predict's own rounding.* Its distance is a sum of q + s + 2 positive terms at most (s entries in a support vector), wrong by (q + s + 3) u of
-   itself, which moves K = e^{-tau} by at most (q + s + 3) u max tau e^{-tau} = 0.37 (q + s + 3) u; exp adds 2 u, each product and the sum of n terms
-   (n + 2) u sum |a_i|. For polynomial kernels, (|gamma| |x| |z| + |coef0|)^degree stands for K <= 1; the base is wrong by (min(q, s) + 4) u of
-   that, its power by degree times as much and 2 u per product.
+1. *Truncation*, RBF only. K(x, z) = sum_n <phi_n(x), phi_n(z)> with <phi_n(x), phi_n(z)> = e^{-gamma |x~|^2 - gamma
+   |z~|^2} (2 gamma x~.z~)^n / n!; the features phi_n of different degrees are orthogonal. What degree n adds to f is
+   <w_n, phi_n(z)>, w_n = sum_i a_i phi_n(x_i), so by Cauchy-Schwarz at most W_n |phi_n(z)|, with W_n = |w_n|
+   (`degree_norm`) and |phi_n(z)|^2 = e^{-t} t^n / n!, t = 2 gamma |z~|^2. The degrees
+   beyond N are orthogonal to each other too: together at most W_{>N} sqrt(sum_{n>N} e^{-t} t^n / n!) <= W_{>N}
+   sqrt(min(1, t^{N+1} / (N+1)!)), since the sum is the probability that a Poisson variable of mean t exceeds N, and is
+   at most t^{N+1}/(N+1)! (Taylor's remainder of e^t). t is known up to the rounding of |z~|^2 only; e^{-t} t^n / n!
+   rises up to t = n and falls beyond, and is taken at its largest.
+2. *Coefficients.* The stored tensors T_k differ from those of f by rounding to the stored precision (measured, not
+   bounded: the compiler has both) and by the rounding of their own sums (`coefficient_error`). In Frobenius norm E_k,
+   they change the polynomial by at most sum_k E_k |z~|^k, and f by e^{-gamma |z~|^2} times that.
+3. *Evaluation of the polynomial.* In raw coordinates its coefficients are derivatives along m, sums of at most d + k
+   products each, k times over; a row's value is k nested sums of at most d products. A sum of products computed in any
+   order errs by (number of operations) u of the sum of absolute values, and that is at most sum_k |T_k| (|z| + |m|)^k,
+   Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The number of operations is at most 2 p (d + p + 6) +
+   20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
+4. *The weight* e^{-gamma |z~|^2}: the error of the exponent, gamma (d + q + 8) u (|z| + |m|)^2 for q entries in the
+row, and 4 u for exp and the product, relative.
+5. *svm-predict's own rounding.* Its distance is a sum of q + s + 2 positive terms at most (s entries in a support
+   vector), wrong by (q + s + 3) u of itself, which moves K = e^{-tau} by at most (q + s + 3) u max tau e^{-tau} = 0.37
+   (q + s + 3) u; exp adds 2 u, each product and the sum of n terms (n + 2) u sum |a_i|. For polynomial kernels,
+   (|gamma| |x| |z| + |coef0|)^degree stands for K <= 1; the base is wrong by (min(q, s) + 4) u of that, its power by
+   degree times as much and 2 u per product.
 6. *The last sums*, over expansions and rho: u times the number of terms and their size.
 
-7. *Underflow.* Of a square: 2e-154 sqrt(count) in a length (`length`). Of anything else: the certificate is refused unless gamma, coef0, coefficients
-and vectors stay within 1e30, gamma and coef0 (and, for finite kernels, coefficients and vectors) also above 1e-30 (1e-60). For RBF only rows with gamma |z~|^2 < 745
-have a weight, so |z~|^4 < 1e66 and what underflows adds less than 1e-250; every radius holds 1e-200 for it. For finite kernels E_k holds 1e-322 per
-support vector, which no row can make smaller than what it lost.
+7. *Underflow.* Of a square: 2e-154 sqrt(count) in a length (`length`). Of anything else: the certificate is refused
+unless gamma, coef0, coefficients and vectors stay within 1e30, gamma and coef0 (and, for finite kernels, coefficients
+and vectors) also above 1e-30 (1e-60). For RBF only rows with gamma |z~|^2 < 745 have a weight, so |z~|^4 < 1e66 and
+what underflows adds less than 1e-250; every radius holds 1e-200 for it. For finite kernels E_k holds 1e-322 per support
+vector, which no row can make smaller than what it lost.
 
-u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor 1 + 1e-9. Terms 1, 3,
-4, 5 and 6 are computed per row in native/models/maclaurin.cpp, whose names are those used here; W and E are computed here, once, by the compiler.
+u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor
+1 + 1e-9. Terms 1, 3, 4, 5 and 6 are computed per row in native/models/maclaurin.cpp, whose names are those used here; W
+and E are computed here, once, by the compiler.
 
-Stopping early: geometry (native/models/geometry.cpp)
-----------------------------------------------
-Everything here holds for every k, so that a row may stop after any number of points; where it is looked at is a matter of time alone. A comparison without the
-terms for rounding tells where a look would be in vain: it can only put a stop off. The sums over points are taken in any order.
+Stopping early: geometry (native/models/geometry.cpp) ---------------------------------------------- Everything here
+holds for every k, so that a row may stop after any number of points; where it is looked at is a matter of time alone. A
+comparison without the
+terms for rounding tells where a look would be in vain: it can only put a stop off. The sums over points are taken in
+any order.
 
-phi: the kernel's feature map, w = sum a_i phi(x_i), so f(z) = <w, phi(z)> - rho. Points S_1..S_k, K their kernel matrix, X the *computed* lower triangular
-matrix (whatever its error), e_j = sum_i X_ji phi(S_i), y = X k(S, z) so that y_j = <e_j, phi(z)>, g the *computed* numbers, and w_perp = w - sum_j g_j e_j by
-definition. Then f(z) + rho = g.y + <w_perp, phi(z)>, exactly, and only the last term is bounded:
+phi: the kernel's feature map, w = sum a_i phi(x_i), so f(z) = <w, phi(z)> - rho. Points S_1..S_k, K their kernel
+matrix, X the *computed* lower triangular matrix (whatever its error), e_j = sum_i X_ji phi(S_i), y = X k(S, z) so that
+y_j = <e_j, phi(z)>, g the *computed* numbers, and w_perp = w - sum_j g_j e_j by definition. Then f(z) + rho = g.y +
+<w_perp, phi(z)>, exactly, and only the last term is bounded:
 
-- Let E = X K X' be the Gram matrix of the e_j, |E - I| <= skew < 1/2 in spectral norm, P the projection onto their span. <w_perp, phi(z)> =
-  <w_perp, phi(z) - P phi(z)> + <P w_perp, phi(z)>, at most |w_perp| |phi(z) - P phi(z)| + |P w_perp| sqrt(K(z, z)).
+- Let E = X K X' be the Gram matrix of the e_j, |E - I| <= skew < 1/2 in spectral norm, P the projection onto their
+  span. <w_perp, phi(z)> = <w_perp, phi(z) - P phi(z)> + <P w_perp, phi(z)>, at most |w_perp| |phi(z) - P phi(z)| + |P
+  w_perp| sqrt(K(z, z)).
 - |phi(z) - P phi(z)|^2 = K(z, z) - y' E^-1 y <= K(z, z) - |y|^2 / (1 + skew) <= K(z, z) - |y|^2 + skew |y|^2.
-- |P w_perp| is the largest <w_perp, v> over unit vectors v = sum b_j e_j of the span, for which |b|^2 <= 1 / (1 - skew): with h_j = <w_perp, e_j> it is at most
-  |h| / sqrt(1 - skew) <= 1.5 |h| (`stray`). h = q - E g with q = X b, b_i = <w, phi(S_i)>, so |h| <= |q - g| + skew |g|.
+- |P w_perp| is the largest <w_perp, v> over unit vectors v = sum b_j e_j of the span, for which |b|^2 <= 1 / (1 -
+  skew): with h_j = <w_perp, e_j> it is at most |h| / sqrt(1 - skew) <= 1.5 |h| (`stray`). h = q - E g with q = X b, b_i
+  = <w, phi(S_i)>, so |h| <= |q - g| + skew |g|.
 - |w_perp|^2 = |w|^2 - 2 g.q + g'E g <= |w|^2 - |g|^2 + 2 |g| |q - g| + skew |g|^2 (`perp`).
-- Let s_t = sqrt(K_tt), v_i = sum_t |X_it| s_t (`reach` = |v|) and v_1 the same with ones for s (`plain` = |v_1|). What is wrong by r_t in every K_tj or b_t is
-  wrong by at most |X| r after a product with X. |q - g|: b is known within b_error each (the rounding radius of the exact evaluation), and |b_t| <= |w| s_t, so
-  that |q - g| <= plain b_error + (k + 8) u |w| reach.
-- skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any order |F_ij| <= (k + 8) u (|X| |L|)_ij and
-  |D_ij| <= (k + 8) u s_i s_j + point_error (Higham, Accuracy and Stability, theorems 8.5 and 10.3). The rows of L have length s_t, so |F| <= (k + 8) u reach, and
-  |X D X'| <= (k + 8) u reach^2 + point_error plain^2, Frobenius. X K X' = (I + F) (I - L^-1 D L^-T) (I + F)' and L^-1 = (I + F)^-1 X, hence
-  skew <= (1 + |F|)^2 (1 + |X D X'| / (1 - |F|)^2) - 1. A point in the span of the others (by its pivot) counts as absent.
-- With few pairs, `perp` and `stray` are also measured, and the smaller ones count: with c = X'g, w_perp = w - sum_t c_t phi(S_t), so |w_perp|^2 = |w|^2 - 2 c.b + c'K c and
-  h = X (b - K c). Computed c are off by (k + 8) u |X|'|g|, a vector of length (k + 8) u reach |g| at most; the sums err by (k + 8) u of the sums of sizes, where
-  K_tj <= s_t s_j, and by b_error and point_error times |c|, summed. What near-dependence of the points costs is not in it.
-- A row's y is computed from kernel values wrong by kernel_error each, and at most s_t sqrt(K(z, z)): |y - computed| <= plain kernel_error + (k + 8) u sqrt(K(z, z))
-  reach (`y_error`); it moves g.y by at most |g| y_error, and |y|^2 by at most 2 y_error |y|.
-- svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/exact/rounding.cpp), as for exact models.
+- Let s_t = sqrt(K_tt), v_i = sum_t |X_it| s_t (`reach` = |v|) and v_1 the same with ones for s (`plain` = |v_1|). What
+is wrong by r_t in every K_tj or b_t is
+  wrong by at most |X| r after a product with X. |q - g|: b is known within b_error each (the rounding radius of the
+  exact evaluation), and |b_t| <= |w| s_t, so that |q - g| <= plain b_error + (k + 8) u |w| reach.
+- skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any order
+  |F_ij| <= (k + 8) u (|X| |L|)_ij and |D_ij| <= (k + 8) u s_i s_j + point_error (Higham, Accuracy and Stability,
+  theorems 8.5 and 10.3). The rows of L have length s_t, so |F| <= (k + 8) u reach, and |X D X'| <= (k + 8) u reach^2 +
+  point_error plain^2, Frobenius. X K X' = (I + F) (I - L^-1 D L^-T) (I + F)' and L^-1 = (I + F)^-1 X, hence skew <= (1
+  + |F|)^2 (1 + |X D X'| / (1 - |F|)^2) - 1. A point in the span of the others (by its pivot) counts as absent.
+- With few pairs, `perp` and `stray` are also measured, and the smaller ones count: with c = X'g, w_perp = w - sum_t c_t
+  phi(S_t), so |w_perp|^2 = |w|^2 - 2 c.b + c'K c and h = X (b - K c). Computed c are off by (k + 8) u |X|'|g|, a vector
+  of length (k + 8) u reach |g| at most; the sums err by (k + 8) u of the sums of sizes, where K_tj <= s_t s_j, and by
+  b_error and point_error times |c|, summed. What near-dependence of the points costs is not in it.
+- A row's y is computed from kernel values wrong by kernel_error each, and at most s_t sqrt(K(z, z)): |y - computed| <=
+  plain kernel_error + (k + 8) u sqrt(K(z, z)) reach (`y_error`); it moves g.y by at most |g| y_error, and |y|^2 by at
+  most 2 y_error |y|.
+- svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/exact/rounding.cpp), as for
+exact models.
 
 Stopping early: triangle and blocks (native/models/triangle.cpp, native/models/blocks.cpp)
------------------------------------------------------------------------------
-For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is left of a sum lies between
-P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and negative coefficients. Triangle: the distances are d(z, m) -+ d(m, x_i) about
-a pivot m. What is left of a sum at a stop, wherever it is, are the vectors of m's list from there on; the pivots, whose distances from the row are known, are
-in no list, and their terms stand in the sum from the beginning, each pivot's once. The distance from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by
-Rounding::squared_distance_error; those between support vectors from sums of squared differences, wrong by (s + s' + 8) u of themselves. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the farther
-face of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their squares to both. P and N are rounded up, and taken times
-1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by more than the rounding of the exponent, exp and the products by 1e-13. What was added up already, and
-svm-predict's rounding: Rounding::radius. A class that is proven to win all its pairs has one vote more than any other can get: the other pairs need no proof.
+----------------------------------------------------------------------------- For a kernel that falls with the distance,
+low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is left of a sum lies between P k(high) - N k(low)
+and P k(low) - N k(high), P and N the sums of its positive and negative coefficients. Triangle: the distances are d(z,
+m) -+ d(m, x_i) about a pivot m. What is left of a sum at a stop, wherever it is, are the vectors of m's list from there
+on; the pivots, whose distances from the row are known, are in no list, and their terms stand in the sum from the
+beginning, each pivot's once. The distance from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by
+Rounding::squared_distance_error; those between support vectors from sums of squared differences, wrong by (s + s' + 8)
+u of themselves. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the
+farther face of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their
+squares to both. P and N are rounded up, and taken times 1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by
+more than the rounding of the exponent, exp and the products by 1e-13. What was added up already, and
+svm-predict's rounding: Rounding::radius. A class that is proven to win all its pairs has one vote more than any other
+can get: the other pairs need no proof.
 """
 
 from math import exp, factorial, inf, sqrt
@@ -84,9 +104,11 @@ _UP = 1 + 1e-9
 def gamma_max(largest_vector_norm: float, largest_row_norm: float) -> float:
     """The largest gamma for which the degree-2 expansion of every kernel term is within 3.05 % of it.
 
-    largest_vector_norm: max |x_i| over the support vectors; largest_row_norm: max |z| over the rows; both about the centre of
-    the expansion. Claesen et al., eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2). By Cauchy-Schwarz |2 gamma x.z| < 1/2 then, and
-    |e^t - 1 - t - t^2/2| < 0.0305 e^t for |t| < 1/2 (eqs. 3.9, 3.10, A.2). Infinite where all vectors or all rows are zero.
+    largest_vector_norm: max |x_i| over the support vectors; largest_row_norm: max |z| over the rows; both about the
+    centre of
+    the expansion. Claesen et al., eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2). By Cauchy-Schwarz |2 gamma x.z| < 1/2
+    then, and |e^t - 1 - t - t^2/2| < 0.0305 e^t for |t| < 1/2 (eqs. 3.9, 3.10, A.2). Infinite where all vectors or all
+    rows are zero.
     """
     product = 4 * largest_vector_norm * largest_row_norm
     return 1 / product if product > 0 else inf
@@ -101,26 +123,31 @@ def squared_norm_limit(gamma: float, largest_squared_norm: float) -> float:
 def degree_norm(computed: float, degree: int, moment: float, n: int, d: int, exponent: float) -> float:
     """An upper bound of W_degree, from its computed square.
 
-    computed: sum_ij a~_i a~_j (2 gamma x~_i.x~_j)^k / k! in floating point, a~_i = a_i e^{-gamma |x~_i|^2}. moment: sum_i |a~_i| s_i^k with
-    s_i = sqrt(2 gamma) |x~_i|. n support vectors of d features; exponent: the largest gamma |x~|^2 of them.
+    computed: sum_ij a~_i a~_j (2 gamma x~_i.x~_j)^k / k! in floating point, a~_i = a_i e^{-gamma |x~_i|^2}. moment:
+    sum_i |a~_i| s_i^k with s_i = sqrt(2 gamma) |x~_i|. n support vectors of d features; exponent: the largest gamma
+    |x~|^2 of them.
 
-    Every term is wrong by at most kappa u times its own size with |x~_i||x~_j| for the inner product: the inner product by (d + 6) u of that, its
-    power k times as much; each a~ by the error of its exponent, gamma (d + 4) u |x~|^2, and 4 u; the products by k + 4; the sums over i and j
-    by n / 16 + 300 additions and 2 n more to spare. Those sizes add up to moment^2 / k!.
+    Every term is wrong by at most kappa u times its own size with |x~_i||x~_j| for the inner product: the inner product
+    by (d + 6) u of that, its power k times as much; each a~ by the error of its exponent, gamma (d + 4) u |x~|^2, and 4
+    u; the products by k + 4; the sums over i and j by n / 16 + 300 additions and 2 n more to spare. Those sizes add up
+    to moment^2 / k!.
     """
     kappa = degree * (d + 6) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 300
     size = moment * moment / factorial(degree)
     return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
 
 
-def tail_norm(computed: float, above: int, moments: "list[float]", weight: float, n: int, d: int, exponent: float) -> float:
+def tail_norm(
+    computed: float, above: int, moments: "list[float]", weight: float, n: int, d: int, exponent: float
+) -> float:
     """An upper bound of W_{>above}, from its computed square.
 
     moments: sum_i |a~_i| s_i^k for k = above + 1, above + 2, ...; weight: sum_i |a_i|. The rest as in `degree_norm`.
 
-    Where every |2 gamma x~_i.x~_j| <= 12 the terms are a series, wrong by kappa u of its size with |x~_i||x~_j| for inner products. Beyond, they are a
-    difference of e^s and a sum of its first terms, wrong by kappa u e^{|s|}. Either way at most kappa u (sum |a_i|)^2, since e^{2 gamma |x~||y~|}
-    <= e^{gamma (|x~|^2 + |y~|^2)}; and the series' size is known term by term as far as the moments go, and geometric beyond.
+    Where every |2 gamma x~_i.x~_j| <= 12 the terms are a series, wrong by kappa u of its size with |x~_i||x~_j| for
+    inner products. Beyond, they are a difference of e^s and a sum of its first terms, wrong by kappa u e^{|s|}. Either
+    way at most kappa u (sum |a_i|)^2, since e^{2 gamma |x~||y~|} <= e^{gamma (|x~|^2 + |y~|^2)}; and the series' size
+    is known term by term as far as the moments go, and geometric beyond.
     """
     size = weight * weight
     s = 2 * exponent
@@ -140,19 +167,22 @@ def tail_norm(computed: float, above: int, moments: "list[float]", weight: float
 def coefficient_error(degree: int, factor: float, moment: float, n: int, d: int, exponent: float) -> float:
     """How far the computed tensor T_k = factor sum_i a~_i x~_i^k can be from the true one, in Frobenius norm.
 
-    moment: sum_i |a~_i| |x~_i|^k over the n support vectors. exponent: the largest gamma |x~|^2 (0 for finite kernels). A sum of n products of
-    k + 1 factors, each x~ a rounded difference, a~ as in `degree_norm`, entry by entry; the norms of the terms' absolute values add up to moment.
+    moment: sum_i |a~_i| |x~_i|^k over the n support vectors. exponent: the largest gamma |x~|^2 (0 for finite kernels).
+    A sum of n products of k + 1 factors, each x~ a rounded difference, a~ as in `degree_norm`, entry by entry; the
+    norms of the terms' absolute values add up to moment.
     """
     operations = n + 3 * degree + exponent * (d + 4) + 24
     return abs(factor) * moment * operations * UNIT * 1.1 + 1e-322 * (n + 10)
 
 
 def length(squares: float, n: int) -> float:
-    """An upper bound of the Euclidean length of n numbers from the computed sum of their squares, some of which may have underflowed."""
+    """An upper bound of the Euclidean length of n numbers from the computed sum of their squares, some of which may
+    have underflowed."""
     return sqrt(squares) * _UP + 2e-154 * sqrt(n)
 
 
 def poisson_tail_terms(t: float, first: int, last: int) -> "list[float]":
-    """sqrt(e^{-t} t^n / n!) for n = first..last, then sqrt(min(1, t^{last+1} / (last+1)!)): what W_n and W_{>N} are multiplied by."""
+    """sqrt(e^{-t} t^n / n!) for n = first..last, then sqrt(min(1, t^{last+1} / (last+1)!)): what W_n and W_{>N} are
+    multiplied by."""
     terms = [sqrt(exp(-t) * t**n / factorial(n)) for n in range(first, last + 1)]
     return terms + [sqrt(min(1.0, t ** (last + 1) / factorial(last + 1)))]

@@ -4,7 +4,8 @@ from errno import EBADF
 
 
 class FastsvmError(Exception):
-    """The root: `str()` is the line the user reads, after "Error: ". What a file holds may end up in it: only what prints does."""
+    """The root: `str()` is the line the user reads, after "Error: ". What a file holds may end up in it: only what
+    prints does."""
 
     def __init__(self, message: str):
         super().__init__("".join(c if c.isprintable() else "?" for c in message))
@@ -27,7 +28,8 @@ class ModelFormatError(FastsvmError):
 
 
 class RowError(FastsvmError):
-    """A model cannot evaluate a row of a chunk. Raised by `decision_values`; prediction.py, which knows the file, names the line."""
+    """A model cannot evaluate a row of a chunk. Raised by `decision_values`; prediction.py, which knows the file,
+    names the line."""
 
     def __init__(self, row: int, why: str):
         super().__init__(f"row {row}: {why}")

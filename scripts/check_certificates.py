@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Hold every radius of a certified model against the exact model in extended precision (80 bits), on every row of a data file.
+"""Hold every radius of a certified model against the exact model in extended precision (80 bits), on every row of a
+data file.
 
     scripts/check_certificates.py test_file exact_model compiled_model...
 
-Prints, per compiled model: the violations (there must be none), the largest |f - f_hat| / radius, and the share of rows proven. Exit 1 on a
-violation. RBF models; about 100 ns per row, support vector and core.
+Prints, per compiled model: the violations (there must be none), the largest |f - f_hat| / radius, and the share of rows
+proven. Exit 1 on a violation. RBF models; about 100 ns per row, support vector and core.
 """
 
 import multiprocessing
@@ -32,7 +33,9 @@ def exact_values(part):
     norms = (x * x).sum(1)
     for row in z.astype(np.longdouble):
         used = np.flatnonzero(row)
-        distances = norms + (row * row).sum() - 2 * sum((row[j] * x[:, j] for j in used), np.zeros(len(x), np.longdouble))
+        distances = (
+            norms + (row * row).sum() - 2 * sum((row[j] * x[:, j] for j in used), np.zeros(len(x), np.longdouble))
+        )
         kernel = np.exp(-np.longdouble(header.gamma) * np.maximum(distances, 0))
         out.append(combine(kernel, coefficients, header))
     return np.array(out)
@@ -54,7 +57,11 @@ def main(test_file, exact_file, *compiled_files):
     chunks = list(read_chunks(test_file))
     columns = np.unique(np.concatenate([np.asarray(c.indices) for c in [exact.vectors, *chunks]]))
     x, coefficients = dense(exact.vectors, columns), np.asarray(exact.vectors.leading).astype(np.longdouble)
-    work = [(part, x, coefficients, exact.header) for chunk in chunks for part in np.array_split(dense(chunk, columns), max(1, chunk.rows // 250))]
+    work = [
+        (part, x, coefficients, exact.header)
+        for chunk in chunks
+        for part in np.array_split(dense(chunk, columns), max(1, chunk.rows // 250))
+    ]
     with multiprocessing.Pool() as pool:
         truth = np.concatenate(pool.map(exact_values, work, chunksize=1))
     bad = False
@@ -70,7 +77,10 @@ def main(test_file, exact_file, *compiled_files):
         violations = int((error > radius).sum())
         bad |= violations > 0
         proven = (np.abs(value) > radius).all(1).mean()
-        print(f"{file}: {len(truth)} rows x {model.pairs}: {violations} violations, largest |f - f_hat| / radius {float((error / radius).max()):.4f}, all signs proven on {100 * proven:.2f} %")
+        print(
+            f"{file}: {len(truth)} rows x {model.pairs}: {violations} violations, largest |f - f_hat| / radius"
+            f" {float((error / radius).max()):.4f}, all signs proven on {100 * proven:.2f} %"
+        )
     sys.exit(bad)
 
 

@@ -44,31 +44,96 @@ DENSE = [
     b"1\t2\t0\n3\t4\t5\n",
 ]
 #: Rows that every model predicts: known and unknown features, none, huge and tiny numbers, many entries.
-ROWS = b"".join([
-    b"1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1\n3 0:0.5 1:0.25 8:1\n1 1:1e300 2:-1e300\n1 2:1e-300 4:1e-320\n",
-    b"1 1:1e308 4:1e308 8:-1e308\n2 2000000000:0.25 2147483647:1\n",
-    b"1 " + b" ".join(b"%d:%g" % (i, (i * 37 % 19) / 7 - 1) for i in range(60)) + b"\n",
-    b"".join(b"1 1:%g 2:%g 3:1 4:%g 7:1 8:0.5\n" % (i / 9, 1 - i / 5, i % 3) for i in range(20)),
-])  # fmt: skip
+ROWS = b"".join(
+    [
+        b"1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1\n3 0:0.5 1:0.25 8:1\n1 1:1e300 2:-1e300\n1 2:1e-300 4:1e-320\n",
+        b"1 1:1e308 4:1e308 8:-1e308\n2 2000000000:0.25 2147483647:1\n",
+        b"1 " + b" ".join(b"%d:%g" % (i, (i * 37 % 19) / 7 - 1) for i in range(60)) + b"\n",
+        b"".join(b"1 1:%g 2:%g 3:1 4:%g 7:1 8:0.5\n" % (i / 9, 1 - i / 5, i % 3) for i in range(20)),
+    ]
+)
 #: Those of a precomputed kernel.
 SERIALS = b"".join(
     b"1 0:%d " % (i + 1) + b" ".join(b"%d:%g" % (j, 1 / (1 + i + j)) for j in range(1, 41)) + b"\n" for i in range(5)
 )
 
 EXTREMES = [
-    b"0", b"-0", b"1", b"-1", b"2", b"3", b"7", b"1e308", b"-1e308", b"1.7976931348623157e308", b"1e-308", b"1e-320",
-    b"5e-324", b"1e154", b"1e38", b"3.5e38", b"1e9", b"1e19", b"2147483647", b"2147483648", b"-2147483648",
-    b"4294967295", b"4294967297", b"9223372036854775807", b"9223372036854775808", b"18446744073709551616",
-    b"99999999999999999999999999", b"nan", b"-nan", b"inf", b"1e999", b"1e-999", b"0x1p-1074", b"0x1p1023", b"0x",
-    b".", b"-", b"+", b"1e", b"00000000000000000001", b"0." + b"0" * 400 + b"1", b"1" * 400, b"", b"x", b"1:2", b":",
+    b"0",
+    b"-0",
+    b"1",
+    b"-1",
+    b"2",
+    b"3",
+    b"7",
+    b"1e308",
+    b"-1e308",
+    b"1.7976931348623157e308",
+    b"1e-308",
+    b"1e-320",
+    b"5e-324",
+    b"1e154",
+    b"1e38",
+    b"3.5e38",
+    b"1e9",
+    b"1e19",
+    b"2147483647",
+    b"2147483648",
+    b"-2147483648",
+    b"4294967295",
+    b"4294967297",
+    b"9223372036854775807",
+    b"9223372036854775808",
+    b"18446744073709551616",
+    b"99999999999999999999999999",
+    b"nan",
+    b"-nan",
+    b"inf",
+    b"1e999",
+    b"1e-999",
+    b"0x1p-1074",
+    b"0x1p1023",
+    b"0x",
+    b".",
+    b"-",
+    b"+",
+    b"1e",
+    b"00000000000000000001",
+    b"0." + b"0" * 400 + b"1",
+    b"1" * 400,
+    b"",
+    b"x",
+    b"1:2",
+    b":",
     b"#",
-]  # fmt: skip
+]
 BITS = [
-    b"\0", b"\r", b"\v", b"\f", b"\t", b" ", b"\n", b"\r\n", b"\n\n", b"\xff", b"\xc3\xa9", b"\x1b[31m", b"#",
-    b" # a:b", b":", b",", b"end\n", b"SV\n", b"checksum 0\n", b"rank 1\n", b"kernel exponential 0.5\n",
-    b"certified 3\n", b"features 1:2147483647\n", b"fastsvm_reduced 2 ", b"svm_type c_svc\n",
+    b"\0",
+    b"\r",
+    b"\v",
+    b"\f",
+    b"\t",
+    b" ",
+    b"\n",
+    b"\r\n",
+    b"\n\n",
+    b"\xff",
+    b"\xc3\xa9",
+    b"\x1b[31m",
+    b"#",
+    b" # a:b",
+    b":",
+    b",",
+    b"end\n",
+    b"SV\n",
+    b"checksum 0\n",
+    b"rank 1\n",
+    b"kernel exponential 0.5\n",
+    b"certified 3\n",
+    b"features 1:2147483647\n",
+    b"fastsvm_reduced 2 ",
+    b"svm_type c_svc\n",
     b"kernel_type precomputed\n",
-]  # fmt: skip
+]
 
 
 # ---- damage
@@ -378,12 +443,20 @@ class Numbers:
             leading_count, rows = rng.choice((0, 1, 2, 3)), rng.choice((-1, 0, 1, 2, 1000))
             dense = rng.random() < 0.3
             chunk, fault, _, at = _native.parse(
-                text, offset=rng.randrange(len(text) + 1), leading_count=1 if dense else leading_count, dense=dense,
-                delimiter=rng.choice(",; \t#"), max_rows=-1 if dense else rows, fields=rng.choice((-1, 0, 1, 2)),
-                leading_name="a coefficient", plain_comments=rng.random() < 0.5,
-            )  # fmt: skip
+                text,
+                offset=rng.randrange(len(text) + 1),
+                leading_count=1 if dense else leading_count,
+                dense=dense,
+                delimiter=rng.choice(",; \t#"),
+                max_rows=-1 if dense else rows,
+                fields=rng.choice((-1, 0, 1, 2)),
+                leading_name="a coefficient",
+                plain_comments=rng.random() < 0.5,
+            )
             if chunk.rows:
-                again, wrong, _, _ = _native.parse(_native.format_rows(chunk), leading_count=1 if dense else leading_count)
+                again, wrong, _, _ = _native.parse(
+                    _native.format_rows(chunk), leading_count=1 if dense else leading_count
+                )
                 if wrong is not None or again.values.tolist() != chunk.values.tolist():
                     raise AssertionError(f"rows not read back as written: {wrong}")
             if fault is not None:
@@ -394,9 +467,12 @@ def readers() -> dict:
     models = seeds()
     everything = [text for texts in models.values() for text in texts]
     out = {
-        "data, sparse": Data(DATA), "data, unlabelled": Data(UNLABELLED, labelled=False), "data, dense": Data(DENSE, dense=True),
-        "data, gzip, bzip2, xz": Data(DATA, compressed=True), "numbers": Numbers(),
-    }  # fmt: skip
+        "data, sparse": Data(DATA),
+        "data, unlabelled": Data(UNLABELLED, labelled=False),
+        "data, dense": Data(DENSE, dense=True),
+        "data, gzip, bzip2, xz": Data(DATA, compressed=True),
+        "numbers": Numbers(),
+    }
     out.update((kind, Models(kind, texts, everything)) for kind, texts in sorted(models.items()))
     return out
 

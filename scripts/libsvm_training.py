@@ -1,4 +1,5 @@
-"""What the reproduce_*.py scripts share: data in memory, LIBSVM training (libsvm-official) with kernels of its own and precomputed ones, tables."""
+"""What the reproduce_*.py scripts share: data in memory, LIBSVM training (libsvm-official) with kernels of its own
+and precomputed ones, tables."""
 
 import ctypes
 import os
@@ -28,7 +29,9 @@ def read_rows(path):
 def dense(chunk, d):
     """(rows, d) float64: column j is feature j + 1."""
     out = np.zeros((chunk.rows, d))
-    out[np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr))), np.asarray(chunk.indices) - 1] = np.asarray(chunk.values)
+    out[np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr))), np.asarray(chunk.indices) - 1] = (
+        np.asarray(chunk.values)
+    )
     return out
 
 
@@ -58,7 +61,8 @@ def kernel_matrix(kernel, x, z):
 
 
 class Trainer:
-    """LIBSVM on rows x (n, d), for one kernel: linear and rbf as themselves, others through a precomputed kernel matrix. support: the rows that were the
+    """LIBSVM on rows x (n, d), for one kernel: linear and rbf as themselves, others through a precomputed kernel
+    matrix. support: the rows that were the
     support vectors of the last model trained, known of a precomputed kernel only."""
 
     def __init__(self, x, kernel):
@@ -68,14 +72,18 @@ class Trainer:
             # Every value stands at its place, zeros too: LIBSVM reads precomputed rows by position.
             n = len(x)
             rows = np.hstack([np.arange(1.0, n + 1)[:, None], kernel_matrix(kernel, x, x)])
-            space = scipy.sparse.csr_matrix((rows.ravel(), np.tile(np.arange(n + 1), n), np.arange(0, n * (n + 1) + 1, n + 1)), shape=(n, n + 1))
+            space = scipy.sparse.csr_matrix(
+                (rows.ravel(), np.tile(np.arange(n + 1), n), np.arange(0, n * (n + 1) + 1, n + 1)), shape=(n, n + 1)
+            )
         else:
             space = scipy.sparse.csr_matrix(x)
         self.problem = svm_problem(np.zeros(len(x)), space, isKernel=self.precomputed)
 
     def _set(self, y, c):
         np.ctypeslib.as_array(self.problem.y, (self.problem.l,))[:] = y
-        return f"-q -c {c!r} -m 1000 " + ("-t 4" if self.precomputed else "-t 0" if self.kernel.type == "linear" else f"-t 2 -g {self.kernel.gamma!r}")
+        return f"-q -c {c!r} -m 1000 " + (
+            "-t 4" if self.precomputed else "-t 0" if self.kernel.type == "linear" else f"-t 2 -g {self.kernel.gamma!r}"
+        )
 
     def cross_validate(self, y, c, seed, folds=5):
         """The share of rows that LIBSVM's cross-validation gets right; the same folds at every call."""
@@ -117,7 +125,10 @@ def table(head, rows, markdown):
         lines = ["| " + " | ".join(row) + " |" for row in cells]
         return "\n".join([lines[0], "|" + " --- |" * len(head), *lines[1:]])
     width = [max(len(row[j]) for row in cells) for j in range(len(head))]
-    return "\n".join("  ".join(cell.ljust(w) if j == 0 else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, width))).rstrip() for row in cells)
+    return "\n".join(
+        "  ".join(cell.ljust(w) if j == 0 else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, width))).rstrip()
+        for row in cells
+    )
 
 
 def say(text):
@@ -125,4 +136,15 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-__all__ = ["Kernel", "Trainer", "as_chunk", "dense", "distances", "kernel_matrix", "predicted", "read_rows", "say", "table"]
+__all__ = [
+    "Kernel",
+    "Trainer",
+    "as_chunk",
+    "dense",
+    "distances",
+    "kernel_matrix",
+    "predicted",
+    "read_rows",
+    "say",
+    "table",
+]

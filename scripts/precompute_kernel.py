@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write LIBSVM's precomputed-kernel file of data: what svm-train -t 4 and svm-predict read, for kernels that LIBSVM does not have.
+"""Write LIBSVM's precomputed-kernel file of data: what svm-train -t 4 and svm-predict read, for kernels that LIBSVM
+does not have.
 
     scripts/precompute_kernel.py --gamma 0.5 train > train.kernel                        exponential: exp(-gamma |x - z|)
     scripts/precompute_kernel.py --gamma 0.5 --against train test > test.kernel          the rows of `test` against those of `train`
@@ -9,8 +10,8 @@
     fastsvm order --kernel exponential --gamma 0.5 --vectors train kernel.model          the vectors behind the serial numbers
     fastsvm predict test kernel.model.order out                                          the labels of: svm-predict test.kernel kernel.model out
 
-A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`; every number in full, computed as fastsvm computes it, so that both paths agree to the last bit.
-A file of n rows against n takes about 20 n^2 bytes. Needs fastsvm to be installed.
+A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`; every number in full, computed as fastsvm computes it, so that
+both paths agree to the last bit. A file of n rows against n takes about 20 n^2 bytes. Needs fastsvm to be installed.
 """
 
 import argparse
@@ -33,16 +34,25 @@ def main():
     rows = list(read_chunks(options.data_file))
     columns = list(read_chunks(options.against)) if options.against else rows
     machine = _native.Machine(
-        kernel=KERNELS.index(options.kernel.replace("-", "_")), gamma=options.gamma, coef0=options.coef0, degree=options.degree, regression=False, nr_sv=[0],
-        rho=[], vectors=_native.parse(b"")[0],
-    )  # fmt: skip
+        kernel=KERNELS.index(options.kernel.replace("-", "_")),
+        gamma=options.gamma,
+        coef0=options.coef0,
+        degree=options.degree,
+        regression=False,
+        nr_sv=[0],
+        rho=[],
+        vectors=_native.parse(b"")[0],
+    )
     serial = 0
     for chunk in rows:
         for row in range(chunk.rows):
             serial += 1
             values = [value for column in columns for value in machine.kernel_row(chunk, row, column)]
             label = chunk.leading[row, 0]
-            print(f"{int(label) if label == int(label) else label!r} 0:{serial} " + " ".join(f"{at}:{value!r}" for at, value in enumerate(values, 1)))
+            print(
+                f"{int(label) if label == int(label) else label!r} 0:{serial} "
+                + " ".join(f"{at}:{value!r}" for at, value in enumerate(values, 1))
+            )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Train on data/rings.train with LIBSVM, compile, predict data/rings.test with both models, compare. Run by quickstart.sh."""
+"""Train on data/rings.train with LIBSVM, compile, predict data/rings.test with both models, compare. Run by
+quickstart.sh."""
 
 import os
 import pathlib
@@ -54,12 +55,22 @@ def main():
         exact = pathlib.Path("exact.out").read_text().split()
         print()
         print(f"{'':32}{'accuracy':>10}{'labels that differ':>20}{'time':>10}{'model size':>14}")
-        titles = {"svm-predict": "svm-predict, exact model", "exact": "fastsvm predict, exact model", "compiled": "fastsvm predict, compiled model"}
+        titles = {
+            "svm-predict": "svm-predict, exact model",
+            "exact": "fastsvm predict, exact model",
+            "compiled": "fastsvm predict, compiled model",
+        }
         for name, (accuracy, seconds, size) in results.items():
             labels = pathlib.Path(f"{name}.out").read_text().split()
             differ = sum(a != b for a, b in zip(labels, exact, strict=True))
-            print(f"{titles[name]:32}{accuracy:>10}{f'{differ} of {len(exact)}':>20}{seconds * 1000:>7.0f} ms{size / 1000:>11.1f} KB")
-        print(f"\nTimes: a new process, file to file, {len(exact)} rows, median of {REPEAT}. Starting Python is part of them.")
+            print(
+                f"{titles[name]:32}{accuracy:>10}{f'{differ} of {len(exact)}':>20}{seconds * 1000:>7.0f}"
+                f" ms{size / 1000:>11.1f} KB"
+            )
+        print(
+            f"\nTimes: a new process, file to file, {len(exact)} rows, median of {REPEAT}. Starting Python is part of"
+            " them."
+        )
         if "svm-predict" in results:
             print(f"svm-predict is {Build('svm-predict').name}.")
 

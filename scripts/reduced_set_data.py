@@ -100,7 +100,7 @@ def cross_validated(x, y, gammas, costs):
         with contextlib.redirect_stdout(io.StringIO()):
             return svm_train(y.tolist(), features, f"-q -v 5 -g {gamma} -c {cost}")
 
-    return max(((accuracy(g, c), -g, -c) for g in gammas for c in costs))
+    return max((accuracy(g, c), -g, -c) for g in gammas for c in costs)
 
 
 def halves(rng, x, y):

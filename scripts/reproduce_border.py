@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What border samples cost and give (Mills, "When Support Vector Machines are just too slow"), beside the exact model and the other compiled ones.
+"""What border samples cost and give (Mills, "When Support Vector Machines are just too slow"), beside the exact model
+and the other compiled ones.
 
     scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--only NAME] [--plot FOLDER] [--samples 10,30,100,300,1000,3000]    against the number of samples
     scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR [--only NAME]                                                           approx and reduce, at equal disagreement
     scripts/reproduce_border.py density DATA_DIR [--only NAME]                                                                    without an SVM
 
-DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1, ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. Everything is measured on rows that
+DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1, ijcnn1_g0.05_c1 and, for `rivals`,
+a9a_g0.1_c1. Everything is measured on rows that
 took part in nothing: NAME.t, or a fifth of the rows, drawn with a seed, where there is no such file.
 
 differ      rows with another label than the exact model's, both without -b; `random`: with --sampling random, the paper's
@@ -61,7 +63,8 @@ SECONDS, LARGEST = 25, 64e6  # for a reduced set; bytes of a Maclaurin model
 
 
 class Problem:
-    """train, test: chunks; y: the labels of test; model: exact, without probabilities; labels: its answers; seconds: its time per row; timed: the rows for that."""
+    """train, test: chunks; y: the labels of test; model: exact, without probabilities; labels: its answers; seconds:
+    its time per row; timed: the rows for that."""
 
     def __init__(self, options, name):
         self.name = name
@@ -72,12 +75,19 @@ class Problem:
         else:
             order = np.random.default_rng(0).permutation(self.train.rows)
             most = len(order) * 4 // 5
-            self.train, self.test = self.train.select(np.sort(order[:most]).tolist()), self.train.select(np.sort(order[most:]).tolist())
+            self.train, self.test = (
+                self.train.select(np.sort(order[:most]).tolist()),
+                self.train.select(np.sort(order[most:]).tolist()),
+            )
         self.y = np.asarray(self.test.leading)[:, 0]
-        self.model = load_model(str(options.models / self.given)) if self.given else train(self.train, self.gamma, self.cost)
+        self.model = (
+            load_model(str(options.models / self.given)) if self.given else train(self.train, self.gamma, self.cost)
+        )
         self.labels = predicted(self.model, self.test)[0]
         total = self.test.rows  # few rows are taken again and again: a call costs as much as dozens of them
-        self.timed = self.test.select([at * total // TIMED_ROWS if total > TIMED_ROWS else at % total for at in range(TIMED_ROWS)])
+        self.timed = self.test.select(
+            [at * total // TIMED_ROWS if total > TIMED_ROWS else at % total for at in range(TIMED_ROWS)]
+        )
         self.seconds = self.seconds_of(self.model)
 
     def seconds_of(self, model):
@@ -99,15 +109,18 @@ class Problem:
         """An exact model trained with -b 1, and the number of rows it was trained on."""
         rows = self.train
         if self.given and rows.rows > PROBABILITY_ROWS:
-            rows = rows.select(np.sort(np.random.default_rng(0).choice(rows.rows, PROBABILITY_ROWS, replace=False)).tolist())
+            rows = rows.select(
+                np.sort(np.random.default_rng(0).choice(rows.rows, PROBABILITY_ROWS, replace=False)).tolist()
+            )
         return train(rows, self.gamma, self.cost, True), rows.rows
 
     def __str__(self):
         header = self.model.header
         return (
-            f"{self.name}: gamma {self.gamma}, C {self.cost}, {header.nr_class} classes, {np.asarray(self.train.indices).max()} features, "
-            f"{header.total_sv} support vectors of {self.train.rows} rows; {self.test.rows} test rows, "
-            f"the exact model: accuracy {self.accuracy(self.labels):.2f} %, {1e6 * self.seconds:.2f} us per row"
+            f"{self.name}: gamma {self.gamma}, C {self.cost}, {header.nr_class} classes,"
+            f" {np.asarray(self.train.indices).max()} features, {header.total_sv} support vectors of {self.train.rows}"
+            f" rows; {self.test.rows} test rows, the exact model: accuracy {self.accuracy(self.labels):.2f} %,"
+            f" {1e6 * self.seconds:.2f} us per row"
         )
 
 
@@ -117,7 +130,12 @@ def train(rows, gamma, cost, probability=False):
     x = scipy.sparse.csr_matrix((np.array(rows.values), np.array(rows.indices) - 1, np.array(rows.indptr)))
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "model")
-        svm_save_model(path, svm_train(svm_problem(np.array(rows.leading)[:, 0], x), f"-q -m 1000 -g {gamma} -c {cost} -b {int(probability)}"))
+        svm_save_model(
+            path,
+            svm_train(
+                svm_problem(np.array(rows.leading)[:, 0], x), f"-q -m 1000 -g {gamma} -c {cost} -b {int(probability)}"
+            ),
+        )
         return load_model(path)
 
 
@@ -152,9 +170,16 @@ def curve(options):
         exactly = probabilities(likely, problem.test)
         right = problem.y[:, None] == np.array(likely.header.label)
         brier = [float(np.mean(((exactly - right) ** 2).sum(axis=1)))]
-        drawn_rows = f"of another model, trained on {rows} rows drawn with a seed" if rows < problem.train.rows else f"of a model trained on the same {rows} rows"
+        drawn_rows = (
+            f"of another model, trained on {rows} rows drawn with a seed"
+            if rows < problem.train.rows
+            else f"of a model trained on the same {rows} rows"
+        )
         print(f"{problem}\n    probabilities: {drawn_rows}")
-        head = f"{'n':>6} {'samples':>8} {'differ %':>9} {'random %':>9} {'accuracy %':>11} {'exact':>6} {'Brier':>8} {'exact':>8} {'apart':>9} {'compile s':>10}"
+        head = (
+            f"{'n':>6} {'samples':>8} {'differ %':>9} {'random %':>9} {'accuracy %':>11} {'exact':>6} {'Brier':>8}"
+            f" {'exact':>8} {'apart':>9} {'compile s':>10}"
+        )
         print(f"{head} {'us':>8} {'exact':>8}", flush=True)
         drawn = []
         for count in options.samples:
@@ -163,10 +188,20 @@ def curve(options):
             differ, accuracy = problem.differ(labels), problem.accuracy(labels)
             random = problem.differ(predicted(border(problem.model, count, "random")[0], problem.test)[0])
             p = probabilities(border(likely, count)[0], problem.test)
-            brier[1:] = [float(np.mean(((p - right) ** 2).sum(axis=1))), float(np.mean(((p - exactly) ** 2).sum(axis=1)))]
+            brier[1:] = [
+                float(np.mean(((p - right) ** 2).sum(axis=1))),
+                float(np.mean(((p - exactly) ** 2).sum(axis=1))),
+            ]
             drawn.append((count, differ, random, brier[1]))
-            answers = f"{differ:>9.3f} {random:>9.3f} {accuracy:>11.2f} {problem.accuracy(problem.labels):>6.2f} {brier[1]:>8.4f} {brier[0]:>8.4f} {brier[2]:>9.2g}"
-            print(f"{count:>6} {samples_in(model):>8} {answers} {seconds:>10.2f} {1e6 * problem.seconds_of(model):>8.3f} {1e6 * problem.seconds:>8.3f}", flush=True)
+            answers = (
+                f"{differ:>9.3f} {random:>9.3f} {accuracy:>11.2f} {problem.accuracy(problem.labels):>6.2f}"
+                f" {brier[1]:>8.4f} {brier[0]:>8.4f} {brier[2]:>9.2g}"
+            )
+            print(
+                f"{count:>6} {samples_in(model):>8} {answers} {seconds:>10.2f} {1e6 * problem.seconds_of(model):>8.3f}"
+                f" {1e6 * problem.seconds:>8.3f}",
+                flush=True,
+            )
         if options.plot:
             plot(options.plot, problem, brier[0], drawn)
         print(flush=True)
@@ -185,17 +220,30 @@ def plot(folder, problem, exact_brier, drawn):
         left.plot(counts, np.maximum(values, least), line, label=label)
     per = "border samples per pair of classes" if problem.model.pairs > 1 else "border samples"
     zero = ", 0 drawn at half a row" if min(refined + random) == 0 else ""
-    left.set(xlabel=per, ylabel=f"test labels that differ, %{zero}", xscale="log", yscale="log", title=f"{problem.name}: {problem.model.header.total_sv} support vectors")
+    left.set(
+        xlabel=per,
+        ylabel=f"test labels that differ, %{zero}",
+        xscale="log",
+        yscale="log",
+        title=f"{problem.name}: {problem.model.header.total_sv} support vectors",
+    )
     left.legend()
     right.plot(counts, brier, marker="o", label="border samples, refined")
     right.axhline(exact_brier, color="black", linewidth=1, linestyle="--", label="exact model")
-    right.set(xlabel=per, ylabel="Brier score of the probabilities", xscale="log", title=f"{problem.name}: {problem.test.rows} test rows")
+    right.set(
+        xlabel=per,
+        ylabel="Brier score of the probabilities",
+        xscale="log",
+        title=f"{problem.name}: {problem.test.rows} test rows",
+    )
     right.legend()
     for axis in (left, right):
         axis.grid(True, which="major", alpha=0.3)
     low, high = left.get_ylim()
     for digits in ((1,), (1, 2, 5), np.arange(1, 10, 0.5)):  # numbers, not powers of ten, and enough of them
-        ticks = [digit * 10.0**power for power in range(-4, 3) for digit in digits if low <= digit * 10.0**power <= high]
+        ticks = [
+            digit * 10.0**power for power in range(-4, 3) for digit in digits if low <= digit * 10.0**power <= high
+        ]
         if len(ticks) > 3:
             break
     left.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -214,7 +262,9 @@ def plot(folder, problem, exact_brier, drawn):
 def rivals(options):
     for name in names(options, SETS):
         problem = Problem(options, name)
-        print(f"{problem}\n{'method':<38} {'differ %':>9} {'us':>9} {'times as fast':>14} {'compile s':>10}", flush=True)
+        print(
+            f"{problem}\n{'method':<38} {'differ %':>9} {'us':>9} {'times as fast':>14} {'compile s':>10}", flush=True
+        )
         seen = [("the exact model", 0.0, problem.seconds)]
         for method, make in compilers(problem):
             try:
@@ -231,12 +281,22 @@ def rivals(options):
             elif isinstance(model, BorderModel) and f" {samples_in(model)} s" not in method:
                 method += f" ({samples_in(model)} found)"
             seen.append((method, differ, per_row))
-            print(f"{method:<38} {differ:>9.3f} {1e6 * per_row:>9.3f} {problem.seconds / per_row:>14.1f} {seconds:>10.1f}", flush=True)
+            print(
+                f"{method:<38} {differ:>9.3f} {1e6 * per_row:>9.3f} {problem.seconds / per_row:>14.1f}"
+                f" {seconds:>10.1f}",
+                flush=True,
+            )
         for level in LEVELS:
             within = [each for each in seen if each[1] <= level]
             least = min(per_row for _, _, per_row in within)
-            method, differ, per_row = min((each for each in within if each[2] <= EQUAL * least), key=lambda each: each[1])
-            print(f"at <= {level} %: fastest is {method} ({differ:.3f} %, {1e6 * per_row:.3f} us, {problem.seconds / per_row:.1f} times as fast as the exact model)", flush=True)
+            method, differ, per_row = min(
+                (each for each in within if each[2] <= EQUAL * least), key=lambda each: each[1]
+            )
+            print(
+                f"at <= {level} %: fastest is {method} ({differ:.3f} %, {1e6 * per_row:.3f} us,"
+                f" {problem.seconds / per_row:.1f} times as fast as the exact model)",
+                flush=True,
+            )
         print(flush=True)
 
 
@@ -248,7 +308,10 @@ def compilers(problem):
     for degree in (2, 3):
         for centers in (1, 16):
             where = f", {centers} centers" if centers > 1 else ""
-            yield f"approx, degree {degree}{where}", lambda: compile_maclaurin(model, fingerprint="-", degree=degree, clusters=centers, max_bytes=LARGEST)
+            yield (
+                f"approx, degree {degree}{where}",
+                lambda: compile_maclaurin(model, fingerprint="-", degree=degree, clusters=centers, max_bytes=LARGEST),
+            )
     last = 0.0
     counts = dict.fromkeys(max(1, round(ratio * model.header.total_sv)) for ratio in RATIOS)
     for count in counts:
@@ -269,20 +332,35 @@ def compilers(problem):
 def density(options):
     for name in names(options, BANDWIDTHS):
         problem = Problem(options, name)
-        print(f"{problem}\n{'bandwidth':<18} {'n':>5} {'samples':>8} {'accuracy %':>11} {'of the estimator':>17} {'of the SVM':>11} {'compile s':>10} {'us':>8}", flush=True)
-        for how, bandwidth, weight in [(f"adaptive, W {weight}", None, float(weight)) for weight in (10, 20, 50)] + [(f"H {BANDWIDTHS[name]}", BANDWIDTHS[name], 0.0)]:
+        print(
+            f"{problem}\n{'bandwidth':<18} {'n':>5} {'samples':>8} {'accuracy %':>11} {'of the estimator':>17}"
+            f" {'of the SVM':>11} {'compile s':>10} {'us':>8}",
+            flush=True,
+        )
+        for how, bandwidth, weight in [(f"adaptive, W {weight}", None, float(weight)) for weight in (10, 20, 50)] + [
+            (f"H {BANDWIDTHS[name]}", BANDWIDTHS[name], 0.0)
+        ]:
             own = None
             for count in (100, 300):
-                found, seconds = timed(lambda: compile_density_border([problem.train], problem.rows, fingerprint="-", bandwidth=bandwidth, weight=weight, count=count))
+                found, seconds = timed(
+                    lambda: compile_density_border(
+                        [problem.train], problem.rows, fingerprint="-", bandwidth=bandwidth, weight=weight, count=count
+                    )
+                )
                 own = problem.accuracy(estimated(problem, found.model, bandwidth, weight)) if own is None else own
                 accuracy = problem.accuracy(predicted(found.model, problem.test)[0])
                 reached = f"{accuracy:>11.2f} {own:>17.2f} {problem.accuracy(problem.labels):>11.2f}"
-                print(f"{how:<18} {count:>5} {samples_in(found.model):>8} {reached} {seconds:>10.2f} {1e6 * problem.seconds_of(found.model):>8.3f}", flush=True)
+                print(
+                    f"{how:<18} {count:>5} {samples_in(found.model):>8} {reached} {seconds:>10.2f}"
+                    f" {1e6 * problem.seconds_of(found.model):>8.3f}",
+                    flush=True,
+                )
         print(flush=True)
 
 
 def estimated(problem, model, bandwidth, weight):
-    """Labels of the test rows by the density estimates that the border model is of: per pair of classes, voted as LIBSVM votes."""
+    """Labels of the test rows by the density estimates that the border model is of: per pair of classes, voted as
+    LIBSVM votes."""
     header, y = model.header, np.asarray(problem.train.leading)[:, 0]
     x, z = (matrix(rows, np.array(model.features))[0].toarray() for rows in (problem.train, problem.test))
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
@@ -311,7 +389,12 @@ def main():
     parser.add_argument("models", type=pathlib.Path, metavar="MODEL_DIR", nargs="?")
     parser.add_argument("--only", choices=list(SETS), metavar="NAME", help=", ".join(SETS))
     parser.add_argument("--plot", metavar="FOLDER")
-    parser.add_argument("--samples", type=lambda text: [int(word) for word in text.split(",")], default=[10, 30, 100, 300, 1000, 3000], metavar="N,N,...")
+    parser.add_argument(
+        "--samples",
+        type=lambda text: [int(word) for word in text.split(",")],
+        default=[10, 30, 100, 300, 1000, 3000],
+        metavar="N,N,...",
+    )
     options = parser.parse_args()
     if options.models is None and options.what != "density":
         parser.error(f"{options.what} needs MODEL_DIR")

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""Table 4 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine Classification via Distance Geometry") beside ours,
+"""Table 4 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine Classification
+via Distance Geometry") beside ours,
 his intervals against ours, and his figures 1 and 2.
 
     scripts/reproduce_geometry.py DATA_DIR [--sonar FILE] [--plot FOLDER] [--models MODEL_DIR] [--seed S] [--markdown]
 
-DATA_DIR holds sonar_scale and haberman_scale. The models are those of the paper's table: sonar with the normalized kernel (u.v + 1)^2 and C = 1, haberman
-with (u.v + 1)^3 and C = 1000, trained by LIBSVM through precomputed kernels, on the features as they are in the file ([-1, 1]), scaled to [0, 1], and as they
-were measured, which is what the paper used: its 165 support vectors of sonar are those. For sonar that takes UCI's own sonar.all-data (--sonar): its numbers
-are not to be had from the scaled file. k is the number of points after which a row's label is settled, folded vectors counted; `test` are the rows that are no
-support vectors, as in the paper; `evaluations` are those that fastsvm predict spends on a row, on the average, which looks at it after each of the first
-points only, and then less and less often. The paper's own interval is computed too, from his equations, in extended precision.
+DATA_DIR holds sonar_scale and haberman_scale. The models are those of the paper's table: sonar with the normalized
+kernel (u.v + 1)^2 and C = 1, haberman with (u.v + 1)^3 and C = 1000, trained by LIBSVM through precomputed kernels, on
+the features as they are in the file ([-1, 1]), scaled to [0, 1], and as they
+were measured, which is what the paper used: its 165 support vectors of sonar are those. For sonar that takes UCI's own
+sonar.all-data (--sonar): its numbers are not to be had from the scaled file. k is the number of points after which a
+row's label is settled, folded vectors counted; `test` are the rows that are no support vectors, as in the paper;
+`evaluations` are those that fastsvm predict spends on a row, on the average, which looks at it after each of the first
+points only, and then less and less often. The paper's own interval is computed too, from his equations, in extended
+precision.
 
---plot draws G(x) against k (figure 1), the errors of guesses against k (figure 2), and a histogram of kernel evaluations per row, of sonar, as SVG; needs matplotlib. --models adds the share of rows of u20.t, a9a.t
-and ijcnn1.t that are settled within 512 points, with the models u20_g0.1_c1, a9a_g0.01_c1 and ijcnn1_g0.05_c1. Exit 1 where an interval of ours is wider than
-the paper's, or does not contain the exact value. Needs the test extras.
+--plot draws G(x) against k (figure 1), the errors of guesses against k (figure 2), and a histogram of kernel
+evaluations per row, of sonar, as SVG; needs matplotlib. --models adds the share of rows of u20.t, a9a.t and ijcnn1.t
+that are settled within 512 points, with the models u20_g0.1_c1, a9a_g0.01_c1 and ijcnn1_g0.05_c1. Exit 1 where an
+interval of ours is wider than the paper's, or does not contain the exact value. Needs the test extras.
 """
 
 import argparse
@@ -39,7 +44,8 @@ HABERMAN = np.array([[30, 83], [58, 69], [0, 52]])  # what -1 and 1 stand for: a
 
 
 class Problem:
-    """A trained model. support: which rows are its support vectors; exact: G at every row; folded: w+ and w-, of a linear SVM with C = 1."""
+    """A trained model. support: which rows are its support vectors; exact: G at every row; folded: w+ and w-, of a
+    linear SVM with C = 1."""
 
     def __init__(self, name, x, y):
         self.name, self.x, self.y = name, x, y
@@ -54,14 +60,25 @@ class Problem:
         self.folded = folded_vectors(Trainer(x, Kernel("linear")).train(y, 1.0))
 
     def ordered(self, sequence, fold, seed=0):
-        return compile_geometry(self.model, fingerprint="-", sequence=sequence, points=self.model.header.total_sv, folded=self.folded if fold else None, seed=seed)
+        return compile_geometry(
+            self.model,
+            fingerprint="-",
+            sequence=sequence,
+            points=self.model.header.total_sv,
+            folded=self.folded if fold else None,
+            seed=seed,
+        )
 
 
 def problem(options, name, scaling):
     if name == "sonar" and scaling == MEASURED:
         with open(options.sonar) as file:
             fields = [line.strip().split(",") for line in file if line.strip()]
-        return Problem(name, np.array([row[:-1] for row in fields], float), np.array([1.0 if row[-1] == "M" else -1.0 for row in fields]))
+        return Problem(
+            name,
+            np.array([row[:-1] for row in fields], float),
+            np.array([1.0 if row[-1] == "M" else -1.0 for row in fields]),
+        )
     return Problem(name, *features(options.data_dir, name, scaling))
 
 
@@ -123,7 +140,8 @@ def summary(k):
 
 
 class Embedding:
-    """Sections 3 and 4 of the paper, equation by equation, in extended precision: points S_1..S_k, then N and P, then the rows as Q.
+    """Sections 3 and 4 of the paper, equation by equation, in extended precision: points S_1..S_k, then N and P, then
+    the rows as Q.
 
     model: exact. points: (k, d). rows: (n, d).
     """
@@ -159,7 +177,8 @@ class Embedding:
         self.q = self._embed(self.qs)
 
     def _embed(self, squared):
-        """Table 2: coordinates of points (m, k - 1) by their squared distances (m, k) from S_1..S_k; of S_i itself those before i - 1, then its last."""
+        """Table 2: coordinates of points (m, k - 1) by their squared distances (m, k) from S_1..S_k; of S_i itself
+        those before i - 1, then its last."""
         own = squared is self.ss
         out = np.zeros((len(squared), self.count - 1), np.longdouble)
         for j in range(self.count - 1):
@@ -168,7 +187,12 @@ class Embedding:
                 out[j + 1, j] = np.sqrt(np.maximum(0, squared[j + 1, 0] - (out[j + 1, :j] ** 2).sum()))
             v = out if own else self.v
             with np.errstate(all="ignore"):
-                value = (v[j + 1, j] ** 2 + squared[:, j] - squared[:, j + 1] + ((out[:, :j] - v[j + 1, :j]) ** 2 - (out[:, :j] - v[j, :j]) ** 2).sum(1)) / (2 * v[j + 1, j])
+                value = (
+                    v[j + 1, j] ** 2
+                    + squared[:, j]
+                    - squared[:, j + 1]
+                    + ((out[:, :j] - v[j + 1, :j]) ** 2 - (out[:, :j] - v[j, :j]) ** 2).sum(1)
+                ) / (2 * v[j + 1, j])
             if own:
                 out[j + 2 :, j] = value[j + 2 :]
             else:
@@ -182,17 +206,28 @@ class Embedding:
         n_x = np.sqrt(np.maximum(0, self.sn[0] - (n**2).sum()))
         beside = np.maximum(0, self.sp[0] - (p**2).sum())
         # Where N is in the span of the points, his x axis is free: it goes through P.
-        p_x = (n_x**2 + self.sp[k - 1] - self.pn + ((p - n) ** 2).sum() - ((p - s) ** 2).sum()) / (2 * n_x) if n_x > 1e-12 else np.sqrt(beside)
+        p_x = (
+            (n_x**2 + self.sp[k - 1] - self.pn + ((p - n) ** 2).sum() - ((p - s) ** 2).sum()) / (2 * n_x)
+            if n_x > 1e-12
+            else np.sqrt(beside)
+        )
         p_y = np.sqrt(np.maximum(0, beside - p_x**2))
         r = np.sqrt(np.maximum(0, self.qs[:, 0] - (q**2).sum(1)))  # (16), (29)
         g_w = ((q - n) ** 2 - (q - p) ** 2).sum(1)  # (30)
         q_x = r * (p_x - n_x) / np.maximum(np.sqrt((p_x - n_x) ** 2 + p_y**2), 1e-300)  # (28)
         q_y = np.sqrt(np.maximum(0, r**2 - q_x**2))
-        extrema = [g_w + (i * q_x - n_x) ** 2 - (i * q_x - p_x) ** 2 + q_y**2 - (j * q_y - p_y) ** 2 for i in (-1, 1) for j in (-1, 1)]  # (31)
-        return tuple((g * self.s - self.c / self.s) / 2 - self.rho for g in (np.min(extrema, 0), np.max(extrema, 0)))  # (13), (14)
+        extrema = [
+            g_w + (i * q_x - n_x) ** 2 - (i * q_x - p_x) ** 2 + q_y**2 - (j * q_y - p_y) ** 2
+            for i in (-1, 1)
+            for j in (-1, 1)
+        ]  # (31)
+        return tuple(
+            (g * self.s - self.c / self.s) / 2 - self.rho for g in (np.min(extrema, 0), np.max(extrema, 0))
+        )  # (13), (14)
 
     def radii(self):
-        """Yield, after 1, 2, .. k points, the radius of our interval as it is but for rounding: |w_perp| sqrt(K(z, z) - |y|^2)."""
+        """Yield, after 1, 2, .. k points, the radius of our interval as it is but for rounding: |w_perp| sqrt(K(z,
+        z) - |y|^2)."""
         factor = np.zeros((self.count, self.count), np.longdouble)
         y, g = np.zeros((len(self.q), self.count), np.longdouble), np.zeros(self.count, np.longdouble)
         for i in range(self.count):
@@ -213,7 +248,13 @@ class Embedding:
 
 def embedding(problem, ordered):
     d = problem.x.shape[1]
-    return Embedding(problem.model, dense(ordered.all_vectors.select(ordered.points), d), dense(problem.model.vectors, d), np.asarray(problem.model.vectors.leading)[:, 0], problem.x)
+    return Embedding(
+        problem.model,
+        dense(ordered.all_vectors.select(ordered.points), d),
+        dense(problem.model.vectors, d),
+        np.asarray(problem.model.vectors.leading)[:, 0],
+        problem.x,
+    )
 
 
 # ---- figure 2
@@ -222,12 +263,23 @@ def embedding(problem, ordered):
 def reduced_set_errors(problem, ordered):
     """Wrong guesses of (37), (38) with the first k points, b as in footnote 12: (points)."""
     d = problem.x.shape[1]
-    points, x, a = dense(ordered.all_vectors.select(ordered.points), d), dense(problem.model.vectors, d), np.asarray(problem.model.vectors.leading)[:, 0]
+    points, x, a = (
+        dense(ordered.all_vectors.select(ordered.points), d),
+        dense(problem.model.vectors, d),
+        np.asarray(problem.model.vectors.leading)[:, 0],
+    )
     inside = np.abs(a) < problem.c * (1 - 1e-9)
     errors = []
     for k in range(1, len(points) + 1):
-        beta = np.linalg.lstsq(kernel_matrix(problem.kernel, points[:k], points[:k]), kernel_matrix(problem.kernel, points[:k], x) @ a, rcond=None)[0]
-        at_sv, g = kernel_matrix(problem.kernel, x, points[:k]) @ beta, kernel_matrix(problem.kernel, problem.x, points[:k]) @ beta
+        beta = np.linalg.lstsq(
+            kernel_matrix(problem.kernel, points[:k], points[:k]),
+            kernel_matrix(problem.kernel, points[:k], x) @ a,
+            rcond=None,
+        )[0]
+        at_sv, g = (
+            kernel_matrix(problem.kernel, x, points[:k]) @ beta,
+            kernel_matrix(problem.kernel, problem.x, points[:k]) @ beta,
+        )
         b = (at_sv[inside & (a > 0)].mean() + at_sv[inside & (a < 0)].mean()) / 2
         errors.append(int(((g - b > 0) != (problem.exact > 0)).sum()))
     return np.array(errors)
@@ -235,7 +287,12 @@ def reduced_set_errors(problem, ordered):
 
 def guess_errors(problem, ordered):
     """Wrong guesses of (32), p+ > 1/2, which is the side of the interval's center: (points)."""
-    return np.array([int(((intervals(ordered, problem.rows, k)[0] > 0) != (problem.exact > 0)).sum()) for k in range(1, len(ordered.points) + 1)])
+    return np.array(
+        [
+            int(((intervals(ordered, problem.rows, k)[0] > 0) != (problem.exact > 0)).sum())
+            for k in range(1, len(ordered.points) + 1)
+        ]
+    )
 
 
 def undecided_errors(k_settled, points):
@@ -253,7 +310,9 @@ def draw_evaluations(problem, models, settled, names, save):
         k = np.where(k > 0, k, spent)  # never settled: evaluated in full
         bins = np.arange(0, max(spent.max(), total) + 10, 5)
         axis.hist(spent, bins, color="#1f4e8c", alpha=0.6, label=f"fastsvm predict: {spent.mean():.1f}")
-        axis.hist(k, bins, histtype="step", color="#c1440e", linewidth=1.4, label=f"looking after every point: {k.mean():.1f}")
+        axis.hist(
+            k, bins, histtype="step", color="#c1440e", linewidth=1.4, label=f"looking after every point: {k.mean():.1f}"
+        )
         axis.axvline(total, color="0.4", linestyle="--", linewidth=1, label=f"all support vectors: {total}")
         axis.set(title=names[sequence], xlabel="kernel evaluations of a row", xlim=(0, bins[-1]))
         axis.legend(frameon=False, fontsize=8)
@@ -265,7 +324,9 @@ def draw(problem, folder, seed):
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "fastsvm"})
+    matplotlib.rcParams.update(
+        {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "fastsvm"}
+    )
     from matplotlib import pyplot
 
     def save(figure, name):
@@ -282,9 +343,15 @@ def draw(problem, folder, seed):
     for axis, sequence in zip(axes, names):
         for support, color, label in ((True, "#c1440e", "support vectors"), (False, "#1f4e8c", "other rows")):
             of = problem.support == support
-            axis.scatter(settled[sequence][of], problem.exact[of], s=14, color=color, label=label, alpha=0.7, linewidths=0)
+            axis.scatter(
+                settled[sequence][of], problem.exact[of], s=14, color=color, label=label, alpha=0.7, linewidths=0
+            )
         axis.axhline(0, color="0.6", linewidth=0.8)
-        axis.set(title=f"{names[sequence]}: mean k {settled[sequence].mean():.1f}", xlabel="k: points until the label is settled", xlim=(0, None))
+        axis.set(
+            title=f"{names[sequence]}: mean k {settled[sequence].mean():.1f}",
+            xlabel="k: points until the label is settled",
+            xlim=(0, None),
+        )
     axes[0].set_ylabel("G(x)")
     axes[1].legend(frameon=False)
     save(figure, "geometry_figure1.svg")
@@ -300,13 +367,20 @@ def draw(problem, folder, seed):
         for errors, style, color, label in lines:
             axis.step(k, errors, style, where="post", color=color, label=label, linewidth=1.3)
         axis.set_yscale("symlog", linthresh=1, linscale=0.3)
-        axis.set(title=names[sequence], xlabel="k: points", xlim=(1, max(np.flatnonzero(np.max([e for e, *_ in lines], 0)).max() + 5, 10)), ylim=(0, 250))
+        axis.set(
+            title=names[sequence],
+            xlabel="k: points",
+            xlim=(1, max(np.flatnonzero(np.max([e for e, *_ in lines], 0)).max() + 5, 10)),
+            ylim=(0, 250),
+        )
         axis.set_yticks([0, 1, 2, 5, 10, 20, 50, 100, 200], labels=["0", "1", "2", "5", "10", "20", "50", "100", "200"])
         axis.minorticks_off()
     axes[0].set_ylabel(f"wrong guesses, of {problem.rows.rows} rows")
     axes[1].legend(frameon=False)
     save(figure, "geometry_figure2.svg")
-    draw_evaluations(problem, {sequence: problem.ordered(sequence, True, seed) for sequence in names}, settled, names, save)
+    draw_evaluations(
+        problem, {sequence: problem.ordered(sequence, True, seed) for sequence in names}, settled, names, save
+    )
 
 
 # ---- the tables
@@ -323,18 +397,56 @@ def table_4(options):
                 sgma = [of.ordered("sgma", fold, options.seed + j) for j in range(SEEDS)]
                 drawn = np.array([first_settled(ordered, of.rows) for ordered in sgma])
                 kinds = [
-                    ("greedy", summary, first_settled(of.ordered("greedy", fold), of.rows), of.ordered("greedy", fold)), ("sgma", summary, drawn[0], of.ordered("sgma", fold, options.seed)),
-                    (f"sgma, {SEEDS} seeds", spread, drawn, None), ("sgma, his interval", summary, embedding(of, sgma[0]).first_settled(), None),
-                ]  # fmt: skip
+                    ("greedy", summary, first_settled(of.ordered("greedy", fold), of.rows), of.ordered("greedy", fold)),
+                    ("sgma", summary, drawn[0], of.ordered("sgma", fold, options.seed)),
+                    (f"sgma, {SEEDS} seeds", spread, drawn, None),
+                    ("sgma, his interval", summary, embedding(of, sgma[0]).first_settled(), None),
+                ]
                 for kind, told, k, model in kinds:
                     spent = f"{evaluations(model, of.rows).mean():.1f}" if model else "-"
-                    rows.append([name, scaling, f"{len(a)} ({(a > of.c * (1 - 1e-9)).sum()})", "with" if fold else "without", kind, told(k), told(k[..., ~of.support]), spent])
+                    rows.append(
+                        [
+                            name,
+                            scaling,
+                            f"{len(a)} ({(a > of.c * (1 - 1e-9)).sum()})",
+                            "with" if fold else "without",
+                            kind,
+                            told(k),
+                            told(k[..., ~of.support]),
+                            spent,
+                        ]
+                    )
             _, _, wanted, train, test = PROBLEMS[name]
             if scaling == scalings(options, name)[-1]:
                 for i, fold in enumerate(("with", "without")):
-                    rows.append([name, "the paper", wanted, fold, "sgma, his interval", *(f"{mean} / {median}, {least}..{most}" for mean, median, least, most in (train[i], test[i])), "-"])
-    head = ["data", "features", "SVs (at C)", "folded", "sequence", "training rows", "rows that are no SVs", "evaluations"]
-    print(f"Table 4: k, mean / median, min..max; of several seeds the mean and the range of the means, then the median of the medians\n\n{table(head, rows, options.markdown)}")
+                    rows.append(
+                        [
+                            name,
+                            "the paper",
+                            wanted,
+                            fold,
+                            "sgma, his interval",
+                            *(
+                                f"{mean} / {median}, {least}..{most}"
+                                for mean, median, least, most in (train[i], test[i])
+                            ),
+                            "-",
+                        ]
+                    )
+    head = [
+        "data",
+        "features",
+        "SVs (at C)",
+        "folded",
+        "sequence",
+        "training rows",
+        "rows that are no SVs",
+        "evaluations",
+    ]
+    print(
+        "Table 4: k, mean / median, min..max; of several seeds the mean and the range of the means, then the median of"
+        f" the medians\n\n{table(head, rows, options.markdown)}"
+    )
 
 
 def spread(k):
@@ -364,10 +476,40 @@ def compare_intervals(options):
                     missed = int((np.abs(of.exact - center) > radius).sum())
                     crossing = max(crossing, *(width[wide][ratio > 1] / start), 0.0)
                     sound &= missed == 0 and bool(pure_ratio.max() <= 1)
-                    rows.append([name, sequence, "with" if fold else "without", k, wide.sum(), f"{pure_ratio.max():.6f}", f"{np.median(pure_ratio):.4f}", f"{pure_ratio.min():.4f}", f"{ratio.max():.6f}", missed])
-    head = ["data", "sequence", "folded", "k", "rows", "largest", "median", "smallest", "largest with rounding", "without the exact value"]
-    print(f"\nWidth of our interval / the paper's, over the rows where his is still {LEAST:g} of the widest at k = 1\n\n{table(head, rows, options.markdown)}")
-    print(f"\nLargest ratio: {max(float(row[5]) for row in rows):.6f}; of the intervals that the program gives, which cover rounding too, {max(float(row[8]) for row in rows):.6f}:")
+                    rows.append(
+                        [
+                            name,
+                            sequence,
+                            "with" if fold else "without",
+                            k,
+                            wide.sum(),
+                            f"{pure_ratio.max():.6f}",
+                            f"{np.median(pure_ratio):.4f}",
+                            f"{pure_ratio.min():.4f}",
+                            f"{ratio.max():.6f}",
+                            missed,
+                        ]
+                    )
+    head = [
+        "data",
+        "sequence",
+        "folded",
+        "k",
+        "rows",
+        "largest",
+        "median",
+        "smallest",
+        "largest with rounding",
+        "without the exact value",
+    ]
+    print(
+        f"\nWidth of our interval / the paper's, over the rows where his is still {LEAST:g} of the widest at k ="
+        f" 1\n\n{table(head, rows, options.markdown)}"
+    )
+    print(
+        f"\nLargest ratio: {max(float(row[5]) for row in rows):.6f}; of the intervals that the program gives, which"
+        f" cover rounding too, {max(float(row[8]) for row in rows):.6f}:"
+    )
     print(f"they are wider than his only where his is below {crossing:.2g} of the widest at k = 1.")
     return sound
 
@@ -390,7 +532,10 @@ def settled_shares(options):
                     left += len(_native.unsettled(ordered.header.task(), out))
                 cells.append(f"{100 * (1 - left / total):.2f}")
             rows.append([data, name, model.header.total_sv, sequence, len(ordered.points), *cells])
-    print(f"\nPercent of rows settled\n\n{table(['data', 'model', 'SVs', 'sequence', 'points', 'within 32', '128', '256', '512'], rows, options.markdown)}")
+    print(
+        "\nPercent of rows"
+        f" settled\n\n{table(['data', 'model', 'SVs', 'sequence', 'points', 'within 32', '128', '256', '512'], rows, options.markdown)}"
+    )
 
 
 def main():

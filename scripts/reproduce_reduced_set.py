@@ -53,12 +53,23 @@ def figures(options):
         drawn, clouds = {}, {}
         for count in numbers:
             for method, init, optimizer, finishing in (
-                ("fixed-point", "random", "fixed-point", False), ("irprop", "random", "irprop", False), ("irprop, finished", "random", "irprop", True), ("greedy, finished", "greedy", "none", True),
-            ):  # fmt: skip
+                ("fixed-point", "random", "fixed-point", False),
+                ("irprop", "random", "irprop", False),
+                ("irprop, finished", "random", "irprop", True),
+                ("greedy, finished", "greedy", "none", True),
+            ):
                 seen, reached = [], []
                 for seed in range(trials if init != "greedy" else 1):
                     rows = shares(test.problem, count)
-                    z, _ = place(test.problem, 0, count, init=init, optimizer=optimizer, greedy=rows[0], rng=np.random.default_rng(seed))
+                    z, _ = place(
+                        test.problem,
+                        0,
+                        count,
+                        init=init,
+                        optimizer=optimizer,
+                        greedy=rows[0],
+                        rng=np.random.default_rng(seed),
+                    )
                     reached.append(len(z))
                     if finishing and len(z):
                         z = finish(test.problem, [z])[0]
@@ -71,7 +82,11 @@ def figures(options):
                 low, middle, high = (np.quantile(np.array(seen), q, axis=0) for q in (0.1, 0.5, 0.9))
                 clouds.setdefault(method, []).extend(seen)
                 drawn.setdefault(method, []).append((count, low, middle, high))
-                print(f"{count:>8} {method:<22} {whole:>8} {middle[0]:>10.3g} ({low[0]:.3g}, {high[0]:.3g}) {100 * middle[2]:>12.2f} ({100 * low[2]:.2f}, {100 * high[2]:.2f}) {100 * middle[1]:>8.2f}", flush=True)
+                print(
+                    f"{count:>8} {method:<22} {whole:>8} {middle[0]:>10.3g} ({low[0]:.3g}, {high[0]:.3g})"
+                    f" {100 * middle[2]:>12.2f} ({100 * low[2]:.2f}, {100 * high[2]:.2f}) {100 * middle[1]:>8.2f}",
+                    flush=True,
+                )
         if options.plot:
             plot(options.plot, name, test, drawn, clouds)
             if name == "banana":
@@ -96,8 +111,20 @@ def plot(folder, name, test, drawn, clouds):
         counts = [p[0] for p in points]
         for axis, at, scale in ((left, 0, 1), (right, 2, 100)):
             low, middle, high = ([scale * p[i][at] for p in points] for i in (1, 2, 3))
-            axis.errorbar(counts, middle, [np.subtract(middle, low), np.subtract(high, middle)], marker="o", capsize=3, label=method)
-    left.set(xlabel="approximating vectors", ylabel="squared distance / |Psi|^2", yscale="log", title=f"{name}: {test.model.header.total_sv} support vectors")
+            axis.errorbar(
+                counts,
+                middle,
+                [np.subtract(middle, low), np.subtract(high, middle)],
+                marker="o",
+                capsize=3,
+                label=method,
+            )
+    left.set(
+        xlabel="approximating vectors",
+        ylabel="squared distance / |Psi|^2",
+        yscale="log",
+        title=f"{name}: {test.model.header.total_sv} support vectors",
+    )
     right.axhline(100 * test.accuracy, color="black", linewidth=1, linestyle="--", label="exact model")
     right.set(xlabel="approximating vectors", ylabel="accuracy on test data, %")
     right.legend()
@@ -120,7 +147,10 @@ def plot_decision_functions(folder, test):
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 5), sharex=True, sharey=True)
     sides = [np.linspace(x[:, j].min() - 0.1, x[:, j].max() + 0.1, 200) for j in range(2)]
     grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
-    functions = [(test.decision_values, part.x, "support vectors"), (test.reduced(z, Fit(problem, [z]).beta[0]), z, "approximating vectors")]
+    functions = [
+        (test.decision_values, part.x, "support vectors"),
+        (test.reduced(z, Fit(problem, [z]).beta[0]), z, "approximating vectors"),
+    ]
     for axis, (f, vectors, name) in zip(axes, functions):
         values = f(grid).reshape(200, 200)
         most = np.abs(values).max()
@@ -155,8 +185,14 @@ def starts(options):
         part, rests = problem.parts[0], []
         for kind in kinds:
             rng = np.random.default_rng(1)
-            of_kind = initial_order(kind, part.x, part.norms, part.a, gamma, count, rng) if kind != "greedy" else shares(problem, count)[0]
-            rests.append(sum(fixed_point(Residual(part.x, part.norms, part.a, gamma), part.x[row])[1] for row in of_kind))
+            of_kind = (
+                initial_order(kind, part.x, part.norms, part.a, gamma, count, rng)
+                if kind != "greedy"
+                else shares(problem, count)[0]
+            )
+            rests.append(
+                sum(fixed_point(Residual(part.x, part.norms, part.a, gamma), part.x[row])[1] for row in of_kind)
+            )
         cells = (gamma, model.header.total_sv, *(f"{rest} of {count}" for rest in rests))
         print("".join(f"{cell:>16}" for cell in cells), flush=True)
 
@@ -170,8 +206,10 @@ def k_means(problem, count, seed=0):
 
 
 def dlib_reduced2(problem, count, seed=0):
-    """dlib's reduced_decision_function_trainer2, by its published algorithm: a linearly independent subset (the row farthest from the span of those kept takes
-    the place of the one nearest to the span of the others), coefficients by projection, then L-BFGS on all vectors and coefficients together (eqs. 7, 8)."""
+    """dlib's reduced_decision_function_trainer2, by its published algorithm: a linearly independent subset (the row
+    farthest from the span of those kept takes
+    the place of the one nearest to the span of the others), coefficients by projection, then L-BFGS on all vectors and
+    coefficients together (eqs. 7, 8)."""
     from scipy.optimize import minimize
 
     part = problem.parts[0]
@@ -205,24 +243,41 @@ def dlib_reduced2(problem, count, seed=0):
         gradient = 4 * problem.gamma * (v @ z - w @ part.x + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z)
         return (scale - 2 * beta @ b + beta @ kb) / scale, np.concatenate([gradient.ravel(), 2 * (kb - b)]) / scale
 
-    done = minimize(objective, np.concatenate([z.ravel(), beta]), jac=True, method="L-BFGS-B", options={"maxiter": 100, "ftol": 1e-7, "gtol": 1e-12})
+    done = minimize(
+        objective,
+        np.concatenate([z.ravel(), beta]),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 100, "ftol": 1e-7, "gtol": 1e-12},
+    )
     return done.x[: n * d].reshape(n, d)
 
 
 def rivals(options):
     print(f"{'model':<12} {'vectors':>8} {'method':<24} {'distance':>10} {'seconds':>8}")
-    for name, file, numbers in (("a9a", "a9a_g0.01_c1", (30, 100)), ("a9a, g 0.1", "a9a_g0.1_c1", (100,)), ("ijcnn1", "ijcnn1_g0.05_c1", (30, 89)), ("u20", "u20_g0.1_c1", (100,))):
+    for name, file, numbers in (
+        ("a9a", "a9a_g0.01_c1", (30, 100)),
+        ("a9a, g 0.1", "a9a_g0.1_c1", (100,)),
+        ("ijcnn1", "ijcnn1_g0.05_c1", (30, 89)),
+        ("u20", "u20_g0.1_c1", (100,)),
+    ):
         problem = Problem(FeatureSpace(merge_duplicates(load_model(str(options.models / f"{file}.model")))[0]))
         for count in numbers:
             greedy = lambda: problem.parts[0].x[shares(problem, count)[0]]
             for method, make in (
-                ("k-means, re-solved", lambda: k_means(problem, count)), ("dlib reduced2", lambda: dlib_reduced2(problem, count)), ("greedy selection", greedy),
+                ("k-means, re-solved", lambda: k_means(problem, count)),
+                ("dlib reduced2", lambda: dlib_reduced2(problem, count)),
+                ("greedy selection", greedy),
                 ("fastsvm reduce", lambda: finish(problem, [greedy()])[0]),
-            ):  # fmt: skip
+            ):
                 start = time.perf_counter()
                 z = make()
                 seconds = time.perf_counter() - start
-                print(f"{name:<12} {count:>8} {method:<24} {Fit(problem, [z]).distance / problem.squared_norm.sum():>10.4g} {seconds:>8.1f}", flush=True)
+                print(
+                    f"{name:<12} {count:>8} {method:<24}"
+                    f" {Fit(problem, [z]).distance / problem.squared_norm.sum():>10.4g} {seconds:>8.1f}",
+                    flush=True,
+                )
 
 
 def median_seconds(command, repeat=3):
@@ -237,11 +292,18 @@ def median_seconds(command, repeat=3):
 def table(options):
     fastsvm = str(pathlib.Path(sys.executable).parent / "fastsvm")
     build = svm_predict.chosen(options)[0].path
-    print(f"{'model':<12} {'vectors':>8} {'ratio':>6} {'differ or rms':>14} {'accuracy':>34} {'reduce s':>9} {'svm-predict':>12}")
+    print(
+        f"{'model':<12} {'vectors':>8} {'ratio':>6} {'differ or rms':>14} {'accuracy':>34} {'reduce s':>9}"
+        f" {'svm-predict':>12}"
+    )
     for name, data, model, ratios in (
-        ("a9a", "a9a.t", "a9a_g0.01_c1.model", (0.0025, 0.005, 0.01, 0.02)), ("a9a, g 0.1", "a9a.t", "a9a_g0.1_c1.model", (0.01, 0.02, 0.04)), ("ijcnn1", "ijcnn1.t", "ijcnn1_g0.05_c1.model", (0.0025, 0.005, 0.01)),
-        ("u20", "u20.t", "u20_g0.1_c1.model", (0.005, 0.01, 0.02)), ("letter", "letter.scale.t", "letter", (0.05, 0.1, 0.25)), ("abalone", "abalone_scale", "abalone", (0.01, 0.05, 0.1)),
-    ):  # fmt: skip
+        ("a9a", "a9a.t", "a9a_g0.01_c1.model", (0.0025, 0.005, 0.01, 0.02)),
+        ("a9a, g 0.1", "a9a.t", "a9a_g0.1_c1.model", (0.01, 0.02, 0.04)),
+        ("ijcnn1", "ijcnn1.t", "ijcnn1_g0.05_c1.model", (0.0025, 0.005, 0.01)),
+        ("u20", "u20.t", "u20_g0.1_c1.model", (0.005, 0.01, 0.02)),
+        ("letter", "letter.scale.t", "letter", (0.05, 0.1, 0.25)),
+        ("abalone", "abalone_scale", "abalone", (0.01, 0.05, 0.1)),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             rows = str(options.data / data)
             if model.endswith(".model"):
@@ -256,13 +318,21 @@ def table(options):
             whole = median_seconds([build, rows, model, f"{folder}/out"], 1)
             for ratio in ratios:
                 start = time.perf_counter()
-                said = subprocess.run([fastsvm, "reduce", "--ratio", str(ratio), "--data", rows, model, f"{folder}/reduced"], check=True, capture_output=True, text=True).stdout.splitlines()
+                said = subprocess.run(
+                    [fastsvm, "reduce", "--ratio", str(ratio), "--data", rows, model, f"{folder}/reduced"],
+                    check=True,
+                    capture_output=True,
+                    text=True,
+                ).stdout.splitlines()
                 seconds = time.perf_counter() - start
                 vectors = said[0].split("-> ")[1].split()[0]
                 differ = said[3].split("(")[1].rstrip(")") if "(" in said[3] else said[3].split(": ")[1]
                 score = said[4].split(";")[0].split(" = ")[1].split(" (class")[0]
                 faster = whole / median_seconds([build, rows, f"{folder}/reduced", f"{folder}/out"])
-                print(f"{name:<12} {vectors:>8} {ratio:>6} {differ:>14} {score:>34} {seconds:>9.1f} {faster:>11.1f}x", flush=True)
+                print(
+                    f"{name:<12} {vectors:>8} {ratio:>6} {differ:>14} {score:>34} {seconds:>9.1f} {faster:>11.1f}x",
+                    flush=True,
+                )
 
 
 def main():

@@ -234,12 +234,19 @@ def measure(options):
             evaluations = {which: all_of[0]["evaluations"] for which, all_of in measured.items()}
             seconds = {which: median(a["seconds"] for a in all_of) for which, all_of in measured.items()}
             saved = 100 * (1 - evaluations["now"] / total)
-            rows.append([
-                problem.name, problem.said, method, total, number(every, 1),
-                *(number(evaluations.get(which), 1) for which in ("before", "now")), f"{saved:.1f}",
-                *(number(seconds.get(which), 3, 1e6) for which in ("exact", "before", "now")),
-                "same" if len(labels) == 1 else "DIFFER",
-            ])  # fmt: skip
+            rows.append(
+                [
+                    problem.name,
+                    problem.said,
+                    method,
+                    total,
+                    number(every, 1),
+                    *(number(evaluations.get(which), 1) for which in ("before", "now")),
+                    f"{saved:.1f}",
+                    *(number(seconds.get(which), 3, 1e6) for which in ("exact", "before", "now")),
+                    "same" if len(labels) == 1 else "DIFFER",
+                ]
+            )
     for installation in installations:
         installation.close()
     head = ["data", "kernel", "method", "exact", "every", "before", "now", "saved %"]

@@ -330,7 +330,8 @@ def write_shape(name, rows, folder):
     model, data = f"{folder}/{name}.model", f"{folder}/{name}.t"
     with open(model, "w") as file:
         file.write(
-            f"svm_type c_svc\nkernel_type rbf\ngamma {gamma}\nnr_class 2\ntotal_sv {n}\nrho 0.1\nlabel 1 -1\nnr_sv {n // 2} {n - n // 2}\nSV\n"
+            f"svm_type c_svc\nkernel_type rbf\ngamma {gamma}\nnr_class 2\ntotal_sv {n}\nrho 0.1\nlabel 1 -1\nnr_sv"
+            f" {n // 2} {n - n // 2}\nSV\n"
         )
         for at in range(0, n, 1000):
             size = min(1000, n - at)

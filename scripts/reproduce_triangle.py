@@ -1,24 +1,26 @@
 #!/usr/bin/env python3
-"""Tables 2 and 3 of Acevedo-Rodriguez et al. ("Computational load reduction in decision functions using support vector machines") beside ours.
+"""Tables 2 and 3 of Acevedo-Rodriguez et al. ("Computational load reduction in decision functions using support vector
+machines") beside ours.
 
     scripts/reproduce_triangle.py DATA_DIR [--arrhythmia FILE] [--only NAME] [--seed S] [--markdown] [--per-class]
                                   [--plot FOLDER]
 
 DATA_DIR holds letter.scale, letter.scale.t, optdigits_scale and segment_scale; --arrhythmia is UCI's arrhythmia.data
-(what is missing in it gets the mean of its column, and every column is scaled to [-1, 1]). The paper's traffic signs are
-not public. gamma and C are those of the best 5-fold cross-validated accuracy of the model
-of all classes (LIBSVM's own, on at most 3,000 training rows; the smaller C, then the smaller gamma, where several are level), before any saving is looked at.
---per-class chooses them for every class by itself, by the accuracy of its own model, and takes an hour instead of minutes. As in the paper, every class is
-told from the rest by a model of its own, and evaluations are added up over the models; beside it stands the one model that LIBSVM makes of all classes. The
+(what is missing in it gets the mean of its column, and every column is scaled to [-1, 1]). The paper's traffic signs
+are not public. gamma and C are those of the best 5-fold cross-validated accuracy of the model of all classes (LIBSVM's
+own, on at most 3,000 training rows; the smaller C, then the smaller gamma, where several are level), before any saving
+is looked at. --per-class chooses them for every class by itself, by the accuracy of its own model, and takes an hour
+instead of minutes. As in the paper, every class is told from the rest by a model of its own, and evaluations are added
+up over the models; beside it stands the one model that LIBSVM makes of all classes. The
 exponential kernel goes through a precomputed kernel: of letter, 3,000 rows are drawn for it (a kernel file of 180 MB).
 
-Counted are kernel evaluations: `triangle` as the program does (the pivots, then 16 support vectors at a time, or 32 of 256
-and more, none of them twice), `by vector` as the paper (conditions (10) and (11), or (16) and (17), after every support vector,
-and one distance per pivot, none twice), `list only` the same without the distances of the other pivots; `blocks` and `geometry`
-are the program's other methods. Every label is compared with the exact model's; exit 1 if one differs.
---plot draws the paper's figures 2 and 3, the evaluations of each of 500 test rows in their order, and beside it as a histogram, for every set and kernel
-(SVG; needs matplotlib). Figure 4 is the table by the number of lists, here of other data than the traffic signs; figure 1 is not drawn.
-Needs the test extras; nothing is timed.
+Counted are kernel evaluations: `triangle` as the program does (the pivots, then 16 support vectors at a time, or 32 of
+256 and more, none of them twice), `by vector` as the paper (conditions (10) and (11), or (16) and (17), after every
+support vector, and one distance per pivot, none twice), `list only` the same without the distances of the other pivots;
+`blocks` and `geometry` are the program's other methods. Every label is compared with the exact model's; exit 1 if one
+differs. --plot draws the paper's figures 2 and 3, the evaluations of each of 500 test rows in their order, and beside
+it as a histogram, for every set and kernel (SVG; needs matplotlib). Figure 4 is the table by the number of lists, here
+of other data than the traffic signs; figure 1 is not drawn. Needs the test extras; nothing is timed.
 """
 
 import argparse
@@ -38,11 +40,15 @@ STUDY_ROWS = 500
 GAMMAS, COSTS = [2.0**e for e in (-9, -7, -5, -3, -1, 1)], [1.0, 8.0, 64.0, 512.0]
 KINDS = {"rbf": "Gaussian", "exponential": "exponential"}
 PAPER = {  # Tables 2 and 3: kernel evaluations of the classical and of the proposed method, rows predicted, rows trained on (UCI's split)
-    ("letter", "rbf"): (96.1e6, 41.56e6, 4000, 16000), ("letter", "exponential"): (90.65e6, 22.35e6, 4000, 16000),
-    ("optdigits", "rbf"): (1.09e6, 7.32e5, 1797, 3823), ("optdigits", "exponential"): (1.92e6, 7.12e5, 1797, 3823),
-    ("arrhythmia", "rbf"): (105e3, 81.39e3, 200, 252), ("arrhythmia", "exponential"): (185.2e3, 21.5e3, 200, 252),
-    ("segment", "rbf"): (3.043e6, 4.16e5, 2100, 210), ("segment", "exponential"): (2.95e6, 3.56e5, 2100, 210),
-}  # fmt: skip
+    ("letter", "rbf"): (96.1e6, 41.56e6, 4000, 16000),
+    ("letter", "exponential"): (90.65e6, 22.35e6, 4000, 16000),
+    ("optdigits", "rbf"): (1.09e6, 7.32e5, 1797, 3823),
+    ("optdigits", "exponential"): (1.92e6, 7.12e5, 1797, 3823),
+    ("arrhythmia", "rbf"): (105e3, 81.39e3, 200, 252),
+    ("arrhythmia", "exponential"): (185.2e3, 21.5e3, 200, 252),
+    ("segment", "rbf"): (3.043e6, 4.16e5, 2100, 210),
+    ("segment", "exponential"): (2.95e6, 3.56e5, 2100, 210),
+}
 
 
 class Set:
@@ -91,7 +97,8 @@ def sets(folder, seed):
 
 
 def choose(data, kind, seed, targets):
-    """Per target (labels to tell apart): (cross-validated accuracy, C, gamma). Larger gammas are tried as long as the largest is best for a target."""
+    """Per target (labels to tell apart): (cross-validated accuracy, C, gamma). Larger gammas are tried as long as
+    the largest is best for a target."""
     some = np.random.default_rng(seed).permutation(len(data.x))[:MOST]
     results, gammas = [[] for _ in targets], list(GAMMAS)
     for gamma in gammas:
@@ -188,7 +195,8 @@ def first(f, against_positive, against_negative):
 
 
 def shared_bounds(kernel, a, far, d0):
-    """Eqs. (10), (11): one bound for all that is left, from the first and the last of them; the list is in the order of its distances `far`."""
+    """Eqs. (10), (11): one bound for all that is left, from the first and the last of them; the list is in the order
+    of its distances `far`."""
     positive, negative = suffix(np.maximum(a, 0)), suffix(np.maximum(-a, 0))
     largest, smallest = kernel(np.maximum(0, np.append(far, far[-1]) - d0)), kernel(far[-1] + d0)
     return negative * largest - positive * smallest, positive * largest - negative * smallest
@@ -196,7 +204,10 @@ def shared_bounds(kernel, a, far, d0):
 
 def factored_bounds(gamma, a, far, d0):
     """Eqs. (16), (17), for the exponential kernel, in any order."""
-    positive, negative = suffix(np.maximum(a, 0) * np.exp(-gamma * far)), suffix(np.maximum(-a, 0) * np.exp(-gamma * far))
+    positive, negative = (
+        suffix(np.maximum(a, 0) * np.exp(-gamma * far)),
+        suffix(np.maximum(-a, 0) * np.exp(-gamma * far)),
+    )
     grow, shrink = np.exp(gamma * d0), np.exp(-gamma * d0)
     return grow * negative - shrink * positive, grow * positive - shrink * negative
 
@@ -210,8 +221,9 @@ def own_bounds(a, low, high):
 class ByVector:
     """Support vectors one at a time; kernel evaluations per variant.
 
-    by vector: the paper's conditions, and the distances of all pivots. list only: without those. by contribution: (16), (17), a list sorted by
-    |a| exp(-gamma d) instead of d. own bounds: of every vector, about the pivot, instead of one for all. all pivots: its own, the best of all pivots', and the
+    by vector: the paper's conditions, and the distances of all pivots. list only: without those. by contribution: (16),
+    (17), a list sorted by |a| exp(-gamma d) instead of d. own bounds: of every vector, about the pivot, instead of one
+    for all. all pivots: its own, the best of all pivots', and the
     least certain first. figures: (rows, 5), see the last table.
     """
 
@@ -230,7 +242,9 @@ class ByVector:
             rows = np.flatnonzero(to_pivots.argmin(1) == which)
             for some in np.array_split(rows, len(rows) * len(x) // 500_000 + 1):
                 if len(some):
-                    per_row[some] = self._of_list(model, x, a, pivots, which, z[some], to_pivots[some], between, variants)
+                    per_row[some] = self._of_list(
+                        model, x, a, pivots, which, z[some], to_pivots[some], between, variants
+                    )
         self.per_row = self.per_row + per_row
 
     def _of_list(self, model, x, a, pivots, which, z, to_pivots, between, variants):
@@ -246,7 +260,9 @@ class ByVector:
 
         def spent(stop, order):
             new = np.cumsum(np.broadcast_to(1 - known[order], terms.shape), 1)
-            return len(pivots) + np.take_along_axis(np.hstack([np.zeros((len(z), 1), int), new]), stop[:, None], 1)[:, 0]
+            return (
+                len(pivots) + np.take_along_axis(np.hstack([np.zeros((len(z), 1), int), new]), stop[:, None], 1)[:, 0]
+            )
 
         order = np.argsort(between[which], kind="stable")
         far, f = between[which][order], partial(terms[:, order], rho)
@@ -259,8 +275,12 @@ class ByVector:
             return per_row
         if exponential:
             by = np.argsort(-np.abs(a) * np.exp(-gamma * between[which]), kind="stable")
-            self.count["by contribution"] += spent(first(partial(terms[:, by], rho), *factored_bounds(gamma, a[by], between[which][by], d0)), by).sum()
-        self.count["own bounds"] += spent(first(f, *own_bounds(a[order], kernel(far + d0), kernel(np.abs(far - d0)))), order).sum()
+            self.count["by contribution"] += spent(
+                first(partial(terms[:, by], rho), *factored_bounds(gamma, a[by], between[which][by], d0)), by
+            ).sum()
+        self.count["own bounds"] += spent(
+            first(f, *own_bounds(a[order], kernel(far + d0), kernel(np.abs(far - d0)))), order
+        ).sum()
         nearest = np.max([np.abs(b - t[:, None]) for b, t in zip(between, to_pivots.T)], axis=0)
         farthest = np.min([b + t[:, None] for b, t in zip(between, to_pivots.T)], axis=0)
         low, high = kernel(farthest), kernel(nearest)
@@ -269,9 +289,17 @@ class ByVector:
         self.count["all pivots"] += spent(first(partial(sorted_terms, rho), *own_bounds(a[by], low, high)), by).sum()
         scale = gamma if exponential else np.sqrt(gamma)
         needed = np.log(np.maximum(1.0, np.abs(a).sum() / np.abs(f[:, -1])))
-        self.figures.append(np.column_stack([
-            scale * d0[:, 0], scale * to_all.min(1), np.full(len(z), scale * np.median(far)), np.full(len(z), scale * far[-1]), needed if exponential else np.sqrt(needed),
-        ]))  # fmt: skip
+        self.figures.append(
+            np.column_stack(
+                [
+                    scale * d0[:, 0],
+                    scale * to_all.min(1),
+                    np.full(len(z), scale * np.median(far)),
+                    np.full(len(z), scale * far[-1]),
+                    needed if exponential else np.sqrt(needed),
+                ]
+            )
+        )
         return per_row
 
     def saved(self, variant):
@@ -302,14 +330,20 @@ def evaluations_per_row(models, data, rows, lists):
 
 
 def draw(folder, data, kind, models, rows):
-    """Kernel evaluations of each row: the rows in the order of them, as in the paper, and how many rows take how many."""
+    """Kernel evaluations of each row: the rows in the order of them, as in the paper, and how many rows take how
+    many."""
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "fastsvm"})
     from matplotlib import pyplot
 
-    counts = dict(zip(("stopping as the program does", "after every vector"), evaluations_per_row(models, data, rows, len(data.classes))))
+    counts = dict(
+        zip(
+            ("stopping as the program does", "after every vector"),
+            evaluations_per_row(models, data, rows, len(data.classes)),
+        )
+    )
     figure, (curves, bars) = pyplot.subplots(1, 2, figsize=(10, 4))
     all_vectors = vectors_of(models)
     edges = np.linspace(0, max(all_vectors, *(count.max() for count in counts.values())), 41)
@@ -319,7 +353,12 @@ def draw(folder, data, kind, models, rows):
         bars.hist(count, edges, color=color, alpha=0.55, label=name)
     for line in (curves.axhline, bars.axvline):
         line(all_vectors, color="0.4", linewidth=1, linestyle="--", label=f"all support vectors: {all_vectors}")
-    curves.set(xlabel="row, in the order of its evaluations", ylabel="kernel evaluations, all classes", ylim=(0, None), title=f"{data.name} ({data.note}), {KINDS[kind]}")
+    curves.set(
+        xlabel="row, in the order of its evaluations",
+        ylabel="kernel evaluations, all classes",
+        ylim=(0, None),
+        title=f"{data.name} ({data.note}), {KINDS[kind]}",
+    )
     bars.set(xlabel="kernel evaluations, all classes", ylabel="rows")
     curves.legend(frameon=False)
     path = os.path.join(folder, f"triangle_{data.name}_{len(data.x)}_{kind}.svg")
@@ -357,17 +396,77 @@ def main():
         print(f"\n{title}\n\n{table(['data', 'kernel', *head], tables[name], options.markdown)}")
 
     some = f"{STUDY_ROWS} rows at most"
-    show("chosen", "Chosen by cross-validation alone; n_SV added up over the models of one class against the rest. Share: n_SV per model, % of the rows trained on",
-         ["train", "test", "gamma", "C", "CV acc %", "acc one-vs-rest %", "acc one-vs-one %", "n_SV", "share", "paper's n_SV", "share"])
-    show("paper", "Tables 2 and 3: kernel evaluations, one class against the rest, K = number of classes; then percent saved",
-         ["classical", "triangle", "by vector", "triangle %", "by vector %", "list only %", "blocks %", "geometry %", "paper %", "labels that differ"])
-    show("together", "LIBSVM's own model, one class against one: percent saved", ["n_SV", "classical", "triangle %", "blocks %", "geometry %", "labels that differ"])
-    show("lists", f"Percent saved by the number of lists, {some}: triangle / by vector", ["1", "classes/2", "classes", "2x", "4x", "8x"])
-    show("gamma", f"Percent saved by gamma, C as chosen, {some}", ["gamma", "n_SV", "share", "acc one-vs-rest %", "triangle %", "by vector %", "list only %", "paper's share", "paper %"])
-    show("closing", f"What would close it, percent saved, {some}: a list sorted by contribution; each vector its own bound; from all pivots, the least certain first",
-         [f"{name} %" for name in ByVector.VARIANTS])
-    show("figures", f"Medians of distances in units of 1/sqrt(gamma), or 1/gamma for the exponential kernel, {some}; needed: at what distance sum |a| k falls below |f|",
-         ["row to pivot", "row to nearest SV", "pivot to SV", "pivot to farthest SV", "needed"])  # fmt: skip
+    show(
+        "chosen",
+        "Chosen by cross-validation alone; n_SV added up over the models of one class against the rest. Share: n_SV per"
+        " model, % of the rows trained on",
+        [
+            "train",
+            "test",
+            "gamma",
+            "C",
+            "CV acc %",
+            "acc one-vs-rest %",
+            "acc one-vs-one %",
+            "n_SV",
+            "share",
+            "paper's n_SV",
+            "share",
+        ],
+    )
+    show(
+        "paper",
+        "Tables 2 and 3: kernel evaluations, one class against the rest, K = number of classes; then percent saved",
+        [
+            "classical",
+            "triangle",
+            "by vector",
+            "triangle %",
+            "by vector %",
+            "list only %",
+            "blocks %",
+            "geometry %",
+            "paper %",
+            "labels that differ",
+        ],
+    )
+    show(
+        "together",
+        "LIBSVM's own model, one class against one: percent saved",
+        ["n_SV", "classical", "triangle %", "blocks %", "geometry %", "labels that differ"],
+    )
+    show(
+        "lists",
+        f"Percent saved by the number of lists, {some}: triangle / by vector",
+        ["1", "classes/2", "classes", "2x", "4x", "8x"],
+    )
+    show(
+        "gamma",
+        f"Percent saved by gamma, C as chosen, {some}",
+        [
+            "gamma",
+            "n_SV",
+            "share",
+            "acc one-vs-rest %",
+            "triangle %",
+            "by vector %",
+            "list only %",
+            "paper's share",
+            "paper %",
+        ],
+    )
+    show(
+        "closing",
+        f"What would close it, percent saved, {some}: a list sorted by contribution; each vector its own bound; from"
+        " all pivots, the least certain first",
+        [f"{name} %" for name in ByVector.VARIANTS],
+    )
+    show(
+        "figures",
+        f"Medians of distances in units of 1/sqrt(gamma), or 1/gamma for the exponential kernel, {some}; needed: at"
+        " what distance sum |a| k falls below |f|",
+        ["row to pivot", "row to nearest SV", "pivot to SV", "pivot to farthest SV", "needed"],
+    )
     print(f"\nLabels that differ from the exact model's, all of the above: {Count.total_wrong}")
     sys.exit(Count.total_wrong > 0)
 
@@ -391,10 +490,22 @@ def measure(data, kind, options, tables):
     def span(values):
         return f"{min(values):g}" if min(values) == max(values) else f"{min(values):g}..{max(values):g}"
 
-    tables["chosen"].append([
-        *name, len(data.x), data.test.rows, span([g for _, g in parameters]), span([c for c, _ in parameters]), f"{100 * cross:.2f}", accuracy(models, data, data.test),
-        f"{100 * np.mean(together_labels == data.truth):.2f}", n_sv, share(n_sv), f"{paper_n_sv:.0f}", share(paper_n_sv, paper_train),
-    ])  # fmt: skip
+    tables["chosen"].append(
+        [
+            *name,
+            len(data.x),
+            data.test.rows,
+            span([g for _, g in parameters]),
+            span([c for c, _ in parameters]),
+            f"{100 * cross:.2f}",
+            accuracy(models, data, data.test),
+            f"{100 * np.mean(together_labels == data.truth):.2f}",
+            n_sv,
+            share(n_sv),
+            f"{paper_n_sv:.0f}",
+            share(paper_n_sv, paper_train),
+        ]
+    )
 
     if options.plot:
         say("  figures")
@@ -409,14 +520,33 @@ def measure(data, kind, options, tables):
             counts[method].add(ordered, data.test, labels)
             if method == "triangle":
                 by_vector.add(model, ordered.pivots, data.z)
-    tables["paper"].append([
-        *name, f"{counts['triangle'].all:.4g}", f"{counts['triangle'].done:.4g}", f"{by_vector.count['by vector']:.4g}", counts["triangle"].saved, by_vector.saved("by vector"),
-        by_vector.saved("list only"), counts["blocks"].saved, counts["geometry"].saved, saved(proposed, classical), sum(count.wrong for count in counts.values()),
-    ])  # fmt: skip
+    tables["paper"].append(
+        [
+            *name,
+            f"{counts['triangle'].all:.4g}",
+            f"{counts['triangle'].done:.4g}",
+            f"{by_vector.count['by vector']:.4g}",
+            counts["triangle"].saved,
+            by_vector.saved("by vector"),
+            by_vector.saved("list only"),
+            counts["blocks"].saved,
+            counts["geometry"].saved,
+            saved(proposed, classical),
+            sum(count.wrong for count in counts.values()),
+        ]
+    )
     counts = {method: Count() for method in METHODS}
     for method, compiled in METHODS.items():
         counts[method].add(compiled(together, classes), data.test, together_labels)
-    tables["together"].append([*name, together.header.total_sv, f"{counts['triangle'].all:.4g}", *(count.saved for count in counts.values()), sum(count.wrong for count in counts.values())])
+    tables["together"].append(
+        [
+            *name,
+            together.header.total_sv,
+            f"{counts['triangle'].all:.4g}",
+            *(count.saved for count in counts.values()),
+            sum(count.wrong for count in counts.values()),
+        ]
+    )
 
     say("  lists")
     cells = []
@@ -425,18 +555,32 @@ def measure(data, kind, options, tables):
         cells.append(f"{count.saved} / {by_vector.saved('by vector')}")
         if lists == classes:
             tables["closing"].append([*name, *map(by_vector.saved, ByVector.VARIANTS)])
-            tables["figures"].append([*name, *(f"{value:.2f}" for value in np.median(np.concatenate(by_vector.figures), 0))])
+            tables["figures"].append(
+                [*name, *(f"{value:.2f}" for value in np.median(np.concatenate(by_vector.figures), 0))]
+            )
     tables["lists"].append([*name, *cells])
 
     say("  gamma")
-    for factor in (1.0, 2.0, 4.0, 8.0) if len(data.x) > MOST and data.name == "letter" else [4.0**i for i in range(-1, 7)]:
+    for factor in (
+        (1.0, 2.0, 4.0, 8.0) if len(data.x) > MOST and data.name == "letter" else [4.0**i for i in range(-1, 7)]
+    ):
         other = models if factor == 1 else one_against_the_rest(data, kind, parameters, factor)
         right = accuracy(other, data, study)
         count, by_vector = both_counts(other, data, study, classes)
-        tables["gamma"].append([
-            *name, span([g * factor for _, g in parameters]), vectors_of(other), share(vectors_of(other)), right, count.saved, by_vector.saved("by vector"),
-            by_vector.saved("list only"), share(paper_n_sv, paper_train), saved(proposed, classical),
-        ])  # fmt: skip
+        tables["gamma"].append(
+            [
+                *name,
+                span([g * factor for _, g in parameters]),
+                vectors_of(other),
+                share(vectors_of(other)),
+                right,
+                count.saved,
+                by_vector.saved("by vector"),
+                by_vector.saved("list only"),
+                share(paper_n_sv, paper_train),
+                saved(proposed, classical),
+            ]
+        )
         if float(right) < 80:
             break  # more is no classifier any more
 

@@ -62,8 +62,12 @@ def check_samples(machine, text, *, tolerance=1e-4, raw=False):
         for at in range(0, len(points), max(1, len(points) // 2)):
             z = samples[at, 0]
             step = 1e-6 * max(1.0, float(np.abs(z).max()))
-            expected = oracles.slope(lambda at: oracles.decision_values(machine, [dict(zip(border.features, at))])[0, p], z, step)
-            np.testing.assert_allclose(samples[at, 1].astype(float), expected.astype(float), atol=2e-5 * float(np.abs(expected).max()) + 1e-6)
+            expected = oracles.slope(
+                lambda at: oracles.decision_values(machine, [dict(zip(border.features, at))])[0, p], z, step
+            )
+            np.testing.assert_allclose(
+                samples[at, 1].astype(float), expected.astype(float), atol=2e-5 * float(np.abs(expected).max()) + 1e-6
+            )
     return sum(map(len, border.samples))
 
 

@@ -30,7 +30,8 @@ def wait_until(true):
 
 
 def default_signals():
-    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background of a
+    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background of
+    a
     shell, or under nohup, hands down signals that are ignored."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_DFL)
@@ -55,17 +56,26 @@ class Finished:
         self.args, self.code, self.out, self.err = args, code, out, err
 
     def __str__(self):
-        return f"$ {' '.join(map(str, self.args))}\nexit code {self.code}\n--- standard output\n{self.out[:4000]}\n--- standard error\n{self.err[:4000]}"
+        return (
+            f"$ {' '.join(map(str, self.args))}\nexit code {self.code}\n--- standard output\n{self.out[:4000]}\n---"
+            f" standard error\n{self.err[:4000]}"
+        )
 
 
 @pytest.fixture
 def fastsvm(tmp_path):
-    """Run the installed command in a temporary directory: fastsvm("predict", "test", "model", input=..., code=0) -> Finished."""
+    """Run the installed command in a temporary directory: fastsvm("predict", "test", "model", input=..., code=0) ->
+    Finished."""
 
     def run(*args, input=None, code=0, env=None, timeout=PATIENCE):
         done = subprocess.run(
-            [FASTSVM, *map(str, args)], cwd=tmp_path, input=input.encode() if isinstance(input, str) else input,
-            stdin=subprocess.DEVNULL if input is None else None, capture_output=True, timeout=timeout, env={**os.environ, **(env or {})},
+            [FASTSVM, *map(str, args)],
+            cwd=tmp_path,
+            input=input.encode() if isinstance(input, str) else input,
+            stdin=subprocess.DEVNULL if input is None else None,
+            capture_output=True,
+            timeout=timeout,
+            env={**os.environ, **(env or {})},
         )
         finished = Finished(["fastsvm", *args], done.returncode, done.stdout.decode(), done.stderr.decode())
         assert code is None or finished.code == code, str(finished)
@@ -76,13 +86,20 @@ def fastsvm(tmp_path):
 
 
 def peak_memory(*command, cwd):
-    """Largest resident size of a command, in bytes. A small process starts it: one started from here would count this one's memory."""
+    """Largest resident size of a command, in bytes. A small process starts it: one started from here would count
+    this one's memory."""
     code = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
         "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
     )
-    done = subprocess.run([sys.executable, "-S", "-c", code, *map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code, *map(str, command)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     code, kilobytes = map(int, done.stdout.split())
     assert code == 0, done.stderr
     return kilobytes * 1024
@@ -121,7 +138,8 @@ def best_kernels():
 
 @pytest.fixture(scope="module")
 def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
+    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
+    not."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1, user_api="openmp"):

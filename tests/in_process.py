@@ -73,13 +73,17 @@ def both(machine, folder):
 
 
 def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
-    """A machine of vectors and their mirror images, read from right to left, with opposite coefficients and rho 0, and rows that read the same
-    both ways: f is 0, its rounding is not. lean: vectors are longer by so much in directions at right angles to every row."""
+    """A machine of vectors and their mirror images, read from right to left, with opposite coefficients and rho 0, and
+    rows that read the same
+    both ways: f is 0, its rounding is not. lean: vectors are longer by so much in directions at right angles to every
+    row."""
     away = rng.standard_normal((n, d // 2))
     x = size * rng.standard_normal((n, d)) + lean * np.hstack([away, -away[:, ::-1]])
     a, order = rng.uniform(0.1, 3, n), rng.permutation(n)
     vectors = [dict(enumerate(row.tolist(), 1)) for row in (*x, *x[order, ::-1])]
-    machine = Machine(svm_type, kernel, vectors, np.concatenate([a, -a[order]])[:, None], [0.0], gamma=0.3, coef0=0.2, degree=3)
+    machine = Machine(
+        svm_type, kernel, vectors, np.concatenate([a, -a[order]])[:, None], [0.0], gamma=0.3, coef0=0.2, degree=3
+    )
     if svm_type == "c_svc":
         machine.label, machine.nr_sv = [5, -2], [n, n]
     left, beyond = size * rng.standard_normal((200, d // 2)), size * rng.standard_normal((200, 2))
@@ -88,6 +92,8 @@ def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
 
 def run_both(svm_predict, fastsvm, folder, test, model, *options):
     """(lines, summary) of svm-predict and of fastsvm predict, file to file."""
-    theirs = subprocess.run([svm_predict, *options, str(test), str(model), "theirs"], cwd=folder, capture_output=True, text=True, check=True)
+    theirs = subprocess.run(
+        [svm_predict, *options, str(test), str(model), "theirs"], cwd=folder, capture_output=True, text=True, check=True
+    )
     ours = fastsvm("predict", *options, test, model, "ours")
     return ((folder / "theirs").read_text(), theirs.stdout), ((folder / "ours").read_text(), ours.out)

@@ -1,4 +1,5 @@
-"""Every formula again, written to be read: slow, dense, in extended precision. What the tests hold the program against; it shares no code
+"""Every formula again, written to be read: slow, dense, in extended precision. What the tests hold the program against;
+it shares no code
 with the package. A row is a dict {LIBSVM index: value}."""
 
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,10 @@ EXTENDED = np.longdouble
 UNIT = 2.0**-53
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 KERNELS = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
-OWN_KERNELS = ("exponential", "normalized_polynomial")  # fastsvm's: LIBSVM knows their values only, as a precomputed kernel
+OWN_KERNELS = (
+    "exponential",
+    "normalized_polynomial",
+)  # fastsvm's: LIBSVM knows their values only, as a precomputed kernel
 MIN_PROBABILITY = 1e-7
 
 
@@ -52,7 +56,8 @@ class Machine:
 
     @property
     def pair_coefficients(self):
-        """(pairs, total_sv): the coefficient of every support vector in every decision function, 0 where it has no part."""
+        """(pairs, total_sv): the coefficient of every support vector in every decision function, 0 where it has no
+        part."""
         if not self.classification:
             return self.coef.T
         of = np.repeat(np.arange(self.nr_class), self.nr_sv)
@@ -69,9 +74,18 @@ class Machine:
         keys |= {"gamma": self.gamma} if self.kernel in ("polynomial", "rbf", "sigmoid") else {}
         keys |= {"coef0": self.coef0} if self.kernel in ("polynomial", "sigmoid") else {}
         keys |= {"nr_class": self.nr_class, "total_sv": len(self.vectors), "rho": self.rho}
-        keys |= {"label": self.label or None, "probA": self.probA, "probB": self.probB, "prob_density_marks": self.marks}
+        keys |= {
+            "label": self.label or None,
+            "probA": self.probA,
+            "probB": self.probB,
+            "prob_density_marks": self.marks,
+        }
         keys |= {"nr_sv": self.nr_sv or None}
-        lines = [_line(key, value if isinstance(value, list) else [value]) for key, value in keys.items() if value is not None]
+        lines = [
+            _line(key, value if isinstance(value, list) else [value])
+            for key, value in keys.items()
+            if value is not None
+        ]
         lines += ["SV", *(row_text(" ".join(map(_number, a)), x) for a, x in zip(self.coef.tolist(), self.vectors))]
         return ("\n".join(lines) + "\n").encode()
 
@@ -79,17 +93,28 @@ class Machine:
     def read(cls, text: bytes) -> "Machine":
         head, _, body = text.decode().partition("SV\n")
         keys = {line.split()[0]: line.split()[1:] for line in head.splitlines()}
-        reals = {key: [float(word) for word in words] for key, words in keys.items() if key not in ("svm_type", "kernel_type")}
+        reals = {
+            key: [float(word) for word in words]
+            for key, words in keys.items()
+            if key not in ("svm_type", "kernel_type")
+        }
         leading = int(keys["nr_class"][0]) - 1
         rows = [line.split() for line in body.splitlines()]
         return cls(
-            svm_type=keys["svm_type"][0], kernel=keys["kernel_type"][0], rho=reals["rho"],
+            svm_type=keys["svm_type"][0],
+            kernel=keys["kernel_type"][0],
+            rho=reals["rho"],
             vectors=[{int(i): float(v) for i, v in (word.split(":") for word in row[leading:])} for row in rows],
             coef=np.array([[float(word) for word in row[:leading]] for row in rows]).reshape(len(rows), leading),
-            gamma=reals.get("gamma", [0.0])[0], coef0=reals.get("coef0", [0.0])[0], degree=int(reals.get("degree", [0])[0]),
-            label=[int(v) for v in reals.get("label", [])], nr_sv=[int(v) for v in reals.get("nr_sv", [])],
-            probA=reals.get("probA"), probB=reals.get("probB"), marks=reals.get("prob_density_marks"),
-        )  # fmt: skip
+            gamma=reals.get("gamma", [0.0])[0],
+            coef0=reals.get("coef0", [0.0])[0],
+            degree=int(reals.get("degree", [0])[0]),
+            label=[int(v) for v in reals.get("label", [])],
+            nr_sv=[int(v) for v in reals.get("nr_sv", [])],
+            probA=reals.get("probA"),
+            probB=reals.get("probB"),
+            marks=reals.get("prob_density_marks"),
+        )
 
 
 def _line(key: str, values: list) -> str:
@@ -123,7 +148,9 @@ def dense(rows: "list[dict]", columns: "list[int]") -> np.ndarray:
 def kernel_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
     """(rows, total_sv)"""
     if machine.kernel == "precomputed":
-        return np.array([[row[int(x[0])] for x in machine.vectors] for row in rows], EXTENDED).reshape(len(rows), len(machine.vectors))
+        return np.array([[row[int(x[0])] for x in machine.vectors] for row in rows], EXTENDED).reshape(
+            len(rows), len(machine.vectors)
+        )
     return kernel_matrix(machine, rows, machine.vectors)
 
 
@@ -143,7 +170,9 @@ def kernel_matrix(machine: Machine, rows: "list[dict]", others: "list[dict]") ->
     values = (gamma * inner + machine.coef0) ** machine.degree
     if machine.kernel == "polynomial":
         return values
-    return values / np.sqrt(np.outer(*((gamma * (part**2).sum(axis=1) + machine.coef0) ** machine.degree for part in (z, x))))
+    return values / np.sqrt(
+        np.outer(*((gamma * (part**2).sum(axis=1) + machine.coef0) ** machine.degree for part in (z, x)))
+    )
 
 
 def self_kernel(machine: Machine, rows: "list[dict]") -> np.ndarray:
@@ -162,7 +191,8 @@ def magnitudes(machine: Machine, rows: "list[dict]") -> np.ndarray:
 
 
 def labels(machine: Machine, values) -> list:
-    """One vote per decision function; the first of the classes with most votes. +1 or -1 for one class, f(z) itself for regression."""
+    """One vote per decision function; the first of the classes with most votes. +1 or -1 for one class, f(z) itself
+    for regression."""
     if not machine.classification:
         return [(1 if f > 0 else -1) if machine.svm_type == "one_class" else float(f) for (f,) in values]
     out = []
@@ -186,7 +216,8 @@ def pairwise(machine: Machine, values) -> np.ndarray:
 
 
 def couple(r: np.ndarray) -> np.ndarray:
-    """Wu, Lin and Weng (2004), second method: min sum_ij (r_ji p_i - r_ij p_j)^2 with sum p = 1, by LIBSVM's iteration and its stop."""
+    """Wu, Lin and Weng (2004), second method: min sum_ij (r_ji p_i - r_ij p_j)^2 with sum p = 1, by LIBSVM's
+    iteration and its stop."""
     k = len(r)
     if k == 2:
         return np.array([r[0, 1], r[1, 0]])
@@ -221,14 +252,17 @@ def probabilities(machine: Machine, values) -> np.ndarray:
 
 
 def rounding_radius(machine: Machine, row: dict, values) -> np.ndarray:
-    """What fastsvm says rounding can put between its fast evaluation and LIBSVM's sum: (pairs). Infinite: it makes no claim."""
+    """What fastsvm says rounding can put between its fast evaluation and LIBSVM's sum: (pairs). Infinite: it makes
+    no claim."""
     q, s = len(row), max(map(len, machine.vectors), default=0)
     norms = [sqrt(sum(v * v for v in x.values())) for x in machine.vectors]
     z, x = sqrt(sum(v * v for v in row.values())), max(norms, default=0.0)
     coefficients = np.abs(machine.pair_coefficients)
     weight = coefficients @ np.array(norms) if machine.kernel == "linear" else coefficients.sum(axis=1)
     of = np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else None
-    count = np.array([np.isin(of, pair).sum() for pair in machine.pairs] if machine.classification else [len(machine.vectors)])
+    count = np.array(
+        [np.isin(of, pair).sum() for pair in machine.pairs] if machine.classification else [len(machine.vectors)]
+    )
     base = fabs(machine.gamma) * x * z + fabs(machine.coef0)
     scale = 1.0
     if machine.kernel == "rbf":
@@ -240,7 +274,11 @@ def rounding_radius(machine: Machine, row: dict, values) -> np.ndarray:
         common = 2.1 * UNIT * ((min(q, s) + 6) * base + 8)
     else:  # folded: a term for every entry of the row
         common, scale = 1.05 * UNIT * (min(q, s) + q + 16), z
-    return weight * (common + 2.1 * UNIT * (count + 6)) * scale + 3 * UNIT * (np.abs(values) + np.abs(machine.rho)) + 1e-290
+    return (
+        weight * (common + 2.1 * UNIT * (count + 6)) * scale
+        + 3 * UNIT * (np.abs(values) + np.abs(machine.rho))
+        + 1e-290
+    )
 
 
 # ---- LIBSVM's own order of operations: doubles, one after the other
@@ -282,7 +320,9 @@ def libsvm_kernel(machine: Machine, x: dict, z: dict) -> float:
     if machine.kernel == "exponential":
         return exp(-machine.gamma * sqrt(squared_distance(x, z)))
     assert machine.kernel == "normalized_polynomial"
-    return float(np.float64(polynomial(x, z)) / np.sqrt(np.float64(polynomial(x, x) * polynomial(z, z))))  # numpy: x / 0 is no exception
+    return float(
+        np.float64(polynomial(x, z)) / np.sqrt(np.float64(polynomial(x, x) * polynomial(z, z)))
+    )  # numpy: x / 0 is no exception
 
 
 def libsvm_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
@@ -308,12 +348,17 @@ def libsvm_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
 
 def behind_serials(machine: Machine) -> Machine:
     """The model that LIBSVM has of a kernel it does not know: serial numbers 1, 2, ... for vectors."""
-    return replace(machine, kernel="precomputed", vectors=[{0: serial} for serial in range(1, len(machine.vectors) + 1)])
+    return replace(
+        machine, kernel="precomputed", vectors=[{0: serial} for serial in range(1, len(machine.vectors) + 1)]
+    )
 
 
 def precomputed_rows(machine: Machine, rows: "list[dict]") -> "list[dict]":
     """The rows that LIBSVM is given for such a model: 0:serial 1:K(z, x_1) 2:K(z, x_2) ..."""
-    return [{0: serial, **{at: libsvm_kernel(machine, row, x) for at, x in enumerate(machine.vectors, 1)}} for serial, row in enumerate(rows, 1)]
+    return [
+        {0: serial, **{at: libsvm_kernel(machine, row, x) for at, x in enumerate(machine.vectors, 1)}}
+        for serial, row in enumerate(rows, 1)
+    ]
 
 
 # ---- intervals from a few kernel values (DeCoste)
@@ -337,7 +382,8 @@ def forward(lower: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def intervals(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
-    """Centers and radii after 0, 1, ... points, (points + 1, rows, pairs) each: with K_S = L L', y = L^-1 k(S, z) and g = L^-1 <w, phi(S)>,
+    """Centers and radii after 0, 1, ... points, (points + 1, rows, pairs) each: with K_S = L L', y = L^-1 k(S, z) and g
+    = L^-1 <w, phi(S)>,
 
     f(z) = g.y - rho  +-  sqrt(|w|^2 - |g|^2) sqrt(K(z, z) - |y|^2).
     """
@@ -356,7 +402,8 @@ def intervals(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tu
 
 
 def papers_interval(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
-    """G_L and G_H after all the points, (rows) each, as DeCoste has them: eqs. (3) to (31), from distances alone. For two classes whose
+    """G_L and G_H after all the points, (rows) each, as DeCoste has them: eqs. (3) to (31), from distances alone. For
+    two classes whose
     coefficients add up to 0."""
     a = machine.pair_coefficients[0].astype(EXTENDED)
     s, n, k = np.maximum(a, 0).sum(), len(a), len(points)
@@ -388,7 +435,9 @@ def papers_interval(machine: Machine, points: "list[dict]", rows: "list[dict]") 
         axis = np.hypot(p_x - n_x, p_y)
         x = radius * (p_x - n_x) / axis if axis else EXTENDED(0)  # (28)
         y = np.sqrt(np.maximum(0, radius**2 - x**2))
-        g = [so_far + (qx - n_x) ** 2 - (qx - p_x) ** 2 + qy**2 - (qy - p_y) ** 2 for qx in (x, -x) for qy in (y, -y)]  # (31)
+        g = [
+            so_far + (qx - n_x) ** 2 - (qx - p_x) ** 2 + qy**2 - (qy - p_y) ** 2 for qx in (x, -x) for qy in (y, -y)
+        ]  # (31)
         for to, extreme in ((low, min(g)), (high, max(g))):
             to.append((extreme * s - c / s) / 2 - machine.rho[0])  # (13), (14)
     return np.array(low), np.array(high)
@@ -403,8 +452,10 @@ def odds(low: float, high: float) -> float:
 
 
 def papers_stops(machine: Machine, pivots: "list[int]", row: dict) -> "list[int]":
-    """After how many terms of the list of the nearest pivot, in the order of the distance from it, conditions (10) and (11) stop a row; and, of the
-    exponential kernel, conditions (16) and (17): all terms where they never do. One decision function. d^low is that of the first term left."""
+    """After how many terms of the list of the nearest pivot, in the order of the distance from it, conditions (10) and
+    (11) stop a row; and, of the
+    exponential kernel, conditions (16) and (17): all terms where they never do. One decision function. d^low is that of
+    the first term left."""
     columns = sorted(set(machine.features).union(row))
     x, z = dense(machine.vectors, columns), dense([row], columns)[0]
     pivot = min(pivots, key=lambda p: ((x[p] - z) ** 2).sum())  # (12)
@@ -419,7 +470,9 @@ def papers_stops(machine: Machine, pivots: "list[int]", row: dict) -> "list[int]
 
     def stop(bounds):
         for at in range(n):
-            (low_positive, high_positive), (low_negative, high_negative) = (bounds(at, np.maximum(sign * a[at:], 0)) for sign in (1, -1))
+            (low_positive, high_positive), (low_negative, high_negative) = (
+                bounds(at, np.maximum(sign * a[at:], 0)) for sign in (1, -1)
+            )
             if f[at] > high_negative - low_positive or -f[at] > high_positive - low_negative:
                 return at
         return n
@@ -444,7 +497,8 @@ def about(machine: Machine, rows: "list[dict]", point: dict) -> "tuple[np.ndarra
 
 
 def expansion(machine: Machine, pair: int, point: dict, features: "list[int]", degree: int) -> "list[np.ndarray]":
-    """The tensors c, v (d), M (d, d), ... of one decision function about a centre: eqs. (3.7), (3.8), and (3.13) to (3.16) for finite kernels;
+    """The tensors c, v (d), M (d, d), ... of one decision function about a centre: eqs. (3.7), (3.8), and (3.13) to
+    (3.16) for finite kernels;
     T_k = factor_k sum_i a_i x~_i^k, with a_i e^(-gamma |x~_i|^2) for a_i where the kernel is RBF."""
     x = dense(machine.vectors, features) - dense([point], features)
     a = machine.pair_coefficients[pair].astype(EXTENDED)
@@ -476,15 +530,21 @@ def apply(tensors: "list[np.ndarray]", z: np.ndarray) -> EXTENDED:
 
 
 def expansion_values(machine: Machine, pair: int, rows: "list[dict]", point: dict, degree: int = 2):
-    """(e^(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) - rho, the same with the size of every term), both (rows); without the
-    exponential for finite kernels. Coefficients that err by u of themselves change the value by u times the second at most."""
+    """(e^(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) - rho, the same with the size of every term), both
+    (rows); without the
+    exponential for finite kernels. Coefficients that err by u of themselves change the value by u times the second at
+    most."""
     columns = sorted(set(machine.features).union(point, *rows))
     known = sorted(set(machine.features).union(point))
     tensors = expansion(machine, pair, point, known, degree)
     sizes = [np.abs(tensor) for tensor in tensors]
     everywhere = dense(rows, columns) - dense([point], columns)
     z = everywhere[:, np.isin(columns, known)]  # beyond these, every tensor is 0
-    weight = np.exp(-EXTENDED(machine.gamma) * (everywhere**2).sum(axis=1)) if machine.kernel == "rbf" else np.ones(len(rows), EXTENDED)
+    weight = (
+        np.exp(-EXTENDED(machine.gamma) * (everywhere**2).sum(axis=1))
+        if machine.kernel == "rbf"
+        else np.ones(len(rows), EXTENDED)
+    )
     value = weight * np.array([apply(tensors, row) for row in z], EXTENDED) - machine.rho[pair]
     return value, weight * np.array([apply(sizes, np.abs(row)) for row in z], EXTENDED)
 
@@ -512,7 +572,9 @@ def bound_ratio(machine: Machine, rows: "list[dict]", point: dict, used=None) ->
 
 def random_rows(rng, n: int, indices: "list[int]", *, density=1.0, scale=1.0, offset=0.0) -> "list[dict]":
     """Rows with a share `density` of the indices, some of them duplicates and, about the origin, zero vectors."""
-    rows = [{i: float(offset + scale * rng.standard_normal()) for i in indices if rng.random() < density} for _ in range(n)]
+    rows = [
+        {i: float(offset + scale * rng.standard_normal()) for i in indices if rng.random() < density} for _ in range(n)
+    ]
     for r in range(n):
         if n > 4 and rng.random() < 0.1:
             rows[r] = dict(rows[rng.integers(n)])
@@ -521,16 +583,27 @@ def random_rows(rng, n: int, indices: "list[int]", *, density=1.0, scale=1.0, of
     return rows
 
 
-def random_machine(rng, svm_type: str, kernel: str, vectors: "list[dict]", *, nr_class=2, probability=False, **parameters) -> Machine:
+def random_machine(
+    rng, svm_type: str, kernel: str, vectors: "list[dict]", *, nr_class=2, probability=False, **parameters
+) -> Machine:
     """A model nobody trained: any coefficients make a decision function."""
     n, classification = len(vectors), svm_type in ("c_svc", "nu_svc")
     classes = nr_class if classification else 2
     pairs = classes * (classes - 1) // 2
-    machine = Machine(svm_type, kernel, vectors, rng.standard_normal((n, classes - 1)), rng.normal(0, 0.5, pairs).tolist(), **parameters)
+    machine = Machine(
+        svm_type,
+        kernel,
+        vectors,
+        rng.standard_normal((n, classes - 1)),
+        rng.normal(0, 0.5, pairs).tolist(),
+        **parameters,
+    )
     if classification:
         cuts = np.sort(rng.integers(0, n + 1, classes - 1))
         machine.nr_sv = np.diff([0, *cuts, n]).tolist()
-        machine.label = [int(v) for v in rng.permutation([1, -1, 0, 7, -3, 1000000, *range(100, 100 + classes)])[:classes]]
+        machine.label = [
+            int(v) for v in rng.permutation([1, -1, 0, 7, -3, 1000000, *range(100, 100 + classes)])[:classes]
+        ]
     if probability and classification:
         machine.probA, machine.probB = (-rng.uniform(0.3, 3, pairs)).tolist(), rng.normal(0, 0.3, pairs).tolist()
     elif probability and svm_type == "one_class":
@@ -570,9 +643,16 @@ class BorderFile:
 
     def text(self, head: str, precision="double") -> bytes:
         """head: the header's lines."""
-        lines = ["fingerprint f", " ".join(["features", *map(str, self.features)]), f"precision {precision}", _line("nr_border", [len(s) for s in self.samples])]
+        lines = [
+            "fingerprint f",
+            " ".join(["features", *map(str, self.features)]),
+            f"precision {precision}",
+            _line("nr_border", [len(s) for s in self.samples]),
+        ]
         lines += [_line("level", self.levels), f"local {self.local}", "border"]
-        lines += [" ".join(repr(float(v)) for v in line) for samples in self.samples for sample in samples for line in sample]
+        lines += [
+            " ".join(repr(float(v)) for v in line) for samples in self.samples for sample in samples for line in sample
+        ]
         return ("\n".join([f"fastsvm_model border 1\n{head}{lines[0]}", *lines[1:], "end"]) + "\n").encode()
 
     def points(self, pair: int) -> "list[dict]":
@@ -580,8 +660,10 @@ class BorderFile:
 
 
 def border_values(border: BorderFile, rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
-    """level + n_i.(z - b_i) at the nearest sample i; or its mean over the `local` nearest ones, weighted by (1 - s / S)^2, s the squared distances and S that of the next
-    one (of the farthest, where there is no next): (rows, pairs). And how much farther the next sample is than each that counts, of its distance, at least: (rows, pairs)."""
+    """level + n_i.(z - b_i) at the nearest sample i; or its mean over the `local` nearest ones, weighted by (1 - s /
+    S)^2, s the squared distances and S that of the next
+    one (of the farthest, where there is no next): (rows, pairs). And how much farther the next sample is than each that
+    counts, of its distance, at least: (rows, pairs)."""
     out, gaps = np.empty((len(rows), len(border.samples)), EXTENDED), np.full((len(rows), len(border.samples)), np.inf)
     for r, row in enumerate(rows):
         z = np.array([row.get(index, 0.0) for index in border.features], EXTENDED)

@@ -31,7 +31,9 @@ def exact_model(machine):
     if machine.kernel not in OWN_KERNELS:
         return parse_model(machine.text(), "a.model")
     kernel = Kernel(machine.kernel, machine.gamma, machine.coef0, machine.degree)
-    return with_vectors(parse_model(oracles.behind_serials(machine).text(), "a.model"), [parse(machine.vectors)], "train", kernel)
+    return with_vectors(
+        parse_model(oracles.behind_serials(machine).text(), "a.model"), [parse(machine.vectors)], "train", kernel
+    )
 
 
 def order(machine, method, **options):
@@ -47,7 +49,9 @@ def random_options(rng, machine, method):
     options = {"seed": int(rng.integers(9)), "sequence": str(rng.choice(["greedy", "sgma"], p=[0.7, 0.3]))}
     options["points"] = int(rng.integers(1, 200)) if rng.random() < 0.7 else None
     if machine.vectors and rng.random() < 0.2:  # any vectors may be folded ones
-        options["folded"] = random_rows(rng, 2, [1, 2, 3], scale=float(max(map(abs, machine.vectors[0].values()), default=1)))
+        options["folded"] = random_rows(
+            rng, 2, [1, 2, 3], scale=float(max(map(abs, machine.vectors[0].values()), default=1))
+        )
     return options
 
 
@@ -90,12 +94,22 @@ class Libsvm:
 
 
 def random_vectors(rng, n, indices, scale):
-    """Vectors of few clusters or of none, about the origin or far from it; duplicates, near-duplicates, zero vectors."""
+    """Vectors of few clusters or of none, about the origin or far from it; duplicates, near-duplicates, zero
+    vectors."""
     offset = float(rng.choice([0, 0, 0, 1, 30, 1000])) * scale
-    vectors = random_rows(rng, n, indices, density=float(rng.choice([0.3, 1, 1])) if len(indices) < 20 else 0.04, scale=scale, offset=offset)
+    vectors = random_rows(
+        rng,
+        n,
+        indices,
+        density=float(rng.choice([0.3, 1, 1])) if len(indices) < 20 else 0.04,
+        scale=scale,
+        offset=offset,
+    )
     if n > 8 and len(indices) < 20 and rng.random() < 0.5:
         centers = random_rows(rng, 4, indices, scale=5 * scale)
-        vectors = [{i: v + centers[r % 4][i] if centers[r % 4] else v for i, v in row.items()} for r, row in enumerate(vectors)]
+        vectors = [
+            {i: v + centers[r % 4][i] if centers[r % 4] else v for i, v in row.items()} for r, row in enumerate(vectors)
+        ]
     for i in range(1, n, 5):
         kind = rng.random()
         if kind < 0.2:
@@ -107,7 +121,13 @@ def random_vectors(rng, n, indices, scale):
 
 def random_case(rng, kernel):
     """A machine and rows for it."""
-    n = int(rng.integers(0, 8)) if rng.random() < 0.2 else int(rng.integers(8, 40)) if rng.random() < 0.6 else int(rng.integers(40, 150))
+    n = (
+        int(rng.integers(0, 8))
+        if rng.random() < 0.2
+        else int(rng.integers(8, 40))
+        if rng.random() < 0.6
+        else int(rng.integers(40, 150))
+    )
     svm_type = str(rng.choice(["c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"], p=[0.6, 0.15, 0.1, 0.1, 0.05]))
     classes = 2 if n == 0 else int(rng.choice([2, 2, 2, 3, 4, 5, 10], p=[0.2, 0.2, 0.2, 0.15, 0.1, 0.1, 0.05]))
     d = int(rng.integers(1, 7)) if rng.random() < 0.9 else 60  # of 60, few are not zero
@@ -118,11 +138,21 @@ def random_case(rng, kernel):
     gamma = float(rng.choice([0.0, 1e-12, 1e-6, 1e6]) if rng.random() < 0.12 else 10 ** rng.uniform(-3, 2)) / unit
     parameters = {"gamma": gamma}
     if kernel == "polynomial":
-        parameters |= {"gamma": min(gamma, 10 / unit), "coef0": float(rng.choice([0, 0.3, 1, 10])), "degree": int(rng.integers(0, 6))}
+        parameters |= {
+            "gamma": min(gamma, 10 / unit),
+            "coef0": float(rng.choice([0, 0.3, 1, 10])),
+            "degree": int(rng.integers(0, 6)),
+        }
     elif kernel == "normalized_polynomial":
-        parameters |= {"gamma": min(gamma, 10 / unit), "coef0": float(rng.choice([0.01, 0.3, 1, 10])), "degree": int(rng.integers(1, 6))}
+        parameters |= {
+            "gamma": min(gamma, 10 / unit),
+            "coef0": float(rng.choice([0.01, 0.3, 1, 10])),
+            "degree": int(rng.integers(1, 6)),
+        }
     machine = random_machine(rng, svm_type, kernel, vectors, nr_class=classes, **parameters)
-    if rng.random() < 0.5:  # the first class of a pair has positive coefficients, the second negative ones, as trained models do
+    if (
+        rng.random() < 0.5
+    ):  # the first class of a pair has positive coefficients, the second negative ones, as trained models do
         of = np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else np.arange(n) % 2
         for column in range(machine.coef.shape[1]):
             machine.coef[:, column] = np.abs(machine.coef[:, column]) * np.where(of <= column, 1, -1)
@@ -130,14 +160,27 @@ def random_case(rng, kernel):
     kind = rng.random()
     if kind < 0.25:  # twins against each other: sums of large terms that cancel
         for i in range(1, n, 2):
-            machine.vectors[i], machine.coef[i] = dict(machine.vectors[i - 1]), -machine.coef[i - 1] * (1 + rng.choice([0, 0, 1e-12, 1e-3]))
+            machine.vectors[i], machine.coef[i] = (
+                dict(machine.vectors[i - 1]),
+                -machine.coef[i - 1] * (1 + rng.choice([0, 0, 1e-12, 1e-3])),
+            )
     if kind < 0.5:
         machine.rho = [0.0] * len(machine.rho)
     elif kind < 0.6:
         machine.rho = (np.array(machine.rho) * float(np.abs(machine.coef).sum())).tolist()
     rows = random_rows(rng, 4, [*indices, UNKNOWN], scale=scale * float(rng.choice([0.1, 1, 5])))
     rows += [dict(vectors[i]) for i in rng.integers(0, n, 3)] if n else []
-    rows += [{index: v + scale * 10 ** rng.uniform(-9, -1) * float(rng.standard_normal()) for index, v in vectors[i].items()} for i in rng.integers(0, n, 2)] if n else []
+    rows += (
+        [
+            {
+                index: v + scale * 10 ** rng.uniform(-9, -1) * float(rng.standard_normal())
+                for index, v in vectors[i].items()
+            }
+            for i in rng.integers(0, n, 2)
+        ]
+        if n
+        else []
+    )
     rows += [{}, {UNKNOWN: scale}, {**(vectors[0] if n else {}), UNKNOWN: scale * 10 ** rng.uniform(-9, 2)}]
     if rng.random() < 0.1:
         rows += [{1: float(rng.choice([1e20, 1e100, HUGE]))}]

@@ -61,7 +61,15 @@ def as_rows(x):
 def some_machine(seed, svm_type="c_svc", classes=2, n=40, d=5, gamma=0.5, probability=False, offset=0.0):
     """Different vectors, any coefficients; some are 0, as in a trained model of several classes."""
     rng = np.random.default_rng(seed)
-    machine = random_machine(rng, svm_type, "rbf", as_rows(offset + rng.standard_normal((n, d))), nr_class=classes, gamma=gamma, probability=probability)
+    machine = random_machine(
+        rng,
+        svm_type,
+        "rbf",
+        as_rows(offset + rng.standard_normal((n, d))),
+        nr_class=classes,
+        gamma=gamma,
+        probability=probability,
+    )
     machine.label = [3, -4, 1, 7][:classes] if machine.classification else []
     if classes > 2:
         machine.coef[rng.random(machine.coef.shape) < 0.2] = 0
@@ -76,14 +84,17 @@ def members(machine, pair):
 
 
 class Dense:
-    """|Psi|^2 (pairs), |Psi - Psi'|^2 (pairs), and what they are made of: K of the vectors z and x, coefficients a and beta."""
+    """|Psi|^2 (pairs), |Psi - Psi'|^2 (pairs), and what they are made of: K of the vectors z and x, coefficients a
+    and beta."""
 
     def __init__(self, machine: Machine, small: Machine):
         self.a, self.beta = machine.pair_coefficients.astype(EXTENDED), small.pair_coefficients.astype(EXTENDED)
         self.kzz, self.kzx = oracles.kernel_values(small, small.vectors), oracles.kernel_values(machine, small.vectors)
         self.b = self.a @ self.kzx.T  # <Psi, phi(z)>: (pairs, L)
         self.norm = ((self.a @ oracles.kernel_values(machine, machine.vectors)) * self.a).sum(axis=1)
-        self.distance = self.norm - 2 * (self.beta * self.b).sum(axis=1) + ((self.beta @ self.kzz) * self.beta).sum(axis=1)
+        self.distance = (
+            self.norm - 2 * (self.beta * self.b).sum(axis=1) + ((self.beta @ self.kzz) * self.beta).sum(axis=1)
+        )
 
     @property
     def share(self):
@@ -122,7 +133,9 @@ def reduced(trained, tmp_path_factory):
         path = folder / f"{name}.{count}{'.refitted' if data else ''}"
         if not path.exists():
             model = trained[name][0]
-            found = compile_reduced_set(load_model(str(model)), fingerprint=fingerprint(model.read_bytes()), count=count)
+            found = compile_reduced_set(
+                load_model(str(model)), fingerprint=fingerprint(model.read_bytes()), count=count
+            )
             if data:
                 refit(found.model, read_chunks(str(data)))
             path.write_bytes(found.model.to_text())

@@ -9,7 +9,8 @@ def digits(text: bytes) -> bytes:
 
 
 def sealed(text: bytes) -> bytes:
-    """A compiled model of version 1 as one of version 2; an edited one of version 2 with the checksum of what it is now."""
+    """A compiled model of version 1 as one of version 2; an edited one of version 2 with the checksum of what it is
+    now."""
     text = re.sub(rb"^(fastsvm_model \w+) 1\n", rb"\1 2\n", text)
     content = re.sub(rb"(checksum .*\n)?end\n$", b"", text)
     return content + b"checksum " + digits(content) + b"\nend\n"

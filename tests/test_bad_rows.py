@@ -376,9 +376,13 @@ def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, threads, share):
     """Text enough for several pieces of a chunk, each with a thread of its own."""
     rng = random.Random(f"{share}")
     lines = [
-        rng.choice(list(BAD))
-        if rng.random() < share
-        else f"{rng.choice((1, -1))} {rng.randint(1, 9)}:{rng.random():.6f} {rng.randint(10, 99)}:{rng.random():.3f}"
+        (
+            rng.choice(list(BAD))
+            if rng.random() < share
+            else (
+                f"{rng.choice((1, -1))} {rng.randint(1, 9)}:{rng.random():.6f} {rng.randint(10, 99)}:{rng.random():.3f}"
+            )
+        )
         for _ in range(60_000)
     ]
     (tmp_path / "data").write_text("".join(line + "\n" for line in lines))
@@ -480,8 +484,10 @@ def test_a_line_that_is_too_long_is_named_after_the_rows_before_it(tmp_path, kin
             if extra:
                 assert (rows, message) == (
                     30,
-                    f"{tmp_path / 'data'}:31: a line of more than {longest / 1e6:g} MB found, expected a row "
-                    "(predict --max-line allows longer ones)",
+                    (
+                        f"{tmp_path / 'data'}:31: a line of more than {longest / 1e6:g} MB found, expected a row "
+                        "(predict --max-line allows longer ones)"
+                    ),
                 )
                 assert (place.offset, place.lines) == (len(good), 30)
             else:
@@ -519,8 +525,7 @@ def test_a_line_without_end_takes_no_memory(fastsvm, models, tmp_path):
     (tmp_path / "short").write_text("1 1:1\n")
     done = fastsvm("predict", "-q", "--max-line", 20, "endless.gz", models / "rings.approx", "out", code=1)
     assert (
-        done.err
-        == "Error: endless.gz:2: a line of more than 20 MB found, expected a row "
+        done.err == "Error: endless.gz:2: a line of more than 20 MB found, expected a row "
         "(predict --max-line allows longer ones)\n"
     )
     done = fastsvm("predict", "-q", "endless.gz", models / "rings.approx", "out", code=1)
@@ -587,8 +592,15 @@ def test_a_model_that_is_data_is_known_by_its_first_line(fastsvm, models, tmp_pa
         file.write((models / "rings.rows").read_bytes())
         file.truncate(1 << 41)
     hint = "; svm-train rows makes a model of it"
-    for command, more in ((["predict", models / "rings.rows", "rows"], ""), (["approx", "rows"], hint), (["predict", "--exact", "rows", models / "rings.rows", models / "rings.cert", "out"], "")):
-        assert fastsvm(*command, code=1).err == f"Error: rows:1: this looks like a data file, expected a LIBSVM or fastsvm model{more}\n"
+    for command, more in (
+        (["predict", models / "rings.rows", "rows"], ""),
+        (["approx", "rows"], hint),
+        (["predict", "--exact", "rows", models / "rings.rows", models / "rings.cert", "out"], ""),
+    ):
+        assert (
+            fastsvm(*command, code=1).err
+            == f"Error: rows:1: this looks like a data file, expected a LIBSVM or fastsvm model{more}\n"
+        )
 
 
 # ---- what cannot be read
@@ -610,8 +622,7 @@ def test_other_compressors_are_named_with_what_to_type(fastsvm, models, tmp_path
     (tmp_path / "my rows").write_bytes(content)
     done = fastsvm("predict", "my rows", models / "rings.approx", code=1)
     assert (
-        done.err.splitlines()[-1]
-        == f"Error: my rows: {name} data found, expected text, or gzip, bzip2, xz or zstd; "
+        done.err.splitlines()[-1] == f"Error: my rows: {name} data found, expected text, or gzip, bzip2, xz or zstd; "
         f"type: {tool} 'my rows' | fastsvm ... -"
     )
     done = fastsvm("predict", "-", models / "rings.approx", input=content, code=1)

@@ -11,7 +11,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benching import ROWS, STATISTICS, bench, by_name, first_rows, markdown_tables, one_thread, place, ratio_and_error, terminal_tables, train, wilson  # noqa: F401, F811 (fixtures among them)
+from benching import (
+    ROWS,
+    STATISTICS,
+    bench,
+    by_name,
+    first_rows,
+    markdown_tables,
+    one_thread,
+    place,
+    ratio_and_error,
+    terminal_tables,
+    train,
+    wilson,
+)  # noqa: F401, F811 (fixtures among them)
 from conftest import FASTSVM
 from libsvm.svmutil import svm_load_model, svm_predict as libsvm_predict, svm_read_problem
 
@@ -57,15 +70,25 @@ class Clock:
 
 def test_cases_take_turns_and_the_warm_up_is_not_counted():
     log, heard, clock = [], [], Clock()
-    a, b, c = timed("a", [9, 1, 2, 3], log, clock), timed("b", [8, 4, 5, 6], log, clock, divisor=4.0), timed("c", [7, 1, 1, 1], log, clock)
+    a, b, c = (
+        timed("a", [9, 1, 2, 3], log, clock),
+        timed("b", [8, 4, 5, 6], log, clock, divisor=4.0),
+        timed("c", [7, 1, 1, 1], log, clock),
+    )
     interleave([a, b, c], 3, 1000.0, lambda case, round, seconds: heard.append((case.name, round, seconds)), clock)
     assert log == list("abc") * 4
     assert (a.timings.seconds, b.timings.seconds, c.timings.seconds) == ([1, 2, 3], [1, 1.25, 1.5], [1, 1, 1])
-    assert heard[:3] == [("a", timing.WARM_UP, 9), ("b", timing.WARM_UP, 2), ("c", timing.WARM_UP, 7)] and heard[3:6] == [("a", 0, 1), ("b", 0, 1), ("c", 0, 1)] and len(heard) == 12
+    assert (
+        heard[:3] == [("a", timing.WARM_UP, 9), ("b", timing.WARM_UP, 2), ("c", timing.WARM_UP, 7)]
+        and heard[3:6] == [("a", 0, 1), ("b", 0, 1), ("c", 0, 1)]
+        and len(heard) == 12
+    )
     assert (a.warm_up, b.warm_up) == (9, 8) and a.failed is b.failed is None
 
 
-@pytest.mark.parametrize("most, runs, expected", [(35, 10, 3), (1, 10, 3), (55, 10, 5), (1000, 10, 10), (1, 2, 2), (1, 1, 1)])
+@pytest.mark.parametrize(
+    "most, runs, expected", [(35, 10, 3), (1, 10, 3), (55, 10, 5), (1000, 10, 10), (1, 2, 2), (1, 1, 1)]
+)
 def test_a_slow_case_runs_fewer_times_but_three(most, runs, expected):
     log, clock = [], Clock()
     interleave([timed("slow", [10] * 20, log, clock), timed("fast", [0.001] * 20, log, clock)], runs, most, clock=clock)
@@ -74,21 +97,42 @@ def test_a_slow_case_runs_fewer_times_but_three(most, runs, expected):
 
 def test_a_case_that_raises_is_left_out_and_the_others_go_on():
     log, clock = [], Clock()
-    at_once, later, silent, good = (timed(name, seconds, log, clock) for name, seconds in (("at once", [OSError("no file")]), ("later", [1, 2, ValueError("odd")]), ("silent", [KeyError()]), ("good", [1] * 4)))
+    at_once, later, silent, good = (
+        timed(name, seconds, log, clock)
+        for name, seconds in (
+            ("at once", [OSError("no file")]),
+            ("later", [1, 2, ValueError("odd")]),
+            ("silent", [KeyError()]),
+            ("good", [1] * 4),
+        )
+    )
     interleave([at_once, later, silent, good], 3, 100, clock=clock)
     assert (at_once.failed, later.failed, silent.failed, good.failed) == ("no file", "odd", "KeyError", None)
-    assert (at_once.timings.seconds, later.timings.seconds, good.timings.seconds) == ([], [2], [1, 1, 1]) and log.count("good") == 4 and log.count("later") == 3
+    assert (
+        (at_once.timings.seconds, later.timings.seconds, good.timings.seconds) == ([], [2], [1, 1, 1])
+        and log.count("good") == 4
+        and log.count("later") == 3
+    )
     with pytest.raises(KeyboardInterrupt):  # that is for the user
         interleave([timed("stop", [KeyboardInterrupt()], log, clock)], 3, 100, clock=clock)
 
 
 class Theatre:
-    """Stands for everything that takes time. Every run of a case takes what a generator says, and an output file differs in as many labels as the case has number."""
+    """Stands for everything that takes time. Every run of a case takes what a generator says, and an output file
+    differs in as many labels as the case has number."""
 
     compiled = {}
 
     def __init__(self, labels, rows):
-        self.clock, self.taken, self.flips, self.labels, self.rows, self.compile_seconds, self.models = Clock(), {}, {}, labels, rows, {}, []
+        self.clock, self.taken, self.flips, self.labels, self.rows, self.compile_seconds, self.models = (
+            Clock(),
+            {},
+            {},
+            labels,
+            rows,
+            {},
+            [],
+        )
 
     def spend(self, key):
         runs = self.taken.setdefault(key, [])
@@ -112,7 +156,12 @@ class Theatre:
         self.spend(key)
         flips = self.flips.setdefault(key, len(self.flips))  # svm-predict, the first, tells the truth
         with open(out, "w") as file:
-            file.write("".join(f"{7 if at < flips else label:g}\n" for at, label in enumerate(self.labels if key[1] != "empty" else [])))
+            file.write(
+                "".join(
+                    f"{7 if at < flips else label:g}\n"
+                    for at, label in enumerate(self.labels if key[1] != "empty" else [])
+                )
+            )
         return 0, ""
 
     def predict(self, model, chunks, write, *, path, exact):
@@ -125,7 +174,11 @@ class Theatre:
         def take(scoring, most):
             scoring.most, scoring.rows = most, min(most, self.rows)
 
-        return type("Scoring", (), {"take": take, "__call__": lambda scoring: self.spend(("libsvm", scoring.most)) or scoring.rows})()
+        return type(
+            "Scoring",
+            (),
+            {"take": take, "__call__": lambda scoring: self.spend(("libsvm", scoring.most)) or scoring.rows},
+        )()
 
 
 real_run = subprocess.run
@@ -142,17 +195,23 @@ def sized(path):
 
 
 def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
-    """The clock, the processes and the predictions replaced: JSON, CSV, Markdown and the table must print what was put in."""
+    """The clock, the processes and the predictions replaced: JSON, CSV, Markdown and the table must print what was
+    put in."""
     from click.testing import CliRunner
 
     from fastsvm_cli.benchmarks import machine, process
     from fastsvm_cli.commands.bench import command
 
-    rows, model = first_rows(tmp_path, "rows", "rings.test", ROWS), train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200)
+    rows, model = (
+        first_rows(tmp_path, "rows", "rings.test", ROWS),
+        train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200),
+    )
     labels, _, _ = libsvm_predict(*svm_read_problem(str(rows)), svm_load_model(str(model)), "-q")
     monkeypatch.setattr(machine, "fastsvm_command", lambda: [FASTSVM])
     describe = machine.describe
-    monkeypatch.setattr(machine, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"})
+    monkeypatch.setattr(
+        machine, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}
+    )
     said = []
     for options in (["--json", "--csv", str(tmp_path / "raw.csv")], ["--markdown"], []):
         theatre = Theatre(labels, ROWS)
@@ -168,7 +227,10 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     document, (times, answers) = json.loads(said[0]), markdown_tables(said[1])
     assert terminal_tables(said[2]) == (times, answers)
     # Builds of svm-predict differ in speed: whose it was stands below the tables.
-    assert all(text.rstrip().endswith(" svm-predict is /somewhere/svm-predict.") for text in (" ".join(said[1].split()), " ".join(said[2].split())))
+    assert all(
+        text.rstrip().endswith(" svm-predict is /somewhere/svm-predict.")
+        for text in (" ".join(said[1].split()), " ".join(said[2].split()))
+    )
     records = by_name(document)
     assert [row[0] for row in times[1:]] == list(records) and len(records) == 11
 
@@ -184,19 +246,32 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
         if name == "libsvm, in process":
             spent[name, "scoring"] = [each / ROWS for each in libsvm]
             continue
-        key = ("svm-predict" if name.startswith("svm-predict") else os.path.basename(FASTSVM), "empty" if record["role"] == "start-up" else "rows", os.path.basename(record["model"]), name.endswith("predict --exact"))
+        key = (
+            "svm-predict" if name.startswith("svm-predict") else os.path.basename(FASTSVM),
+            "empty" if record["role"] == "start-up" else "rows",
+            os.path.basename(record["model"]),
+            name.endswith("predict --exact"),
+        )
         spent[name, "end to end"], flips[name] = theatre.taken[key], theatre.flips[key]
         if record["role"] not in program:
             spent[name, "scoring"] = [each / ROWS for each in memory.pop(0)]
     assert not memory and all(len(runs) == 6 for runs in spent.values())
     assert {(clock.removesuffix(" per row"), name) for clock, name in raw} == {(clock, name) for name, clock in spent}
-    reference = {"end to end": spent["svm-predict", "end to end"][1:], "scoring": spent["libsvm, in process", "scoring"][1:]}
+    reference = {
+        "end to end": spent["svm-predict", "end to end"][1:],
+        "scoring": spent["libsvm, in process", "scoring"][1:],
+    }
 
     for row, (name, record) in zip(times[1:], records.items()):
         compiled = name.removesuffix(", predict --exact")
-        cells = ["" if record["role"] == "start-up" else sized(record["size"]), f"{theatre.compile_seconds[compiled]:.3g} s" if compiled in theatre.compile_seconds else ""]
+        cells = [
+            "" if record["role"] == "start-up" else sized(record["size"]),
+            f"{theatre.compile_seconds[compiled]:.3g} s" if compiled in theatre.compile_seconds else "",
+        ]
         assert record["compile_seconds"] == pytest.approx(theatre.compile_seconds.get(compiled, None))
-        assert record["size"] == (len(theatre.compiled[compiled]) if compiled in theatre.compiled else os.path.getsize(model))
+        assert record["size"] == (
+            len(theatre.compiled[compiled]) if compiled in theatre.compiled else os.path.getsize(model)
+        )
         assert record["size_ratio"] == pytest.approx(os.path.getsize(model) / record["size"])
         for clock, key in (("end to end", "end_to_end"), ("scoring", "scoring")):
             if (name, clock) not in spent:
@@ -207,20 +282,35 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             timings = record[key]
             assert timings["runs"] == pytest.approx(runs)
             written = raw[clock + (" per row" if key == "scoring" else ""), name]
-            assert [each for each, _ in written] == ["warm-up", "1", "2", "3", "4", "5"] and [each for _, each in written] == pytest.approx([warm_up, *runs])
+            assert [each for each, _ in written] == ["warm-up", "1", "2", "3", "4", "5"] and [
+                each for _, each in written
+            ] == pytest.approx([warm_up, *runs])
             for statistic, formula in STATISTICS.items():
                 assert timings[statistic] == pytest.approx(formula(runs)), (name, clock, statistic)
             ratio, error = ratio_and_error(reference[clock], runs)
-            middle, spread, per_second = np.median(runs), STATISTICS["spread"](runs), (ROWS if key == "end_to_end" else 1) / np.median(runs)
+            middle, spread, per_second = (
+                np.median(runs),
+                STATISTICS["spread"](runs),
+                (ROWS if key == "end_to_end" else 1) / np.median(runs),
+            )
             own = record["role"] == "reference"
             if record["role"] == "start-up":
                 assert timings["speed_up"] is timings["rows_per_second"] is None
                 ratio_cell, speed_cell = "", ""
             else:
-                assert timings["speed_up"] == pytest.approx(ratio) and timings["rows_per_second"] == pytest.approx(per_second)
+                assert timings["speed_up"] == pytest.approx(ratio) and timings["rows_per_second"] == pytest.approx(
+                    per_second
+                )
                 assert own or timings["speed_up_error"] == pytest.approx(error)
-                ratio_cell, speed_cell = "1" if own else f"{digits(ratio, 3)} +- {digits(error, 2)}", f"{per_second:,.0f}"
-            cells += [f"{middle:.3g} +- {spread:.1g} s", ratio_cell, speed_cell] if key == "end_to_end" else [f"{digits(1e6 * middle, 3)} +- {digits(1e6 * spread, 1)} us", ratio_cell]
+                ratio_cell, speed_cell = (
+                    ("1" if own else f"{digits(ratio, 3)} +- {digits(error, 2)}"),
+                    f"{per_second:,.0f}",
+                )
+            cells += (
+                [f"{middle:.3g} +- {spread:.1g} s", ratio_cell, speed_cell]
+                if key == "end_to_end"
+                else [f"{digits(1e6 * middle, 3)} +- {digits(1e6 * spread, 1)} us", ratio_cell]
+            )
         assert row == [name, *cells]
 
     shown = {row[0]: row[1:] for row in answers[1:]}
@@ -230,25 +320,50 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
         different = flips[name]
         assert (record["labels_that_differ"], record["disagreement"]) == (different, different / ROWS)
         assert record["disagreement_upper_95"] == pytest.approx(wilson(different, ROWS), rel=1e-4)
-        number = ["" if record[key] is None else f"{record[key]:.3g}" for key in ("largest_difference", "mean_difference")]
+        number = [
+            "" if record[key] is None else f"{record[key]:.3g}" for key in ("largest_difference", "mean_difference")
+        ]
         proven = "" if record["rows_proven"] is None else f"{100 * record['rows_proven'] / ROWS:.4g} %"
-        assert shown.pop(name) == [f"{different} ({100 * different / ROWS:.3g} %)", f"{100 * wilson(different, ROWS):.2g} %", f"{100 * record['accuracy']:.2f} %", *number, proven]
+        assert shown.pop(name) == [
+            f"{different} ({100 * different / ROWS:.3g} %)",
+            f"{100 * wilson(different, ROWS):.2g} %",
+            f"{100 * record['accuracy']:.2f} %",
+            *number,
+            proven,
+        ]
     assert not shown and len(set(flips.values())) == len(flips)
 
 
 # ---- how different
 
 
-@pytest.mark.parametrize("name, rows, exact", [("rings.cert", "rows", "rings.model"), ("rings.border", "rows", "rings.model"), ("sharp.approx", "colors.rows", "sharp.model"), ("colors.cert", "colors.rows", "colors.model")])
+@pytest.mark.parametrize(
+    "name, rows, exact",
+    [
+        ("rings.cert", "rows", "rings.model"),
+        ("rings.border", "rows", "rings.model"),
+        ("sharp.approx", "colors.rows", "sharp.model"),
+        ("colors.cert", "colors.rows", "colors.model"),
+    ],
+)
 def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exact):
-    found = quality(load_model(str(place / name)), Answers(load_model(str(place / exact)), list(read_chunks(str(place / rows)))))
+    found = quality(
+        load_model(str(place / name)), Answers(load_model(str(place / exact)), list(read_chunks(str(place / rows))))
+    )
     y, x = svm_read_problem(str(place / rows))
     labels, _, values = libsvm_predict(y, x, svm_load_model(str(place / exact)), "-q")
-    lines = np.array([[float(word) for word in line.split()] for line in fastsvm("predict", "-q", "--values", place / rows, place / name).out.splitlines()])
+    lines = np.array(
+        [
+            [float(word) for word in line.split()]
+            for line in fastsvm("predict", "-q", "--values", place / rows, place / name).out.splitlines()
+        ]
+    )
     values, ours = np.array(values), lines[:, 1 : 1 + len(values[0])]
     different = int(np.sum(lines[:, 0] != labels))
     assert (found.rows, found.different, found.disagreement) == (len(y), different, different / len(y))
-    assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8) and found.mean == pytest.approx(np.abs(ours - values).mean(), abs=1e-8)
+    assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8) and found.mean == pytest.approx(
+        np.abs(ours - values).mean(), abs=1e-8
+    )
     assert upper_95(found.different, found.rows) == pytest.approx(wilson(different, len(y)), rel=1e-4)
     assert found.score.correct == np.sum(lines[:, 0] == y)
     if name.endswith("cert"):
@@ -270,12 +385,20 @@ def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeyp
     monkeypatch.setattr("fastsvm_cli.benchmarks.quality.KEPT_VALUES", 100)
     parts, again = found()
     assert parts > 2 and kept.largest > 0
-    assert (again.rows, again.different, again.largest, again.proven) == (kept.rows, kept.different, kept.largest, kept.proven)
+    assert (again.rows, again.different, again.largest, again.proven) == (
+        kept.rows,
+        kept.different,
+        kept.largest,
+        kept.proven,
+    )
     assert again.mean == pytest.approx(kept.mean, rel=1e-12)
 
 
 def test_the_largest_difference_of_an_exact_model_is_none(place):
-    found = quality(load_model(str(place / "rings.model")), Answers(load_model(str(place / "rings.model")), list(read_chunks(str(place / "rows")))))
+    found = quality(
+        load_model(str(place / "rings.model")),
+        Answers(load_model(str(place / "rings.model")), list(read_chunks(str(place / "rows")))),
+    )
     assert found.different == found.largest == found.mean == 0 and found.proven is None
 
 
@@ -283,17 +406,26 @@ def test_regression_has_errors_and_no_labels(bench, place):
     document = json.loads(bench("--json", place / "waves.rows", place / "waves.model", place / "waves.approx").out)
     y, x = svm_read_problem(str(place / "waves.rows"))
     exact, _, _ = libsvm_predict(y, x, svm_load_model(str(place / "waves.model")), "-q")
-    ours = [float(line) for line in subprocess.run([FASTSVM, "predict", "-q", place / "waves.rows", place / "waves.approx"], capture_output=True, text=True).stdout.split()]
+    ours = [
+        float(line)
+        for line in subprocess.run(
+            [FASTSVM, "predict", "-q", place / "waves.rows", place / "waves.approx"], capture_output=True, text=True
+        ).stdout.split()
+    ]
     records = by_name(document)
     for name, values in (("exact model", exact), ("waves.approx", ours)):
         record = records[name]
         assert record["disagreement"] is None and record["labels_that_differ"] is None and record["failed"] is None
         assert record["mean_squared_error"] == pytest.approx(np.mean(np.subtract(values, y) ** 2), rel=1e-4)
         assert record["squared_correlation"] == pytest.approx(np.corrcoef(values, y)[0, 1] ** 2, rel=1e-4)
-    assert records["waves.approx"]["largest_difference"] == pytest.approx(np.abs(np.subtract(exact, ours)).max(), abs=2e-5)
+    assert records["waves.approx"]["largest_difference"] == pytest.approx(
+        np.abs(np.subtract(exact, ours)).max(), abs=2e-5
+    )
     assert "MSE" in bench(place / "waves.rows", place / "waves.model", place / "waves.approx").out
 
 
 def test_a_regression_cannot_pass_the_gate_in_silence(bench, place):
-    done = bench("--max-disagreement", 0, place / "waves.rows", place / "waves.model", place / "waves.approx", code=None)
+    done = bench(
+        "--max-disagreement", 0, place / "waves.rows", place / "waves.model", place / "waves.approx", code=None
+    )
     assert done.code != 0 or "--max-disagreement" in done.err, "exit 0 for a model that differs in every row"

@@ -1,4 +1,5 @@
-"""fastsvm border and what predict does with its models, as a user meets them: arguments, streams, exit codes; with a model and without one."""
+"""fastsvm border and what predict does with its models, as a user meets them: arguments, streams, exit codes; with a
+model and without one."""
 
 import gzip
 import os
@@ -14,8 +15,20 @@ from conftest import DATA, ROOT
 from libsvm.svmutil import svm_load_model, svm_read_problem
 from oracles import BorderFile, Machine, border_values, data_text
 
-def cut_model(path, *, head="c_svc\nkernel_type rbf\ngamma 0.5", rho="0.1", classes="label 1 -1\nnr_sv 2 1\n", rows=("0.5 1:1 2:0.5", "0.25 2:1", "-0.75 1:-1"), nr_class=2):
-    path.write_text(f"svm_type {head}\nnr_class {nr_class}\ntotal_sv {len(rows)}\nrho {rho}\n{classes}SV\n" + "".join(row + "\n" for row in rows))
+
+def cut_model(
+    path,
+    *,
+    head="c_svc\nkernel_type rbf\ngamma 0.5",
+    rho="0.1",
+    classes="label 1 -1\nnr_sv 2 1\n",
+    rows=("0.5 1:1 2:0.5", "0.25 2:1", "-0.75 1:-1"),
+    nr_class=2,
+):
+    path.write_text(
+        f"svm_type {head}\nnr_class {nr_class}\ntotal_sv {len(rows)}\nrho {rho}\n{classes}SV\n"
+        + "".join(row + "\n" for row in rows)
+    )
     return path
 
 
@@ -45,11 +58,16 @@ def test_train_border_predict(fastsvm, tmp_path, wavy):
     model, train, test = wavy
     done = fastsvm("border", "--data", train, model)
     lines, total = done.out.splitlines(), svm_load_model(str(model)).get_nr_sv()
-    assert lines[0] == f"{total} support vectors -> 100 border samples in 2 features" and os.listdir(tmp_path) == ["wavy.model.border"]
+    assert lines[0] == f"{total} support vectors -> 100 border samples in 2 features" and os.listdir(tmp_path) == [
+        "wavy.model.border"
+    ]
     assert re.fullmatch(r"[\d.]+ (bytes|KB) -> [\d.]+ (bytes|KB): wavy.model.border", lines[1]), str(done)
     measured = re.fullmatch(rf"labels that differ on 750 rows of {train}, held out: (\d+) \(([\d.e-]+) %\)", lines[2])
     assert float(measured[2]) == pytest.approx(100 * int(measured[1]) / 750, rel=0.01) and float(measured[2]) < 2
-    assert re.fullmatch(rf"Trial on {total} support vectors: [\d.e+-]+ times as fast as the exact model\.", lines[3]) and len(lines) == 4, str(done)
+    assert (
+        re.fullmatch(rf"Trial on {total} support vectors: [\d.e+-]+ times as fast as the exact model\.", lines[3])
+        and len(lines) == 4
+    ), str(done)
     ours, exact = (fastsvm("predict", "-q", test, name).out.split() for name in ("wavy.model.border", model))
     assert sum(a != b for a, b in zip(ours, exact, strict=True)) < 0.02 * len(exact) and set(ours) == {"1", "-1"}
     machine = Machine.read(model.read_bytes())
@@ -76,7 +94,10 @@ def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, colors, monkeypatch):
     (tmp_path / "train").write_text("".join(wavy[1].read_text().splitlines(keepends=True)[:300]))
     for options in ((), ("--bandwidth", "adaptive", "-W", 20)):
         file = "train" if options else wavy[0]
-        one, again, other = (fastsvm("border", "-q", "--seed", seed, "--threads", threads, *options, file, "-").out for seed, threads in ((3, 1), (3, 2), (4, 2)))
+        one, again, other = (
+            fastsvm("border", "-q", "--seed", seed, "--threads", threads, *options, file, "-").out
+            for seed, threads in ((3, 1), (3, 2), (4, 2))
+        )
         assert one == again != other and one.startswith("fastsvm_model border 2\n"), options
     fastsvm("border", "-q", "--samples", 7, colors, "few")
     assert max(samples_of(tmp_path / "few")) == 7 and len(samples_of(tmp_path / "few")) == 6
@@ -86,12 +107,19 @@ def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, colors, monkeypatch):
 
 def test_threads_are_for_numpy_too(wavy, tmp_path):
     code = (
-        "import sys\nfrom fastsvm_cli.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
-        "from threadpoolctl import threadpool_info\nprint(max(pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'))\n"
+        "import sys\nfrom fastsvm_cli.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not"
+        " end.code\nfrom threadpoolctl import threadpool_info\nprint(max(pool['num_threads'] for pool in"
+        " threadpool_info() if pool['user_api'] == 'blas'))\n"
     )
     env = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
     for words in (("--data", wavy[1], wavy[0]), ("--bandwidth", "0.1", wavy[1])):
-        done = subprocess.run([sys.executable, "-I", "-c", code, "border", "-q", "--threads", "1", *map(str, words), "out"], cwd=tmp_path, env=env, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", code, "border", "-q", "--threads", "1", *map(str, words), "out"],
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+        )
         assert done.stdout == "1\n", (words, done.stdout, done.stderr[-500:])
 
 
@@ -100,7 +128,10 @@ def test_target_takes_as_many_samples_as_it_needs(fastsvm, tmp_path, wavy):
     counts = []
     for target in (0.1, 0.03, 0.01):
         done = fastsvm("border", "--target", target, "--data", train, model, "b")
-        assert float(re.search(r"held out: \d+ \(([\d.e-]+) %\)", done.out)[1]) <= 100 * target and "target" not in done.err, str(done)
+        assert (
+            float(re.search(r"held out: \d+ \(([\d.e-]+) %\)", done.out)[1]) <= 100 * target
+            and "target" not in done.err
+        ), str(done)
         counts += samples_of(tmp_path / "b")
     assert counts == sorted(counts) and counts[0] < counts[-1] < 1000, counts
     done = fastsvm("border", "--target", 1e-9, "--tolerance", 1e-300, "--data", train, model, "b")
@@ -109,22 +140,45 @@ def test_target_takes_as_many_samples_as_it_needs(fastsvm, tmp_path, wavy):
 
 def test_local_is_taken_where_it_is_better(fastsvm, tmp_path, wavy):
     done = fastsvm("border", "--local", 5, "--samples", 30, "--data", wavy[1], wavy[0], "b")
-    border, alone = BorderFile.read((tmp_path / "b").read_bytes()), fastsvm("border", "--samples", 30, "--data", wavy[1], wavy[0], "a")
+    border, alone = (
+        BorderFile.read((tmp_path / "b").read_bytes()),
+        fastsvm("border", "--samples", 30, "--data", wavy[1], wavy[0], "a"),
+    )
     different = [int(re.search(r"held out: (\d+)", each.out)[1]) for each in (done, alone)]
     assert border.local == (5 if different[0] < different[1] else 1) and different[0] <= different[1]
-    assert ("local: 5 of the nearest samples answer together" if border.local == 5 else "local: the nearest sample alone is as good as 5 of them") in done.out
+    assert (
+        "local: 5 of the nearest samples answer together"
+        if border.local == 5
+        else "local: the nearest sample alone is as good as 5 of them"
+    ) in done.out
 
 
 USAGE = [
-    (["--target", 0.1, "--samples", 100], "--samples and --target do not go together"), (["--target", 0], "'--target'"), (["--samples", 0], "'--samples'"), (["--samples", 100001], "'--samples'"),
-    (["--bandwidth", "adaptive"], "--bandwidth adaptive and -W go together"), (["-W", 5], "go together"), (["--bandwidth", 1, "-W", 5], "go together"),
-    (["--bandwidth", "wide"], "neither 'adaptive' nor a number from"), (["--bandwidth", 0], "neither"), (["--bandwidth", "nan"], "neither"), (["--bandwidth", "inf"], "neither"),
-    (["--bandwidth", 1, "--data", "m"], "does not go with --data or --raw"), (["--bandwidth", 1, "--raw"], "does not go with --data or --raw"), (["--bandwidth", "adaptive", "-W", 0], "'-W'"),
-    (["--local", 0], "'--local'"), (["--local", 65], "'--local'"), (["--tolerance", 0], "'--tolerance'"), (["--sampling", "sparse"], "'--sampling'"), (["--seed", -1], "'--seed'"),
-]  # fmt: skip
+    (["--target", 0.1, "--samples", 100], "--samples and --target do not go together"),
+    (["--target", 0], "'--target'"),
+    (["--samples", 0], "'--samples'"),
+    (["--samples", 100001], "'--samples'"),
+    (["--bandwidth", "adaptive"], "--bandwidth adaptive and -W go together"),
+    (["-W", 5], "go together"),
+    (["--bandwidth", 1, "-W", 5], "go together"),
+    (["--bandwidth", "wide"], "neither 'adaptive' nor a number from"),
+    (["--bandwidth", 0], "neither"),
+    (["--bandwidth", "nan"], "neither"),
+    (["--bandwidth", "inf"], "neither"),
+    (["--bandwidth", 1, "--data", "m"], "does not go with --data or --raw"),
+    (["--bandwidth", 1, "--raw"], "does not go with --data or --raw"),
+    (["--bandwidth", "adaptive", "-W", 0], "'-W'"),
+    (["--local", 0], "'--local'"),
+    (["--local", 65], "'--local'"),
+    (["--tolerance", 0], "'--tolerance'"),
+    (["--sampling", "sparse"], "'--sampling'"),
+    (["--seed", -1], "'--seed'"),
+]
 
 
-@pytest.mark.parametrize("options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
+)
 def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, options, words):
     cut_model(tmp_path / "m")
     done = fastsvm("border", *options, "m", code=2)
@@ -132,7 +186,10 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, options, words):
 
 
 def test_one_class_models_need_data(fastsvm, tmp_path, one_class):
-    assert "a one-class model needs --data TRAIN_FILE" in fastsvm("border", one_class, code=2).err and os.listdir(tmp_path) == []
+    assert (
+        "a one-class model needs --data TRAIN_FILE" in fastsvm("border", one_class, code=2).err
+        and os.listdir(tmp_path) == []
+    )
     rows = "".join(" ".join(line.split()[:3]) + "\n" for line in (DATA / "rings.train").read_text().splitlines()[:400])
     (tmp_path / "train").write_text(rows)
     fastsvm("border", "-q", "--data", "train", one_class, "b")
@@ -143,7 +200,9 @@ def test_one_class_models_need_data(fastsvm, tmp_path, one_class):
 
 def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path, wavy):
     cut_model(tmp_path / "svr", head="epsilon_svr\nkernel_type rbf\ngamma 0.5", classes="")
-    cut_model(tmp_path / "precomputed", head="c_svc\nkernel_type precomputed", rows=("0.5 0:1", "0.25 0:2", "-0.75 0:3"))
+    cut_model(
+        tmp_path / "precomputed", head="c_svc\nkernel_type precomputed", rows=("0.5 0:1", "0.25 0:2", "-0.75 0:3")
+    )
     (tmp_path / "compiled").write_bytes(TEXT)
     (tmp_path / "empty").write_text("")
     (tmp_path / "unlabelled").write_text("1:0.5 2:2\n1:3 2:3\n")
@@ -152,24 +211,47 @@ def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path,
     (tmp_path / "big").write_text("1e300 1:1\n1 1:3\n")
     (tmp_path / "out").write_text("before\n")
     for words, fault in (
-        (["svr"], "svr: a model of type epsilon_svr found, expected classes"), (["precomputed"], "precomputed: a precomputed kernel found, which has no gradient"),
-        (["compiled"], "compiled: a compiled model found, expected the LIBSVM model it was made from"), ([wavy[1]], "this looks like a data file"), (["empty"], "empty: the file is empty, expected a model"),
-        (["nowhere"], "nowhere: No such file or directory"), (["--data", "nowhere", wavy[0]], "nowhere: No such file or directory"), (["--data", "empty", wavy[0]], "empty: no rows found"),
-        (["--data", wavy[0], wavy[0]], "wavy.model:1: 'svm_type' found, expected a label"), (["--data", "unlabelled", wavy[0]], "unlabelled:1: '1:0.5' found, expected a label"),
-        (["--bandwidth", 1, "empty"], "empty: no rows found"), (["--bandwidth", 1, "unlabelled"], "unlabelled:1: '1:0.5' found, expected a label"), (["--bandwidth", 1, wavy[0]], "expected a label"),
-        (["--bandwidth", 1, "fraction"], "fraction: a label 1.5 found, expected whole numbers"), (["--bandwidth", 1, "big"], "big: a label 1e+300 found"),
-        (["--bandwidth", 1, "single"], "single: rows of 1 class found, expected 2 or more"), (["--bandwidth", "adaptive", "-W", 1500, wavy[1]], "1500 rows of the classes 1 and -1 found, expected more than the weight 1500"),
-    ):  # fmt: skip
+        (["svr"], "svr: a model of type epsilon_svr found, expected classes"),
+        (["precomputed"], "precomputed: a precomputed kernel found, which has no gradient"),
+        (["compiled"], "compiled: a compiled model found, expected the LIBSVM model it was made from"),
+        ([wavy[1]], "this looks like a data file"),
+        (["empty"], "empty: the file is empty, expected a model"),
+        (["nowhere"], "nowhere: No such file or directory"),
+        (["--data", "nowhere", wavy[0]], "nowhere: No such file or directory"),
+        (["--data", "empty", wavy[0]], "empty: no rows found"),
+        (["--data", wavy[0], wavy[0]], "wavy.model:1: 'svm_type' found, expected a label"),
+        (["--data", "unlabelled", wavy[0]], "unlabelled:1: '1:0.5' found, expected a label"),
+        (["--bandwidth", 1, "empty"], "empty: no rows found"),
+        (["--bandwidth", 1, "unlabelled"], "unlabelled:1: '1:0.5' found, expected a label"),
+        (["--bandwidth", 1, wavy[0]], "expected a label"),
+        (["--bandwidth", 1, "fraction"], "fraction: a label 1.5 found, expected whole numbers"),
+        (["--bandwidth", 1, "big"], "big: a label 1e+300 found"),
+        (["--bandwidth", 1, "single"], "single: rows of 1 class found, expected 2 or more"),
+        (
+            ["--bandwidth", "adaptive", "-W", 1500, wavy[1]],
+            "1500 rows of the classes 1 and -1 found, expected more than the weight 1500",
+        ),
+    ):
         done = fastsvm("border", *words, "out", code=1)
-        assert done.err.startswith("Error: ") and fault in done.err and done.err.count("\n") == 1 and done.out == "", str(done)
+        assert done.err.startswith("Error: ") and fault in done.err and done.err.count("\n") == 1 and done.out == "", (
+            str(done)
+        )
         assert (tmp_path / "out").read_text() == "before\n"
 
 
 def test_other_commands_refuse_a_border_in_one_line(fastsvm, tmp_path, wavy):
     (tmp_path / "b").write_bytes(TEXT)
-    for words in (["order", "b", "out"], ["approx", "b", "out"], ["reduce", "--vectors", 3, "b", "out"], ["predict", "--exact", wavy[0], wavy[2], "b", "out"], ["predict", "-b", 1, wavy[2], "b", "out"]):
+    for words in (
+        ["order", "b", "out"],
+        ["approx", "b", "out"],
+        ["reduce", "--vectors", 3, "b", "out"],
+        ["predict", "--exact", wavy[0], wavy[2], "b", "out"],
+        ["predict", "-b", 1, wavy[2], "b", "out"],
+    ):
         done = fastsvm(*words, code=1)
-        assert done.err.startswith("Error: b: ") and done.err.count("\n") == 1 and not (tmp_path / "out").exists(), str(done)
+        assert done.err.startswith("Error: b: ") and done.err.count("\n") == 1 and not (tmp_path / "out").exists(), str(
+            done
+        )
     for words in (["--steps", 3], ["--tolerance", 0.1]):
         fastsvm("predict", *words, wavy[2], "b", "out", code=2)
 
@@ -185,20 +267,38 @@ def test_models_without_support_vectors_answer_as_they_are(fastsvm, tmp_path, rh
     cut_model(tmp_path / "m", rho=rho, classes="label 3 1\nnr_sv 0 0\n", rows=())
     done = fastsvm("border", "m", "b")
     assert done.out.startswith("0 support vectors -> 0 border samples in 0 features\n")
-    assert fastsvm("predict", "-q", "-", "b", input="1 1:1\n").out == fastsvm("predict", "-q", "-", "m", input="1 1:1\n").out
+    assert (
+        fastsvm("predict", "-q", "-", "b", input="1 1:1\n").out
+        == fastsvm("predict", "-q", "-", "m", input="1 1:1\n").out
+    )
     cut_model(tmp_path / "m", rho="", classes="label 3\nnr_sv 0\n", rows=(), nr_class=1)
     fastsvm("border", "m", "b")
     assert fastsvm("predict", "-q", "-", "b", input="1 1:1\n1\n").out == "3\n3\n"
 
 
 ODD = {
-    "all on one side": dict(rho="-9"), "identical vectors": dict(rows=("0.5 1:1 2:1", "0.5 1:1 2:1", "-0.5 1:1 2:1")), "zero vectors": dict(rows=("0.5", "0.5", "-0.5")),
-    "a class without vectors": dict(rho="0.1 0.1 0.1", classes="label 1 -1 7\nnr_sv 2 0 1\n", rows=("0.5 0.5 1:1 2:0.5", "0.25 0.1 2:1", "-0.75 -0.3 1:-1"), nr_class=3),
-    "no coefficients": dict(rows=("0 1:1", "0 1:2", "0 1:3")), "gamma 0": dict(head="c_svc\nkernel_type rbf\ngamma 0"), "gamma below 0": dict(head="c_svc\nkernel_type rbf\ngamma -0.5"),
-    "huge values": dict(rows=("0.5 1:1e200 2:1e200", "0.25 2:1e200", "-0.75 1:-1e200")), "huge coefficients": dict(rows=("1e300 1:1 2:0.5", "1e300 2:1", "-1e308 1:-1")),
-    "huge and linear": dict(head="c_svc\nkernel_type linear", rows=("0.5 1:1e200 2:1e200", "0.25 2:1e200", "-0.75 1:-1e200")),
-    "steep polynomial": dict(head="c_svc\nkernel_type polynomial\ndegree 400\ngamma 9\ncoef0 1", rows=("0.5 1:9 2:0.5", "0.25 2:1", "-0.75 1:-9")),
-}  # fmt: skip
+    "all on one side": dict(rho="-9"),
+    "identical vectors": dict(rows=("0.5 1:1 2:1", "0.5 1:1 2:1", "-0.5 1:1 2:1")),
+    "zero vectors": dict(rows=("0.5", "0.5", "-0.5")),
+    "a class without vectors": dict(
+        rho="0.1 0.1 0.1",
+        classes="label 1 -1 7\nnr_sv 2 0 1\n",
+        rows=("0.5 0.5 1:1 2:0.5", "0.25 0.1 2:1", "-0.75 -0.3 1:-1"),
+        nr_class=3,
+    ),
+    "no coefficients": dict(rows=("0 1:1", "0 1:2", "0 1:3")),
+    "gamma 0": dict(head="c_svc\nkernel_type rbf\ngamma 0"),
+    "gamma below 0": dict(head="c_svc\nkernel_type rbf\ngamma -0.5"),
+    "huge values": dict(rows=("0.5 1:1e200 2:1e200", "0.25 2:1e200", "-0.75 1:-1e200")),
+    "huge coefficients": dict(rows=("1e300 1:1 2:0.5", "1e300 2:1", "-1e308 1:-1")),
+    "huge and linear": dict(
+        head="c_svc\nkernel_type linear", rows=("0.5 1:1e200 2:1e200", "0.25 2:1e200", "-0.75 1:-1e200")
+    ),
+    "steep polynomial": dict(
+        head="c_svc\nkernel_type polynomial\ndegree 400\ngamma 9\ncoef0 1",
+        rows=("0.5 1:9 2:0.5", "0.25 2:1", "-0.75 1:-9"),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -209,7 +309,11 @@ def test_odd_models_give_a_model_that_can_be_read_or_one_line(fastsvm, tmp_path,
     if done.code:
         assert done.err.startswith("Error: m:") and done.err.count("\n") == 1, str(done)
         return
-    rows = "".join("0 " + line.split(None, line.count(" ") - line.count(":") + 1)[-1] + "\n" for line in path.read_text().splitlines() if ":" in line)
+    rows = "".join(
+        "0 " + line.split(None, line.count(" ") - line.count(":") + 1)[-1] + "\n"
+        for line in path.read_text().splitlines()
+        if ":" in line
+    )
     ours, exact = (fastsvm("predict", "-q", "-", model, input=rows).out for model in ("b", "m"))
     assert ours.count("\n") == exact.count("\n") and (ours == exact or sum(samples_of(tmp_path / "b")))
     if not sum(samples_of(tmp_path / "b")):
@@ -220,11 +324,20 @@ def test_few_border_points_one_hot_data_and_poor_agreement_are_warned_of(fastsvm
     rows = [f"{a} 1:{b + i / 30}" for a, b in (("0.5", 1.0), ("-0.5", -2.0)) for i in range(30)]
     cut_model(tmp_path / "line", classes="label 1 -1\nnr_sv 30 30\n", rows=rows)
     done = fastsvm("border", "line", "b")
-    assert "1 of 1 pairs have fewer samples than asked for" in done.err and 1 <= samples_of(tmp_path / "b")[0] < 100, str(done)
-    assert fastsvm("border", colors, "b").err.count("Warning: most features have one value besides 0, as one-hot data has") == 1
+    assert "1 of 1 pairs have fewer samples than asked for" in done.err and 1 <= samples_of(tmp_path / "b")[0] < 100, (
+        str(done)
+    )
+    assert (
+        fastsvm("border", colors, "b").err.count("Warning: most features have one value besides 0, as one-hot data has")
+        == 1
+    )
     y, x = svm_read_problem(str(DATA / "rings.train"))
     done = fastsvm("border", trained_model(x[:600], y[:600], "-g 0.5 -c 10", tmp_path / "rings"), "b")
-    assert "poor agreement is to be expected" in done.err and "one-hot" not in done.err and float(re.search(r"\(([\d.]+) %\)", done.out)[1]) > 5
+    assert (
+        "poor agreement is to be expected" in done.err
+        and "one-hot" not in done.err
+        and float(re.search(r"\(([\d.]+) %\)", done.out)[1]) > 5
+    )
 
 
 def test_labels_that_the_model_does_not_know_are_no_fault(fastsvm, tmp_path, wavy):
@@ -249,7 +362,11 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, wavy, options):
     rows = wavy[1].read_text().splitlines(keepends=True)[:400]
     (tmp_path / "train").write_text("".join(rows))
     done = fastsvm("border", *options, "--samples", 60, "train")
-    assert done.out.startswith("400 training rows -> 60 border samples in 2 features\n") and "support vectors" not in done.out and "Trial" not in done.out
+    assert (
+        done.out.startswith("400 training rows -> 60 border samples in 2 features\n")
+        and "support vectors" not in done.out
+        and "Trial" not in done.out
+    )
     border = BorderFile.read((tmp_path / "train.border").read_bytes())
     y, x = svm_read_problem(str(tmp_path / "train"))
     x, y = numbers(x, 2), np.array(y)
@@ -260,16 +377,29 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, wavy, options):
 
     assert border.levels == [0.0] and max(abs(float(f(sample[0]))) for sample in border.samples[0]) <= 1e-4
     for sample in border.samples[0][:5]:
-        np.testing.assert_allclose(sample[1].astype(float), oracles.slope(f, sample[0], 1e-7).astype(float), rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(
+            sample[1].astype(float), oracles.slope(f, sample[0], 1e-7).astype(float), rtol=1e-3, atol=1e-3
+        )
     unseen = wavy[2].read_text().splitlines(keepends=True)[:80]
     lines = fastsvm("predict", "-q", "-b", 1, "-", "train.border", input="".join(unseen)).out.splitlines()
     assert lines[0] == f"labels {' '.join(border.header['label'])}"
-    rows = [as_row([float(word.split(":")[1]) for word in line.split()[1:]]) if "2:" in line and "1:" in line else {} for line in unseen]
+    rows = [
+        as_row([float(word.split(":")[1]) for word in line.split()[1:]]) if "2:" in line and "1:" in line else {}
+        for line in unseen
+    ]
     found, (values, gaps) = np.array([line.split() for line in lines[1:]], float), border_values(border, rows)
     clear = (gaps[:, 0] > 1e-12) & np.array([bool(row) for row in rows])
     t = np.tanh(values[:, 0].astype(float))
-    assert clear.sum() > 60 and found[clear, 1:] == pytest.approx(np.clip(np.stack([(1 + t) / 2, (1 - t) / 2], axis=1), 1e-7, 1 - 1e-7)[clear], abs=2e-6)
-    agree = np.mean([np.sign(float(f(np.array([row.get(1, 0.0), row.get(2, 0.0)])))) == np.sign(t) for row, t, good in zip(rows, t, clear) if good])
+    assert clear.sum() > 60 and found[clear, 1:] == pytest.approx(
+        np.clip(np.stack([(1 + t) / 2, (1 - t) / 2], axis=1), 1e-7, 1 - 1e-7)[clear], abs=2e-6
+    )
+    agree = np.mean(
+        [
+            np.sign(float(f(np.array([row.get(1, 0.0), row.get(2, 0.0)])))) == np.sign(t)
+            for row, t, good in zip(rows, t, clear)
+            if good
+        ]
+    )
     assert agree > 0.95
 
 
@@ -277,19 +407,42 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, wavy, options):
 def test_labels_of_density_borders_are_in_svm_trains_order(fastsvm, tmp_path, labels):
     rng = np.random.default_rng(16)
     y = labels + rng.choice(labels, 60).tolist()
-    x = [{1: float(c + v), 2: float(c % 3 + w)} for c, (v, w) in zip(map(labels.index, y), 0.3 * rng.standard_normal((len(y), 2)))]
+    x = [
+        {1: float(c + v), 2: float(c % 3 + w)}
+        for c, (v, w) in zip(map(labels.index, y), 0.3 * rng.standard_normal((len(y), 2)))
+    ]
     (tmp_path / "train").write_bytes(data_text(x, y))
     fastsvm("border", "-q", "--bandwidth", 0.4, "--samples", 15, "train", "b")
     border = BorderFile.read((tmp_path / "b").read_bytes())
     model = Machine.read(trained_model(x, y, "-c 1", tmp_path / "m").read_bytes())
-    assert list(map(int, border.header["label"])) == model.label and border.header["nr_sv"] == [str(y.count(label)) for label in model.label]
+    assert list(map(int, border.header["label"])) == model.label and border.header["nr_sv"] == [
+        str(y.count(label)) for label in model.label
+    ]
     assert len(border.samples) == len(labels) * (len(labels) - 1) // 2 and min(map(len, border.samples)) > 0
     found = list(map(int, fastsvm("predict", "-q", "train", "b").out.split()))
     assert np.mean(np.array(found) == y) > 0.9
-    assert np.mean(np.array([line.split()[0] for line in fastsvm("predict", "-q", "-b", 1, "train", "b").out.splitlines()[1:]], int) == y) > 0.9
+    assert (
+        np.mean(
+            np.array(
+                [line.split()[0] for line in fastsvm("predict", "-q", "-b", 1, "train", "b").out.splitlines()[1:]], int
+            )
+            == y
+        )
+        > 0.9
+    )
 
 
-@pytest.mark.parametrize("options", [("--bandwidth", 1e-200), ("--bandwidth", 1e-3), ("--bandwidth", 1e200), ("--bandwidth", "adaptive", "-W", 0.01), ("--bandwidth", "adaptive", "-W", 59.999)], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--bandwidth", 1e-200),
+        ("--bandwidth", 1e-3),
+        ("--bandwidth", 1e200),
+        ("--bandwidth", "adaptive", "-W", 0.01),
+        ("--bandwidth", "adaptive", "-W", 59.999),
+    ],
+    ids=str,
+)
 def test_extreme_bandwidths_end_in_a_model_or_one_line(fastsvm, tmp_path, wavy, options):
     (tmp_path / "train").write_text("".join(wavy[1].read_text().splitlines(keepends=True)[:60]))
     done = fastsvm("border", *options, "train", "b", code=None)
@@ -305,4 +458,8 @@ def test_extreme_bandwidths_end_in_a_model_or_one_line(fastsvm, tmp_path, wavy, 
 def test_rows_without_features_have_no_border(fastsvm, tmp_path):
     (tmp_path / "train").write_text("1\n-1\n1\n-1\n")
     done = fastsvm("border", "--bandwidth", 1, "train", "b")
-    assert "no border between the rows" in done.err and samples_of(tmp_path / "b") == [0] and fastsvm("predict", "-q", "train", "b").out.count("\n") == 4
+    assert (
+        "no border between the rows" in done.err
+        and samples_of(tmp_path / "b") == [0]
+        and fastsvm("predict", "-q", "train", "b").out.count("\n") == 4
+    )

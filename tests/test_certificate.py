@@ -1,4 +1,5 @@
-"""Radii and what is built on them: |f_hat - f| <= radius for every row, f in extended precision and as svm-predict computes it; --exact prints
+"""Radii and what is built on them: |f_hat - f| <= radius for every row, f in extended precision and as svm-predict
+computes it; --exact prints
 svm-predict's lines. Models and rows here are made to break that."""
 
 import ctypes
@@ -25,7 +26,9 @@ from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 
 UNKNOWN = 1000  # an index no support vector has
-searching = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+searching = settings(
+    max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
+)
 
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -60,7 +63,8 @@ def as_rows(x):
 
 
 def hostile_vectors(rng, n, d, gamma):
-    """Vectors about as far apart as gamma asks for, or not at all; about the origin or far from it; twins, zeros, giants and dwarfs among them."""
+    """Vectors about as far apart as gamma asks for, or not at all; about the origin or far from it; twins, zeros,
+    giants and dwarfs among them."""
     scale = np.sqrt(10 ** rng.uniform(-3, 0.7) / (gamma * d)) if rng.random() < 0.7 else 10 ** rng.uniform(-6, 4)
     x = scale * rng.standard_normal((n, d))
     if rng.random() < 0.4:
@@ -81,10 +85,18 @@ def hostile_vectors(rng, n, d, gamma):
 
 
 def hostile_machine(rng, kernel="rbf"):
-    n, d, gamma = int(rng.integers(1, 51)), int(rng.integers(1, 21 if rng.random() < 0.2 else 7)), 10 ** rng.uniform(-4, 1)
+    n, d, gamma = (
+        int(rng.integers(1, 51)),
+        int(rng.integers(1, 21 if rng.random() < 0.2 else 7)),
+        10 ** rng.uniform(-4, 1),
+    )
     x = hostile_vectors(rng, n, d, gamma)
     svm_type, classes = SVM_TYPES[rng.integers(5)], int(rng.choice([2, 2, 2, 3, 4]))
-    parameters = {"coef0": float(rng.choice([0, 1, -0.5, 100])), "degree": int(rng.integers(5))} if kernel == "polynomial" else {}
+    parameters = (
+        {"coef0": float(rng.choice([0, 1, -0.5, 100])), "degree": int(rng.integers(5))}
+        if kernel == "polynomial"
+        else {}
+    )
     machine = random_machine(rng, svm_type, kernel, as_rows(x), nr_class=classes, gamma=float(gamma), **parameters)
     machine.coef *= 10.0 ** rng.uniform(-3, 10 if rng.random() < 0.5 else 1)
     if rng.random() < 0.2:
@@ -96,13 +108,21 @@ def hostile_machine(rng, kernel="rbf"):
 
 
 def hostile_rows(rng, x):
-    """One row of each kind: among the vectors, at one, beside one, along one, at the mean, far off, very far off, with unknown features."""
+    """One row of each kind: among the vectors, at one, beside one, along one, at the mean, far off, very far off,
+    with unknown features."""
     n, d = x.shape
     one, other, mean = x[rng.integers(n)], x[rng.integers(n)], x.mean(axis=0)
     spread = np.abs(x - mean).max() + 1e-300
-    rows = [mean + spread * rng.standard_normal(d), one, one + spread * 10 ** rng.uniform(-12, 0) * rng.standard_normal(d)]
+    rows = [
+        mean + spread * rng.standard_normal(d),
+        one,
+        one + spread * 10 ** rng.uniform(-12, 0) * rng.standard_normal(d),
+    ]
     rows += [mean + (one - mean) * 10 ** rng.uniform(-2, 2), mean, one + rng.uniform(0, 3) * (other - one)]
-    rows += [spread * 10 ** rng.uniform(0, 5) * rng.standard_normal(d), 10.0 ** rng.choice([5, 20, 150]) * rng.standard_normal(d)]
+    rows += [
+        spread * 10 ** rng.uniform(0, 5) * rng.standard_normal(d),
+        10.0 ** rng.choice([5, 20, 150]) * rng.standard_normal(d),
+    ]
     return [*as_rows(rows), {**as_rows([one])[0], UNKNOWN: float(spread * 10 ** rng.uniform(-9, 1))}]
 
 
@@ -111,9 +131,15 @@ def hostile_options(rng, kernel="rbf"):
     if kernel != "rbf":
         return {}
     options = {"degree": int(rng.integers(1, 5)), "single": bool(rng.random() < 0.5)}
-    options |= {"clusters": int(rng.integers(2, 6))} if rng.random() < 0.35 else {"center": str(rng.choice(["mean", "mean", "origin", "pair"]))}
+    options |= (
+        {"clusters": int(rng.integers(2, 6))}
+        if rng.random() < 0.35
+        else {"center": str(rng.choice(["mean", "mean", "origin", "pair"]))}
+    )
     if options["degree"] == 2 and rng.random() < 0.4:
-        options |= {"rank": int(rng.integers(1, 8))} if rng.random() < 0.5 else {"tolerance": float(10 ** rng.uniform(-8, 0))}
+        options |= (
+            {"rank": int(rng.integers(1, 8))} if rng.random() < 0.5 else {"tolerance": float(10 ** rng.uniform(-8, 0))}
+        )
     return options
 
 
@@ -134,7 +160,9 @@ def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
     assert finite > 0.5 * rows_seen  # or nothing was tested
 
 
-@pytest.mark.parametrize("options", [{}, {"single": True}, {"rank": 1}, {"rank": 3, "single": True}, {"tolerance": 0.1}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"single": True}, {"rank": 1}, {"rank": 3, "single": True}, {"tolerance": 0.1}], ids=str
+)
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
 def test_no_finite_expansion_has_a_value_beyond_its_radius(kernel, options):
     rng = np.random.default_rng(2)
@@ -175,7 +203,11 @@ def test_a_search_for_a_value_beyond_its_radius_finds_none(data):
         if twin is not None:
             x[i], coef[i] = x[i - 1] * (1 + twin), -coef[i - 1]
     machine = Machine("epsilon_svr", "rbf", as_rows(x + offset), coef, [data.draw(real)], gamma=gamma)
-    z = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4))) * 10 ** data.draw(st.floats(-2, 2)) * scale
+    z = (
+        np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4)))
+        * 10 ** data.draw(st.floats(-2, 2))
+        * scale
+    )
     options = {"degree": data.draw(st.integers(1, 4)), "single": data.draw(st.booleans())}
     options |= data.draw(st.sampled_from([{}, {"center": "origin"}, {"clusters": 2}, {"clusters": 3}]))
     if options["degree"] == 2:
@@ -205,7 +237,9 @@ def test_vectors_that_cancel_have_a_small_radius():
     rng = np.random.default_rng(5)
     x = 0.5 * rng.standard_normal((20, 5))
     coef = rng.standard_normal(20)
-    machine = Machine("one_class", "rbf", as_rows(np.vstack([x, x])), np.concatenate([coef, -coef])[:, None], [0.0], gamma=0.3)
+    machine = Machine(
+        "one_class", "rbf", as_rows(np.vstack([x, x])), np.concatenate([coef, -coef])[:, None], [0.0], gamma=0.3
+    )
     error, radius = error_and_radius(machine, as_rows(rng.standard_normal((50, 5))), single=False)
     assert not uncovered(error, radius).any()
     assert radius.max() < 1e-5 * np.abs(coef).sum()  # the square root of what rounding leaves of the norms
@@ -217,12 +251,33 @@ def test_rows_do_not_have_a_norm_that_overflows_proven(degree, clusters):
     rng = np.random.default_rng(6)
     vectors = random_rows(rng, 12, range(1, 4))
     machine = random_machine(rng, "one_class", "rbf", vectors, gamma=0.5)
-    rows = [{1: 1e154}, {1: 1e160}, {1: -1e200, 2: 1e200}, {1: 1e308, 3: 1e308}, {UNKNOWN: 1e200}, {1: 1.0, UNKNOWN: 1e300}, {1: 5e-324}, {2: 1e-200, 3: 1e200}]
+    rows = [
+        {1: 1e154},
+        {1: 1e160},
+        {1: -1e200, 2: 1e200},
+        {1: 1e308, 3: 1e308},
+        {UNKNOWN: 1e200},
+        {1: 1.0, UNKNOWN: 1e300},
+        {1: 5e-324},
+        {2: 1e-200, 3: 1e200},
+    ]
     error, radius = error_and_radius(machine, rows, degree=degree, clusters=clusters)
     assert not uncovered(error, radius).any()
 
 
-@pytest.mark.parametrize("gamma, size", [(0.0, 1e151), (1e-305, 1e151), (1e-80, 1e40), (1e-36, 1e18), (1e20, 1e-10), (1e50, 1e-25), (0.1, 1e40), (0.1, 1e155)])
+@pytest.mark.parametrize(
+    "gamma, size",
+    [
+        (0.0, 1e151),
+        (1e-305, 1e151),
+        (1e-80, 1e40),
+        (1e-36, 1e18),
+        (1e20, 1e-10),
+        (1e50, 1e-25),
+        (0.1, 1e40),
+        (0.1, 1e155),
+    ],
+)
 @pytest.mark.parametrize("options", [{"degree": 1}, {"degree": 4}, {"degree": 2, "clusters": 3}], ids=str)
 def test_extreme_gammas_and_vectors_are_refused_or_covered(gamma, size, options):
     rng = np.random.default_rng(7)
@@ -236,24 +291,31 @@ def test_extreme_gammas_and_vectors_are_refused_or_covered(gamma, size, options)
     assert not uncovered(error, radius).any(), (error, radius)
 
 
-@pytest.mark.parametrize("gamma, degree", [(1e-80, 4), (1e-82, 4), (1e-110, 3), (1e-163, 2), (1e-300, 2), (1e75, 4), (1e120, 3)])
+@pytest.mark.parametrize(
+    "gamma, degree", [(1e-80, 4), (1e-82, 4), (1e-110, 3), (1e-163, 2), (1e-300, 2), (1e75, 4), (1e120, 3)]
+)
 def test_powers_of_gamma_beyond_a_double_are_refused_or_covered(gamma, degree):
     unit = (2 * gamma) ** -0.5
     machine = Machine("epsilon_svr", "rbf", [{1: 0.1 * unit}], np.array([[1.0]]), [0.0], gamma=gamma)
     try:
-        error, radius = error_and_radius(machine, [{1: unit}, {1: -0.3 * unit}], degree=degree, center="origin", single=False)
+        error, radius = error_and_radius(
+            machine, [{1: unit}, {1: -0.3 * unit}], degree=degree, center="origin", single=False
+        )
     except ModelFormatError:
         return
     assert not uncovered(error, radius).any(), (error, radius)
 
 
-@pytest.mark.parametrize("kernel, vector, row, parameters, options", [
-    ("polynomial", 1e80, 1e90, {"gamma": 1e-170, "degree": 2}, {}),
-    ("polynomial", 1e80, 1e30, {"gamma": 1e-110, "coef0": 1.0, "degree": 3}, {}),
-    ("polynomial", 1.0, 1.0, {"gamma": 1e80, "coef0": 1e80, "degree": 4}, {}),
-    ("linear", 1e-100, 1e150, {}, {"single": True}),
-    ("linear", 1e-170, 1e100, {}, {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kernel, vector, row, parameters, options",
+    [
+        ("polynomial", 1e80, 1e90, {"gamma": 1e-170, "degree": 2}, {}),
+        ("polynomial", 1e80, 1e30, {"gamma": 1e-110, "coef0": 1.0, "degree": 3}, {}),
+        ("polynomial", 1.0, 1.0, {"gamma": 1e80, "coef0": 1e80, "degree": 4}, {}),
+        ("linear", 1e-100, 1e150, {}, {"single": True}),
+        ("linear", 1e-170, 1e100, {}, {}),
+    ],
+)
 def test_finite_expansions_whose_numbers_underflow_are_refused_or_covered(kernel, vector, row, parameters, options):
     rng = np.random.default_rng(20)
     for _ in range(20):
@@ -290,7 +352,9 @@ def test_clusters_of_vectors_whose_distances_overflow_do_not_crash(fastsvm, tmp_
     rng = np.random.default_rng(7)
     vectors = [{}, *random_rows(rng, 4, range(1, 4), scale=1e155), {1: 1.0}]
     (tmp_path / "a.model").write_bytes(random_machine(rng, "one_class", "rbf", vectors, gamma=0.1).text())
-    done = fastsvm("approx", "--certify", "--centers", 3, "a.model", code=None)  # in a process of its own: this was a segmentation fault
+    done = fastsvm(
+        "approx", "--certify", "--centers", 3, "a.model", code=None
+    )  # in a process of its own: this was a segmentation fault
     assert done.code in (0, 1), str(done)
 
 
@@ -344,7 +408,9 @@ def test_printed_radii_are_not_below_the_true_ones():
         chunk, written = parse(hostile_rows(rng, x)), []
         predict(model, [chunk], written.append, path="rows", values=True)
         value, radius = decide(model, chunk)
-        printed = np.array([line.split()[1:] for line in b"".join(written).splitlines()], float).reshape(chunk.rows, 2 * model.pairs)
+        printed = np.array([line.split()[1:] for line in b"".join(written).splitlines()], float).reshape(
+            chunk.rows, 2 * model.pairs
+        )
         np.testing.assert_array_equal(printed[:, : model.pairs], value)
         assert np.all(printed[:, model.pairs :] >= radius)
         assert np.all((printed[:, model.pairs :] <= 1.02 * radius) | np.isinf(radius))
@@ -354,7 +420,8 @@ def test_printed_radii_are_not_below_the_true_ones():
 
 
 def true_degree_norms(x, a, gamma, first, last):
-    """W_first^2 .. W_last^2, W_{>last}^2 from their definition, in extended precision, the last as a series of its own."""
+    """W_first^2 .. W_last^2, W_{>last}^2 from their definition, in extended precision, the last as a series of its
+    own."""
     x, a = x.astype(EXTENDED), a.astype(EXTENDED)
     damped = a * np.exp(-EXTENDED(gamma) * (x**2).sum(axis=1))
     products = 2 * EXTENDED(gamma) * (x @ x.T)
@@ -403,7 +470,8 @@ def test_degree_norms_are_the_sums_of_their_definition(largest, threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_degree_norms_of_many_vectors_that_cancel_are_bounded(threads):
-    # One large term first, many too small to be added to it, and the large one taken away at the end: the worst a running sum can meet.
+    # One large term first, many too small to be added to it, and the large one taken away at the end: the worst a
+    # running sum can meet.
     _native.set_threads(threads)
     try:
         for n in (500, 4000):
@@ -414,7 +482,10 @@ def test_degree_norms_of_many_vectors_that_cancel_are_bounded(threads):
                 computed = _native.degree_norms(x, a, gamma, 3, 7)
                 total, t = a.astype(EXTENDED).sum(), EXTENDED(2 * gamma)
                 for k in range(3, 8):
-                    true, moment = total**2 * np.exp(-t) * t**k / factorial(k), float(np.abs(a).sum() * np.exp(-gamma) * np.sqrt(2 * gamma) ** k)
+                    true, moment = (
+                        total**2 * np.exp(-t) * t**k / factorial(k),
+                        float(np.abs(a).sum() * np.exp(-gamma) * np.sqrt(2 * gamma) ** k),
+                    )
                     assert bounds.degree_norm(computed[k - 3], k, moment, n, 1, gamma) ** 2 >= true, (n, small, k)
     finally:
         _native.set_threads(0)
@@ -442,7 +513,10 @@ def winner(signs, classes):
 def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winner(classes):
     rng = np.random.default_rng(13)
     pairs, rows = classes * (classes - 1) // 2, 600
-    value, radius = rng.standard_normal((rows, pairs)), rng.exponential(rng.choice([0.05, 0.5], (rows, 1)), (rows, pairs))
+    value, radius = (
+        rng.standard_normal((rows, pairs)),
+        rng.exponential(rng.choice([0.05, 0.5], (rows, 1)), (rows, pairs)),
+    )
     value[:, 0][::7], radius[:, 0][::7] = -0.5, 0.5  # exactly -radius: f <= 0 is proven
     value[:, 0][1::7], radius[:, 0][1::7] = 0.5, 0.5  # exactly radius: f > 0 is not
     value[2::7, 0], radius[2::7, 0] = 0.0, 0.0  # f = 0 goes to the second class
@@ -462,7 +536,10 @@ def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winne
         for (i, j), p in zip(((i, j) for i in range(classes) for j in range(i + 1, classes)), possible):
             low[i], low[j] = low[i] + (p == [True]), low[j] + (p == [False])
             high[i], high[j] = high[i] + (True in p), high[j] + (False in p)
-        rule = any(all(low[w] > high[c] or (low[w] == high[c] and w < c) for c in range(classes) if c != w) for w in range(classes))
+        rule = any(
+            all(low[w] > high[c] or (low[w] == high[c] and w < c) for c in range(classes) if c != w)
+            for w in range(classes)
+        )
         assert (row not in open_rows) == rule
         agree += rule == (len(winners) == 1)
     assert agree == rows if classes == 2 else agree > 0.8 * rows
@@ -505,7 +582,11 @@ class Libsvm:
         self.machine, self.model = machine, svm_load_model(str(path))
 
     def lines(self, rows, probability):
-        head = [b"label normal outlier"] if self.machine.svm_type == "one_class" else [b"labels " + b" ".join(b"%d" % v for v in self.machine.label)]
+        head = (
+            [b"label normal outlier"]
+            if self.machine.svm_type == "one_class"
+            else [b"labels " + b" ".join(b"%d" % v for v in self.machine.label)]
+        )
         out = head if probability else []
         buffer = (ctypes.c_double * max(2, self.machine.nr_class))()
         for row in rows:
@@ -514,25 +595,37 @@ class Libsvm:
                 label = libsvm.libsvm.svm_predict_probability(self.model, nodes, buffer)
             else:
                 label = libsvm.libsvm.svm_predict(self.model, nodes)
-            out.append(b" ".join([b"%.17g" % label, *(b"%g" % p for p in buffer[: self.machine.nr_class] if probability)]))
+            out.append(
+                b" ".join([b"%.17g" % label, *(b"%g" % p for p in buffer[: self.machine.nr_class] if probability)])
+            )
         return out
 
 
 def exact_lines(machine, rows, probability=False, allowed=0.0, **options):
     exact, model = certified(machine, **options)
     written = []
-    tally = predict(model, [parse(rows)], written.append, path="rows", probability=probability, exact=Fallback(lambda: exact, allowed))
+    tally = predict(
+        model,
+        [parse(rows)],
+        written.append,
+        path="rows",
+        probability=probability,
+        exact=Fallback(lambda: exact, allowed),
+    )
     return b"".join(written).splitlines(), tally
 
 
 def balanced(rng, n, d, gamma):
-    """Two classes that mirror each other in the first feature: f = 0 wherever that is 0, up to LIBSVM's own rounding."""
+    """Two classes that mirror each other in the first feature: f = 0 wherever that is 0, up to LIBSVM's own
+    rounding."""
     x = rng.standard_normal((n, d))
     a = rng.uniform(0.1, 2, n)
     mirrored = x * np.where(np.arange(d) == 0, -1, 1)
     order = rng.permutation(n)
     coef = np.concatenate([a, -a[order]])[:, None]
-    machine = Machine("c_svc", "rbf", as_rows(np.vstack([x, mirrored[order]])), coef, [0.0], gamma=gamma, label=[3, -4], nr_sv=[n, n])
+    machine = Machine(
+        "c_svc", "rbf", as_rows(np.vstack([x, mirrored[order]])), coef, [0.0], gamma=gamma, label=[3, -4], nr_sv=[n, n]
+    )
     machine.probA, machine.probB = [-1.3], [0.0]
     rows = rng.standard_normal((40, d)) * np.where(np.arange(d) == 0, 0, 1)
     return machine, as_rows(rows)
@@ -546,9 +639,14 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
     for trial in range(60):
         n, d, gamma = int(rng.integers(2, 40)), int(rng.integers(1, 9)), 10 ** rng.uniform(-3, 0)
         vectors = random_rows(rng, n, range(1, d + 1))
-        machine = random_machine(rng, svm_type, "rbf", vectors, nr_class=classes, gamma=float(gamma), probability=probability)
+        machine = random_machine(
+            rng, svm_type, "rbf", vectors, nr_class=classes, gamma=float(gamma), probability=probability
+        )
         if trial % 3 == 0:
-            machine.coef[1::2], machine.vectors[1::2] = -machine.coef[:-1:2][: len(machine.coef[1::2])], machine.vectors[:-1:2][: len(machine.vectors[1::2])]
+            machine.coef[1::2], machine.vectors[1::2] = (
+                -machine.coef[:-1:2][: len(machine.coef[1::2])],
+                machine.vectors[:-1:2][: len(machine.vectors[1::2])],
+            )
         rows = [*random_rows(rng, 20, range(1, d + 3)), *vectors[:10], {}, {UNKNOWN: 1e5}]
         lines, tally = exact_lines(machine, rows, probability, **hostile_options(rng))
         assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability), trial
@@ -561,13 +659,17 @@ def test_where_symmetry_makes_f_zero_exact_lines_are_still_libsvms(tmp_path, pro
     rng = np.random.default_rng(16)
     labels, by_reference = [], 0
     for _ in range(25):
-        machine, rows = balanced(rng, int(rng.integers(2, 30)), int(rng.integers(2, 8)), float(10 ** rng.uniform(-2, 0)))
+        machine, rows = balanced(
+            rng, int(rng.integers(2, 30)), int(rng.integers(2, 8)), float(10 ** rng.uniform(-2, 0))
+        )
         lines, tally = exact_lines(machine, rows, probability, **hostile_options(rng))
         assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability)
         labels += [line.split()[0] for line in lines[probability:]]
         by_reference += tally.reference_rows
     assert by_reference == len(labels)
-    assert 0.1 < labels.count(b"3") / len(labels) < 0.9 or probability  # at f = 0 the odds are even to rounding: the first class
+    assert (
+        0.1 < labels.count(b"3") / len(labels) < 0.9 or probability
+    )  # at f = 0 the odds are even to rounding: the first class
 
 
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
@@ -613,7 +715,9 @@ def test_another_exact_model_is_refused(fastsvm, tmp_path):
 
 
 def test_the_exact_model_is_made_only_when_a_row_needs_it_and_its_file_is_the_right_one_all_the_same(fastsvm, tmp_path):
-    machine = Machine("c_svc", "rbf", [{1: 1.0}, {1: -1.0}], np.array([[1.0], [-1.0]]), [0.0], gamma=0.1, label=[3, -4], nr_sv=[1, 1])
+    machine = Machine(
+        "c_svc", "rbf", [{1: 1.0}, {1: -1.0}], np.array([[1.0], [-1.0]]), [0.0], gamma=0.1, label=[3, -4], nr_sv=[1, 1]
+    )
     (tmp_path / "a.model").write_bytes(machine.text())
     (tmp_path / "clear").write_bytes(data_text([{1: 1.0}, {1: -0.7}]))
     (tmp_path / "open").write_bytes(data_text([{1: 1.0}, {2: 1.0}]))
@@ -655,14 +759,21 @@ def benchmark_truth(exact, chunk):
         to[np.repeat(np.arange(part.rows), np.diff(part.indptr)), np.searchsorted(columns, part.indices)] = part.values
     coef = np.asarray(exact.vectors.leading)[:, 0].astype(EXTENDED)
     squares, gamma = (x**2).sum(axis=1), EXTENDED(exact.header.gamma)
-    return np.array([coef @ np.exp(-gamma * (squares - 2 * (x[:, row != 0] @ row[row != 0]) + row @ row)) for row in z]) - exact.header.rho[0]
+    return (
+        np.array([coef @ np.exp(-gamma * (squares - 2 * (x[:, row != 0] @ row[row != 0]) + row @ row)) for row in z])
+        - exact.header.rho[0]
+    )
 
 
 SHARES = [
-    ("a9a_g0.01_c1", "a9a.t", 2, 0.98), ("ijcnn1_g0.05_c1", "ijcnn1.t", 2, 0.984),
-    ("mnist1_g0.0001_c10", "mnist1.t", 2, 1.0), ("u20_g0.1_c1", "u20.t", 2, 0.58),
-    ("a9a_g0.01_c1", "a9a.t", 3, 0.999), ("ijcnn1_g0.05_c1", "ijcnn1.t", 3, 0.999), ("u20_g0.1_c1", "u20.t", 3, 0.94),
-]  # fmt: skip
+    ("a9a_g0.01_c1", "a9a.t", 2, 0.98),
+    ("ijcnn1_g0.05_c1", "ijcnn1.t", 2, 0.984),
+    ("mnist1_g0.0001_c10", "mnist1.t", 2, 1.0),
+    ("u20_g0.1_c1", "u20.t", 2, 0.58),
+    ("a9a_g0.01_c1", "a9a.t", 3, 0.999),
+    ("ijcnn1_g0.05_c1", "ijcnn1.t", 3, 0.999),
+    ("u20_g0.1_c1", "u20.t", 3, 0.94),
+]
 
 
 @pytest.mark.parametrize("name, data, degree, share", SHARES)
@@ -675,18 +786,25 @@ def test_the_radii_prove_the_signs_of_benchmark_rows(shared, benchmark_models, n
     assert proven >= share * total, proven / total
 
 
-@pytest.mark.parametrize("name, data, degree", [("a9a_g0.01_c1", "a9a.t", 2), ("ijcnn1_g0.05_c1", "ijcnn1.t", 3), ("u20_g0.1_c1", "u20.t", 2)])
+@pytest.mark.parametrize(
+    "name, data, degree",
+    [("a9a_g0.01_c1", "a9a.t", 2), ("ijcnn1_g0.05_c1", "ijcnn1.t", 3), ("u20_g0.1_c1", "u20.t", 2)],
+)
 def test_no_benchmark_row_is_beyond_its_radius(shared, benchmark_models, name, data, degree):
     exact, model = benchmark_models(shared, name, degree)
     chunk = next(read_chunks(str(shared / "data" / data)))
     chunk = chunk.select(list(range(300)))
     value, radius = decide(model, chunk)
-    error = np.maximum(np.abs(value[:, 0] - benchmark_truth(exact, chunk)), np.abs(value - reference(exact, chunk))[:, 0])
+    error = np.maximum(
+        np.abs(value[:, 0] - benchmark_truth(exact, chunk)), np.abs(value - reference(exact, chunk))[:, 0]
+    )
     assert not uncovered(error, radius[:, 0]).any()
 
 
 def test_radii_asked_of_a_model_without_certificates_are_an_error_and_no_crash():
-    machine = random_machine(np.random.default_rng(0), "c_svc", "rbf", random_rows(np.random.default_rng(1), 5, [1, 2]), gamma=0.5)
+    machine = random_machine(
+        np.random.default_rng(0), "c_svc", "rbf", random_rows(np.random.default_rng(1), 5, [1, 2]), gamma=0.5
+    )
     model = compile_maclaurin(parse_model(machine.text(), "m"), fingerprint="f")
     with pytest.raises(ValueError, match="radii asked of a model without certificates"):
         model.decision_values(_native.parse(b"1 1:1\n")[0], _native.Decisions(1, True))

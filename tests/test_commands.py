@@ -17,10 +17,13 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A folder with models trained on data/: rings (two classes, with probabilities), colors (four), waves (regression)."""
+    """A folder with models trained on data/: rings (two classes, with probabilities), colors (four), waves
+    (regression)."""
     folder = tmp_path_factory.mktemp("trained")
     for name, options in (("rings", "-g 0.2 -c 10 -b 1"), ("colors", "-g 0.02 -c 1"), ("waves", "-s 3 -g 0.05 -c 5")):
-        svm_save_model(str(folder / f"{name}.model"), svm_train(*svm_read_problem(str(DATA / f"{name}.train")), f"-q {options}"))
+        svm_save_model(
+            str(folder / f"{name}.model"), svm_train(*svm_read_problem(str(DATA / f"{name}.train")), f"-q {options}")
+        )
     return folder
 
 
@@ -33,20 +36,31 @@ def rings(trained, fastsvm):
 def test_train_compile_predict(fastsvm, trained, tmp_path):
     done = fastsvm("approx", trained / "rings.model")
     assert re.fullmatch(
-        r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n[\d.]+ KB -> [\d.]+ (bytes|KB): rings.model.approx\n"
-        r"labels that differ on support vectors, nearer to the border than most rows: (\d+) of 1000 \([\d.]+ %\)\n", done.out,
-    ), str(done)  # fmt: skip
+        r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n[\d.]+ KB -> [\d.]+ (bytes|KB):"
+        r" rings.model.approx\n"
+        r"labels that differ on support vectors, nearer to the border than most rows: (\d+) of 1000 \([\d.]+ %\)\n",
+        done.out,
+    ), str(done)
     differ = int(re.search(r"(\d+) of 1000", done.out)[1])
-    warning = f"Warning: {differ / 10:.3g} % of these labels are not the exact model's; try a higher --degree, more --centers, fastsvm reduce, or the exact model as it is (fastsvm bench --try measures them all).\n"
+    warning = (
+        f"Warning: {differ / 10:.3g} % of these labels are not the exact model's; try a higher --degree, more"
+        " --centers, fastsvm reduce, or the exact model as it is (fastsvm bench --try measures them all).\n"
+    )
     assert done.err == (warning if differ > 10 else ""), str(done)
     exact = fastsvm("predict", DATA / "rings.test", trained / "rings.model", "exact")
     fast = fastsvm("predict", DATA / "rings.test", "rings.model.approx", "fast")
-    assert re.fullmatch(r"Model supports probability estimates, but disabled in prediction.\nAccuracy = [\d.]+% \(\d+/6000\) \(classification\)\n", fast.out), str(fast)
+    assert re.fullmatch(
+        r"Model supports probability estimates, but disabled in prediction.\nAccuracy = [\d.]+% \(\d+/6000\)"
+        r" \(classification\)\n",
+        fast.out,
+    ), str(fast)
     labels = [(tmp_path / name).read_text().split() for name in ("exact", "fast")]
     differ = sum(a != b for a, b in zip(*labels, strict=True))
     assert 0 < differ <= 120  # the approximation really is one, and a good one
     assert exact.err == ""
-    reference, _, _ = libsvm_predict(*svm_read_problem(str(DATA / "rings.test")), _libsvm(trained / "rings.model"), "-q")
+    reference, _, _ = libsvm_predict(
+        *svm_read_problem(str(DATA / "rings.test")), _libsvm(trained / "rings.model"), "-q"
+    )
     assert labels[0] == [f"{label:g}" for label in reference]
 
 
@@ -80,7 +94,10 @@ def test_models_may_come_through_standard_input(fastsvm, trained, tmp_path):
     assert done.out.startswith("fastsvm_model maclaurin 2\n") and done.out.endswith("\nend\n")
     assert "support vectors ->" in done.err
     (tmp_path / "m").write_text(done.out)
-    assert fastsvm("predict", DATA / "rings.test", "-", input=done.out).out == fastsvm("predict", DATA / "rings.test", "m").out
+    assert (
+        fastsvm("predict", DATA / "rings.test", "-", input=done.out).out
+        == fastsvm("predict", DATA / "rings.test", "m").out
+    )
 
 
 def test_quiet_prints_nothing(fastsvm, rings):
@@ -94,7 +111,9 @@ def test_probabilities(fastsvm, trained, rings, tmp_path):
     model = _libsvm(trained / "rings.model")
     labels, _, probabilities = libsvm_predict(*svm_read_problem(str(DATA / "rings.test")), model, "-b 1 -q")
     assert lines[0] == "labels " + " ".join(map(str, model.get_labels()))
-    wrong = sum(line != f"{label:g} {p[0]:g} {p[1]:g}" for line, label, p in zip(lines[1:], labels, probabilities, strict=True))
+    wrong = sum(
+        line != f"{label:g} {p[0]:g} {p[1]:g}" for line, label, p in zip(lines[1:], labels, probabilities, strict=True)
+    )
     assert wrong <= 6  # a probability at the edge of its sixth digit
     fast = fastsvm("predict", "-b", 1, DATA / "rings.test", rings).out.splitlines()
     assert fast[0] == lines[0] and len(fast) == len(lines)
@@ -110,14 +129,30 @@ def test_values_follow_the_label_one_per_pair(fastsvm, trained, tmp_path):
 
 def test_regression(fastsvm, trained):
     done = fastsvm("predict", DATA / "waves.train", trained / "waves.model", "out")
-    assert re.fullmatch(r"Mean squared error = \S+ \(regression\)\nSquared correlation coefficient = \S+ \(regression\)\n", done.out), str(done)
+    assert re.fullmatch(
+        r"Mean squared error = \S+ \(regression\)\nSquared correlation coefficient = \S+ \(regression\)\n", done.out
+    ), str(done)
 
 
 def test_json_summary(fastsvm, trained, rings):
     summary = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)
-    assert summary["rows"] == 6000 and summary["correct"] == round(6000 * summary["accuracy"]) and 0 <= summary["rows_outside_bound"] <= 6000
-    assert json.loads(fastsvm("predict", "--json", DATA / "waves.train", trained / "waves.model").err)["mean_squared_error"] < 1
-    assert json.loads(fastsvm("predict", "--json", "-", rings, "out", input="").out) == {"rows": 0, "accuracy": None, "correct": 0, "rows_outside_bound": 0}
+    assert (
+        summary["rows"] == 6000
+        and summary["correct"] == round(6000 * summary["accuracy"])
+        and 0 <= summary["rows_outside_bound"] <= 6000
+    )
+    assert (
+        json.loads(fastsvm("predict", "--json", DATA / "waves.train", trained / "waves.model").err)[
+            "mean_squared_error"
+        ]
+        < 1
+    )
+    assert json.loads(fastsvm("predict", "--json", "-", rings, "out", input="").out) == {
+        "rows": 0,
+        "accuracy": None,
+        "correct": 0,
+        "rows_outside_bound": 0,
+    }
 
 
 def test_rows_outside_the_bound_are_counted_once(fastsvm, rings):
@@ -128,7 +163,9 @@ def test_rows_outside_the_bound_are_counted_once(fastsvm, rings):
 
 def test_dense_and_unlabelled_data_give_the_same_rows(fastsvm, trained, rings, tmp_path):
     rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()]
-    dense = [[row[0], *(dict(pair.split(":") for pair in row[1:]).get(str(i + 1), "0") for i in range(8))] for row in rows]
+    dense = [
+        [row[0], *(dict(pair.split(":") for pair in row[1:]).get(str(i + 1), "0") for i in range(8))] for row in rows
+    ]
     (tmp_path / "dense.csv").write_text("".join(",".join(row) + "\n" for row in dense))
     (tmp_path / "dense.tsv").write_text("".join("\t".join(row[1:]) + "\n" for row in dense))
     (tmp_path / "bare").write_text("".join(" ".join(row[1:]) + "\n" for row in rows))
@@ -140,7 +177,9 @@ def test_dense_and_unlabelled_data_give_the_same_rows(fastsvm, trained, rings, t
 
 
 def test_a_slow_pipe_gets_each_answer_at_once(rings):
-    process = subprocess.Popen([FASTSVM, "predict", "-q", "-", str(rings)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [FASTSVM, "predict", "-q", "-", str(rings)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     for _ in range(3):
         process.stdin.write(b"1 1:0.5\n")
         process.stdin.flush()
@@ -151,7 +190,13 @@ def test_a_slow_pipe_gets_each_answer_at_once(rings):
 
 def test_a_closed_pipe_is_not_a_crash(rings, tmp_path):
     (tmp_path / "big").write_bytes((DATA / "rings.test").read_bytes() * 20)
-    done = subprocess.run(f"set -o pipefail; {FASTSVM} predict -q big {rings} 2>err | head -1", shell=True, executable="/bin/bash", cwd=tmp_path, capture_output=True)
+    done = subprocess.run(
+        f"set -o pipefail; {FASTSVM} predict -q big {rings} 2>err | head -1",
+        shell=True,
+        executable="/bin/bash",
+        cwd=tmp_path,
+        capture_output=True,
+    )
     assert done.returncode == 0 and (tmp_path / "err").read_text() == ""
 
 
@@ -159,7 +204,9 @@ def test_a_closed_pipe_is_not_a_crash(rings, tmp_path):
 def test_an_interrupted_run_leaves_the_previous_output(rings, tmp_path, stop, code):
     (tmp_path / "out").write_text("before\n")
     streams = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen([FASTSVM, "predict", "-", str(rings), "out"], **streams, cwd=tmp_path, preexec_fn=default_signals)
+    process = subprocess.Popen(
+        [FASTSVM, "predict", "-", str(rings), "out"], **streams, cwd=tmp_path, preexec_fn=default_signals
+    )
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
     # Until the row is predicted.
@@ -212,7 +259,12 @@ def test_bad_files_are_one_line(fastsvm, rings, arguments, message):
 
 def test_a_full_disk_behind_standard_output(rings):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([FASTSVM, "predict", "-q", str(DATA / "rings.test"), str(rings)], stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [FASTSVM, "predict", "-q", str(DATA / "rings.test"), str(rings)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     assert done.returncode == 1 and done.stderr == "Error: standard output: No space left on device\n"
     with open("/dev/full", "wb") as full:
         done = subprocess.run([FASTSVM, "--version"], stdout=full, stderr=subprocess.PIPE, text=True)
@@ -242,13 +294,25 @@ def test_wrong_usage_is_exit_code_2(fastsvm, arguments, words):
 
 
 def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
-    assert "no probability estimates" in fastsvm("predict", "-b", 1, DATA / "colors.test", trained / "colors.model", code=1).err
+    assert (
+        "no probability estimates"
+        in fastsvm("predict", "-b", 1, DATA / "colors.test", trained / "colors.model", code=1).err
+    )
     fastsvm("approx", trained / "colors.model", "c")
     assert "a compiled model found" in fastsvm("approx", "c", code=1).err
     svm_save_model(str(tmp_path / "sigmoid"), svm_train(*svm_read_problem(str(DATA / "waves.train")), "-q -s 3 -t 3"))
-    assert fastsvm("approx", "sigmoid", code=1).err == "Error: sigmoid: a sigmoid kernel found; approx compiles rbf, linear and polynomial kernels of degree up to 4\n"
+    assert (
+        fastsvm("approx", "sigmoid", code=1).err
+        == "Error: sigmoid: a sigmoid kernel found; approx compiles rbf, linear and polynomial kernels of degree up"
+        " to 4\n"
+    )
     assert "--max-size" in fastsvm("approx", "--max-size", "0.001", trained / "colors.model", code=1).err
-    assert "--max-size" in fastsvm("approx", "--tolerance", "1e-9", "--max-size", "0.001", trained / "colors.model", "large", code=1).err
+    assert (
+        "--max-size"
+        in fastsvm(
+            "approx", "--tolerance", "1e-9", "--max-size", "0.001", trained / "colors.model", "large", code=1
+        ).err
+    )
     assert not (tmp_path / "large").exists()
     svm_save_model(str(tmp_path / "linear"), svm_train(*svm_read_problem(str(DATA / "waves.train")), "-q -s 3 -t 0"))
     assert "--center is for RBF" in fastsvm("approx", "--center", "mean", "linear", code=2).err
@@ -257,14 +321,19 @@ def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
 def test_bound_for_data_a_model_and_both(fastsvm, trained, rings):
     report = json.loads(fastsvm("bound", "--json", DATA / "rings.test", trained / "rings.model", rings).out)
     (data,), (exact, compiled), (on_exact, on_compiled) = report["data"], report["models"], report["pairs"]
-    norms = [sum(float(p.split(":")[1]) ** 2 for p in line.split()[1:]) for line in (DATA / "rings.test").read_text().splitlines()]
+    norms = [
+        sum(float(p.split(":")[1]) ** 2 for p in line.split()[1:])
+        for line in (DATA / "rings.test").read_text().splitlines()
+    ]
     assert data["rows"] == 6000 and data["largest_norm_origin"] == pytest.approx(max(norms) ** 0.5)
     assert data["gamma_max_origin"] == pytest.approx(1 / (4 * max(norms)))
     assert data["gamma_max_mean"] > data["gamma_max_origin"]
     assert exact["gamma"] == 0.2 and not exact["compiled"] and compiled["compiled"]
     outside = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)["rows_outside_bound"]
     assert on_compiled["rows_inside_own"] == on_exact["rows_inside_mean"] == 6000 - outside
-    assert on_exact["rows_inside_origin"] == sum(n < 1 / (16 * 0.2**2 * exact["largest_norm_origin"] ** 2) for n in norms)
+    assert on_exact["rows_inside_origin"] == sum(
+        n < 1 / (16 * 0.2**2 * exact["largest_norm_origin"] ** 2) for n in norms
+    )
     piped = json.loads(fastsvm("bound", "--json", "-", input=(DATA / "rings.test").read_bytes()).out)["data"][0]
     assert piped == {**data, "file": "-"}
     table = fastsvm("bound", DATA / "rings.test", trained / "rings.model").out
@@ -276,7 +345,12 @@ def test_help_names_every_command_and_every_command_has_help(fastsvm):
     for name in ("approx", "bound", "predict"):
         assert name in listing
         assert fastsvm(name, "-h").out.startswith(f"Usage: fastsvm {name}")
-    assert subprocess.run([FASTSVM.replace("fastsvm", "python"), "-m", "fastsvm_cli", "--version"], capture_output=True, text=True).stdout == fastsvm("--version").out
+    assert (
+        subprocess.run(
+            [FASTSVM.replace("fastsvm", "python"), "-m", "fastsvm_cli", "--version"], capture_output=True, text=True
+        ).stdout
+        == fastsvm("--version").out
+    )
 
 
 def test_help_fits_a_narrow_terminal(fastsvm):

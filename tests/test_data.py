@@ -1,4 +1,5 @@
-"""The reader: every rule for LIBSVM and dense data, numbers bit by bit, compressed files, pipes; rows never depend on how a file is cut up."""
+"""The reader: every rule for LIBSVM and dense data, numbers bit by bit, compressed files, pipes; rows never depend
+on how a file is cut up."""
 
 import bz2
 import gzip
@@ -42,9 +43,14 @@ def all_threads_again():
 
 def rows_in(chunk):
     """[(first number or None, [(index, value)])]"""
-    labels, starts, indices, values = (view.tolist() for view in (chunk.leading, chunk.indptr, chunk.indices, chunk.values))
+    labels, starts, indices, values = (
+        view.tolist() for view in (chunk.leading, chunk.indptr, chunk.indices, chunk.values)
+    )
     assert len(starts) == chunk.rows + 1 and starts[0] == 0 and starts[-1] == len(indices) == len(values)
-    return [(labels[r][0] if labels[r] else None, list(zip(indices[a:b], values[a:b]))) for r, (a, b) in enumerate(zip(starts, starts[1:]))]
+    return [
+        (labels[r][0] if labels[r] else None, list(zip(indices[a:b], values[a:b])))
+        for r, (a, b) in enumerate(zip(starts, starts[1:]))
+    ]
 
 
 def parse(text, **options):
@@ -124,7 +130,12 @@ def test_blanks_and_tabs_before_between_and_after_words_do_not_matter():
 
 
 def test_a_comment_runs_to_the_end_of_its_line():
-    assert good("1 1:2 # 3:4 # x:y nan\n-1 # all zero\n1 5:6 #\n1 1:1 #c\r\n") == [(1.0, [(1, 2.0)]), (-1.0, []), (1.0, [(5, 6.0)]), (1.0, [(1, 1.0)])]
+    assert good("1 1:2 # 3:4 # x:y nan\n-1 # all zero\n1 5:6 #\n1 1:1 #c\r\n") == [
+        (1.0, [(1, 2.0)]),
+        (-1.0, []),
+        (1.0, [(5, 6.0)]),
+        (1.0, [(1, 1.0)]),
+    ]
 
 
 @pytest.mark.parametrize("line, token", [("1 1:2#c", "'1:2#c'"), ("1#c", "'1#c'"), ("# c", "'#'"), ("#1 1:2", "'#1'")])
@@ -135,7 +146,12 @@ def test_a_comment_begins_after_a_label_and_a_blank(line, token):
 
 def test_a_label_alone_is_the_zero_vector():
     chunk, fault, _, _ = _native.parse(b"3\n-2 \n")
-    assert fault is None and rows_in(chunk) == [(3.0, []), (-2.0, [])] and chunk.squared_norms.tolist() == [0.0, 0.0] and chunk.max_index == 0
+    assert (
+        fault is None
+        and rows_in(chunk) == [(3.0, []), (-2.0, [])]
+        and chunk.squared_norms.tolist() == [0.0, 0.0]
+        and chunk.max_index == 0
+    )
 
 
 def test_index_0_is_allowed_and_counts_in_the_norm():
@@ -233,7 +249,9 @@ def test_a_faulty_line_is_named_in_one_line_after_the_rows_before_it(file, line)
 
 
 def test_faults_of_standard_input_name_it(fastsvm, tmp_path):
-    (tmp_path / "model").write_text("svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n")
+    (tmp_path / "model").write_text(
+        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
+    )
     done = fastsvm("predict", "-q", "-", "model", input="1 1:1\n\n", code=1)
     assert done.out == "1\n" and done.err == "Error: standard input:2: a blank line found, expected a label\n"
 
@@ -256,22 +274,28 @@ def test_denormal_values_are_read():
 
 
 def test_zeros_of_any_spelling_are_not_underflow():
-    (label, entries), = good("-0 1:0 2:0.000 3:0e-999 4:0e999 5:0x0p99999 6:.0 7:-0.0\n")
+    ((label, entries),) = good("-0 1:0 2:0.000 3:0e-999 4:0e999 5:0x0p99999 6:.0 7:-0.0\n")
     assert bits([label]) == bits([-0.0]) and bits(v for _, v in entries) == bits([0, 0, 0, 0, 0, 0, -0.0])
 
 
 def test_the_largest_index_and_leading_zeros_and_plus_signs_are_read():
     chunk, fault, _, _ = _native.parse(b"+1 +1:+2 0000000000000003:4 2147483647:5\n")
-    assert fault is None and rows_in(chunk) == [(1.0, [(1, 2.0), (3, 4.0), (2147483647, 5.0)])] and chunk.max_index == 2147483647
+    assert (
+        fault is None
+        and rows_in(chunk) == [(1.0, [(1, 2.0), (3, 4.0), (2147483647, 5.0)])]
+        and chunk.max_index == 2147483647
+    )
 
 
 def test_the_largest_double_is_read():
-    assert good("1 1:1.7976931348623157e308 2:-179769313486231570e291\n") == [(1.0, [(1, sys.float_info.max), (2, -sys.float_info.max)])]
+    assert good("1 1:1.7976931348623157e308 2:-179769313486231570e291\n") == [
+        (1.0, [(1, sys.float_info.max), (2, -sys.float_info.max)])
+    ]
 
 
 def test_hexadecimal_numbers_are_read_as_strtod_reads_them():
     texts = ["0x1p-3", "0X1P3", "-0x1.8p+1", "0x.8", "0xff", "+0x10", "0x1.", "0xAbC.dEfp-7"]
-    (label, entries), = good("0x10 " + " ".join(f"{i}:{t}" for i, t in enumerate(texts)) + "\n")
+    ((label, entries),) = good("0x10 " + " ".join(f"{i}:{t}" for i, t in enumerate(texts)) + "\n")
     assert label == 16.0 and [v for _, v in entries] == [float.fromhex(t) for t in texts]
 
 
@@ -282,27 +306,44 @@ def test_a_nul_byte_in_a_comment_is_a_fault():
 
 
 def test_unlabelled_rows_have_entries_only(file):
-    assert read(file("1:2 3:4\n5:6 # c\r\n"), labelled=False) == ([(None, [(1, 2.0), (3, 4.0)]), (None, [(5, 6.0)])], None)
+    assert read(file("1:2 3:4\n5:6 # c\r\n"), labelled=False) == (
+        [(None, [(1, 2.0), (3, 4.0)]), (None, [(5, 6.0)])],
+        None,
+    )
     path = file("1:2\n1 1:2\n")
     assert read(path, labelled=False) == ([(None, [(1, 2.0)])], f"{path}:2: '1' found, expected index:value")
 
 
 def test_an_empty_line_of_unlabelled_data_is_the_zero_vector(file):
-    assert read(file("\n1:2\n\r\n# c\n"), labelled=False) == ([(None, []), (None, [(1, 2.0)]), (None, []), (None, [])], None)
+    assert read(file("\n1:2\n\r\n# c\n"), labelled=False) == (
+        [(None, []), (None, [(1, 2.0)]), (None, []), (None, [])],
+        None,
+    )
 
 
 def test_several_numbers_may_lead_a_row_as_in_a_model():
     chunk, fault, _, _ = _native.parse(b"1 -0.5 2e1 3:4\n0 0 0\n1 2 3:4\n", leading_count=3)
     assert chunk.leading.tolist() == [[1.0, -0.5, 20.0], [0.0, 0.0, 0.0]] and chunk.leading_count == 3
     assert fault[0] == 3 and fault[1].startswith("'3:4' found, expected ")
-    assert _native.parse(b"1 2\n", leading_count=3, leading_name="a coefficient")[1] == (1, "the end of the line found, expected a coefficient")
-    assert _native.parse(b"\n", leading_count=3, leading_name="a coefficient")[1] == (1, "a blank line found, expected a coefficient")
+    assert _native.parse(b"1 2\n", leading_count=3, leading_name="a coefficient")[1] == (
+        1,
+        "the end of the line found, expected a coefficient",
+    )
+    assert _native.parse(b"\n", leading_count=3, leading_name="a coefficient")[1] == (
+        1,
+        "a blank line found, expected a coefficient",
+    )
 
 
 def test_parsing_starts_at_an_offset_and_stops_after_the_rows_wanted():
     text = b"header\n1 1:2\n3 4:5\nrest 9\n"
     chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=2, first_line=2)
-    assert fault is None and rows_in(chunk) == [(1.0, [(1, 2.0)]), (3.0, [(4, 5.0)])] and text[consumed:] == b"rest 9\n" and chunk.first_line == 2
+    assert (
+        fault is None
+        and rows_in(chunk) == [(1.0, [(1, 2.0)]), (3.0, [(4, 5.0)])]
+        and text[consumed:] == b"rest 9\n"
+        and chunk.first_line == 2
+    )
     chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=0, first_line=2)
     assert fault is None and chunk.rows == 0 and consumed == 7
     assert _native.parse(text, offset=7, first_line=2)[1] == (4, "'rest' found, expected a label")
@@ -353,7 +394,10 @@ def test_every_decimal_text_is_read_as_the_nearest_double(text):
 
 
 @settings(calm, max_examples=500)
-@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["r", ".17g", ".25g", ".3e", ".16e", ".17e", ".30e", ".6f", ".20f"]))
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["r", ".17g", ".25g", ".3e", ".16e", ".17e", ".30e", ".6f", ".20f"]),
+)
 def test_every_double_is_read_from_any_of_its_spellings(value, form):
     assert_read_as_float(repr(value) if form == "r" else format(value, form))
 
@@ -378,7 +422,13 @@ def test_many_random_numbers_are_read_bit_for_bit():
         for _ in range(1200):
             whole = "".join(rng.choices("0123456789", k=digits))
             point = rng.randrange(digits + 1)
-            text = rng.choice(["", "", "-", "+"]) + rng.choice(["", "0", "00"]) + whole[:point] + ("." if point else "0.") + whole[point:]
+            text = (
+                rng.choice(["", "", "-", "+"])
+                + rng.choice(["", "0", "00"])
+                + whole[:point]
+                + ("." if point else "0.")
+                + whole[point:]
+            )
             texts.append(text + rng.choice(["", "", f"e{rng.randint(-280, 270)}", f"E{rng.randint(-20, 20):+d}"]))
     numbers, consumed = _native.parse_numbers((" ".join(texts) + "\n").encode(), 0, len(texts))
     assert consumed == sum(map(len, texts)) + len(texts)
@@ -388,18 +438,45 @@ def test_many_random_numbers_are_read_bit_for_bit():
 
 @pytest.mark.parametrize(
     "text",
-    ["9007199254740992", "9007199254740993", "9007199254740995", "18446744073709551615", "18446744073709551616", "99999999999999999999", "0" * 30 + "7",
-     "0." + "0" * 25 + "7", "9007199254740993e-22", "9007199254740991e22", "1e22", "1e23", "8.5e-23", "2.2250738585072011e-308", "2.2250738585072014e-308",
-     "1.7976931348623158e308", "1.7976931348623159e308", "179769313486231580793728971405301e276", "0.1", "1" + "0" * 308, "1" + "0" * 309, "0" * 400 + "1",
-     "0." + "0" * 323 + "5", "0." + "0" * 400 + "1", "0." + "0" * 400 + "1e400", "1" + "0" * 400 + "e-400", "0" + "1" + "0" * 400],
+    [
+        "9007199254740992",
+        "9007199254740993",
+        "9007199254740995",
+        "18446744073709551615",
+        "18446744073709551616",
+        "99999999999999999999",
+        "0" * 30 + "7",
+        "0." + "0" * 25 + "7",
+        "9007199254740993e-22",
+        "9007199254740991e22",
+        "1e22",
+        "1e23",
+        "8.5e-23",
+        "2.2250738585072011e-308",
+        "2.2250738585072014e-308",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "179769313486231580793728971405301e276",
+        "0.1",
+        "1" + "0" * 308,
+        "1" + "0" * 309,
+        "0" * 400 + "1",
+        "0." + "0" * 323 + "5",
+        "0." + "0" * 400 + "1",
+        "0." + "0" * 400 + "1e400",
+        "1" + "0" * 400 + "e-400",
+        "0" + "1" + "0" * 400,
+    ],
     ids=lambda text: text[:30],
-)  # fmt: skip
+)
 def test_hard_numbers_are_read_bit_for_bit(text):
     assert_read_as_float(text)
     assert_read_as_float("-" + text)
 
 
-@pytest.mark.parametrize("text", ["1 2\n", "1 2 3 4\n", "1 x 3\n", "1 2 3x\n", "1 2 nan\n", "1 2 1e999\n", "1 2 3", "", "\n", "1 2\n\n"])
+@pytest.mark.parametrize(
+    "text", ["1 2\n", "1 2 3 4\n", "1 x 3\n", "1 2 3x\n", "1 2 nan\n", "1 2 1e999\n", "1 2 3", "", "\n", "1 2\n\n"]
+)
 def test_a_list_of_numbers_with_a_fault_is_refused(text):
     with pytest.raises(ValueError, match="found"):
         _native.parse_numbers(text.encode(), 0, 3)
@@ -424,7 +501,24 @@ def test_format_g_is_printf(value):
 
 
 def test_format_g_is_printf_where_it_changes_its_form():
-    values = (1e-4, 1e-5, 0.00009999995, 99999.95, 999999.5, 999999.4, 1e6, 1e16, 1e17, 123456789012345678.0, 0.1, 1 / 3, 0.0, 100.0, 1e-310, 2.5)
+    values = (
+        1e-4,
+        1e-5,
+        0.00009999995,
+        99999.95,
+        999999.5,
+        999999.4,
+        1e6,
+        1e16,
+        1e17,
+        123456789012345678.0,
+        0.1,
+        1 / 3,
+        0.0,
+        100.0,
+        1e-310,
+        2.5,
+    )
     for value in values:
         for sign in (1, -1):
             assert _native.format_g(sign * value) == "%.6g" % (sign * value)
@@ -443,7 +537,10 @@ def test_doubles_are_written_as_the_shortest_text_that_reads_back(values):
     assert text.endswith("\n") and "\n" not in text[:-1]
     words = text.split()
     assert [float(word) for word in words] == values
-    assert all(len(word) <= min(len(repr(value)), len(scientific(np.float64(value)))) for word, value in zip(words, values, strict=True))
+    assert all(
+        len(word) <= min(len(repr(value)), len(scientific(np.float64(value))))
+        for word, value in zip(words, values, strict=True)
+    )
     assert _native.parse_numbers(text.encode(), 0, len(values))[0].tolist() == values
 
 
@@ -497,10 +594,16 @@ def plain_rows(text):
     return rows, None
 
 
-NUMBERS = st.one_of(st.sampled_from(["0", "1", "-1", "+2.5", "1e-3", ".5", "3."]), st.floats(-1e6, 1e6).map(repr), st.integers(-999, 999).map(str))
+NUMBERS = st.one_of(
+    st.sampled_from(["0", "1", "-1", "+2.5", "1e-3", ".5", "3."]),
+    st.floats(-1e6, 1e6).map(repr),
+    st.integers(-999, 999).map(str),
+)
 COMMENTS = st.sampled_from(["", "", "", " #", " # 3:4", " #a:b:c # d:e ::::", "\t#:"])
 ENDS = st.sampled_from(["\n", "\n", "\r\n", " \n", "\t\r\n"])
-BROKEN = st.sampled_from(["", "1 2:1 1:1", "1 x", "1 1:2:3", ":1", "1 1:", "# 1:1", "1 5:5 5:5", "\t", "1 3000000000:1"])
+BROKEN = st.sampled_from(
+    ["", "1 2:1 1:1", "1 x", "1 1:2:3", ":1", "1 1:", "# 1:1", "1 5:5 5:5", "\t", "1 3000000000:1"]
+)
 
 
 @st.composite
@@ -541,7 +644,9 @@ def fingerprint(text, **options):
 @given(st.lists(lines_of_data(), min_size=1, max_size=12).map("".join), st.floats(0, 1), st.one_of(st.none(), BROKEN))
 def test_rows_and_faults_do_not_depend_on_the_number_of_threads(text, where, broken):
     text = text.encode()
-    copies = 1_400_000 // len(text) + 1  # several pieces of a quarter megabyte, so that five threads have something to do
+    copies = (
+        1_400_000 // len(text) + 1
+    )  # several pieces of a quarter megabyte, so that five threads have something to do
     before = int(where * copies)
     fault = b"" if broken is None else broken.encode() + b"\n"
     text = text * before + fault + text * (copies - before)
@@ -561,7 +666,9 @@ def random_text(rng, rows, indices=60, comments=True):
     lines = []
     for _ in range(rows):
         chosen = sorted(rng.sample(range(indices), rng.randint(0, 12)))
-        line = " ".join([str(rng.choice([1, -1, 3])), *(f"{i}:{rng.gauss(0, 1):.{rng.randint(1, 17)}g}" for i in chosen)])
+        line = " ".join(
+            [str(rng.choice([1, -1, 3])), *(f"{i}:{rng.gauss(0, 1):.{rng.randint(1, 17)}g}" for i in chosen)]
+        )
         lines.append(line + (rng.choice(["", "", " # 1:2 3:4 :::", "\r"]) if comments else "") + "\n")
     return "".join(lines)
 
@@ -588,7 +695,10 @@ def test_the_first_of_several_faults_is_reported_whoever_finds_it(file, long_tex
     expected = plain_rows(long_text)[0][:12_345]
     for size, threads in itertools.product((4096, UNLIMITED), THREADS):
         _native.set_threads(threads)
-        assert read(path, size=size) == (expected, f"{path}:12346: index 1 found after index 2, expected increasing indices")
+        assert read(path, size=size) == (
+            expected,
+            f"{path}:12346: index 1 found after index 2, expected increasing indices",
+        )
 
 
 def test_rows_are_those_of_sklearn(file):
@@ -599,7 +709,9 @@ def test_rows_are_those_of_sklearn(file):
         for chunk in read_chunks(str(file(text)), size=size):
             part = expected[at : at + chunk.rows]
             assert np.array_equal(np.asarray(chunk.leading)[:, 0], labels[at : at + chunk.rows])
-            assert np.array_equal(np.asarray(chunk.indptr), part.indptr) and np.array_equal(np.asarray(chunk.indices), part.indices)
+            assert np.array_equal(np.asarray(chunk.indptr), part.indptr) and np.array_equal(
+                np.asarray(chunk.indices), part.indices
+            )
             assert np.array_equal(np.asarray(chunk.values), part.data)
             at += chunk.rows
         assert at == 500
@@ -665,7 +777,10 @@ def test_a_reader_that_stops_early_lets_go_of_the_file(file, compress):
     assert wait_until(lambda: len(os.listdir("/proc/self/fd")) <= files and threading.active_count() <= threads)
 
 
-@pytest.mark.parametrize("name, words", [("no", "No such file or directory"), ("no/where", "No such file or directory"), ("", "Is a directory")])
+@pytest.mark.parametrize(
+    "name, words",
+    [("no", "No such file or directory"), ("no/where", "No such file or directory"), ("", "Is a directory")],
+)
 def test_files_that_cannot_be_read_are_named(tmp_path, name, words):
     path = str(tmp_path / name) if name else str(tmp_path)
     for read_it in (lambda: list(read_chunks(path)), lambda: read_bytes(path), lambda: read_start(path)):
@@ -684,7 +799,10 @@ def test_a_path_that_does_not_print_is_shown_in_one_line(tmp_path):
 # ---- memory
 
 
-RBF = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1 3:0.5\n-1 2:1 {}:0.25\n"
+RBF = (
+    "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1"
+    " 3:0.5\n-1 2:1 {}:0.25\n"
+)
 
 
 @pytest.mark.parametrize("model", ["exact", "compiled"])
@@ -694,7 +812,10 @@ def test_a_huge_index_takes_no_memory(fastsvm, tmp_path, model):
         (tmp_path / f"{name}.exact").write_text(RBF.format(index))
         fastsvm("approx", "-q", f"{name}.exact", f"{name}.compiled")
     combinations = (("small", "small"), ("huge", "small"), ("huge", "huge"))
-    peaks = [peak_memory(FASTSVM, "predict", "-q", data, f"{support}.{model}", cwd=tmp_path) for data, support in combinations]
+    peaks = [
+        peak_memory(FASTSVM, "predict", "-q", data, f"{support}.{model}", cwd=tmp_path)
+        for data, support in combinations
+    ]
     assert max(peaks) < peaks[0] + (32 << 20)
 
 
@@ -791,11 +912,16 @@ def test_a_damaged_compressed_file_is_an_error_of_one_line(file, kind):
 def test_something_else_after_a_compressed_stream_is_an_error(file, kind, rest):
     path = file(COMPRESS[kind](b"1 1:2\n") + rest)
     found, message = read(path)
-    assert found in ([], [(1.0, [(1, 2.0)])]) and message in (f"{path}: the {kind} data is damaged", f"{path}: the {kind} data ends too early")
+    assert found in ([], [(1.0, [(1, 2.0)])]) and message in (
+        f"{path}: the {kind} data is damaged",
+        f"{path}: the {kind} data ends too early",
+    )
 
 
 def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):
-    (tmp_path / "model").write_text("svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n")
+    (tmp_path / "model").write_text(
+        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
+    )
     assert fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")).out == "2\n3\n"
     cut = fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")[:-3], code=1)
     assert cut.err == f"Error: standard input: the {kind} data ends too early\n"
@@ -899,13 +1025,26 @@ def test_much_through_a_pipe_gives_the_same_rows(pipe, long_text):
 # ---- dense data
 
 
-DELIMITERS = [(",", ","), (",", " , "), (";", ";"), (";", "\t; "), (" ", " "), (" ", "   "), (" ", "\t"), ("\t", "\t"), ("|", "|")]
+DELIMITERS = [
+    (",", ","),
+    (",", " , "),
+    (";", ";"),
+    (";", "\t; "),
+    (" ", " "),
+    (" ", "   "),
+    (" ", "\t"),
+    ("\t", "\t"),
+    ("|", "|"),
+]
 
 
 @pytest.mark.parametrize("delimiter, between", DELIMITERS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
 def test_dense_values_are_features_1_2_3(file, delimiter, between, end):
-    text = "".join(between.join(row) + end for row in (["1", "0.5", "0", "-2e1"], ["-1", "0", "0", "0"], ["+3", "0", "0x1p-1", ".25"]))
+    text = "".join(
+        between.join(row) + end
+        for row in (["1", "0.5", "0", "-2e1"], ["-1", "0", "0", "0"], ["+3", "0", "0x1p-1", ".25"])
+    )
     expected = [(1.0, [(1, 0.5), (3, -20.0)]), (-1.0, []), (3.0, [(2, 0.5), (3, 0.25)])]
     assert read(file(text), dense=True, delimiter=delimiter) == (expected, None)
     assert read(file(text.rstrip()), dense=True, delimiter=delimiter) == (expected, None)
@@ -978,20 +1117,33 @@ def test_dense_rows_do_not_depend_on_chunk_size_or_threads(file):
         fields = [rng.choice(["0", "0", f"{rng.gauss(0, 1):.6g}", "-0.0", " 1 "]) for _ in range(20)]
         lines.append(",".join(fields) + rng.choice(["\n", "\r\n"]))
     path = file("".join(lines))
-    expected = [(float(f[0]), [(i, float(v)) for i, v in enumerate(f[1:], 1) if float(v)]) for f in (line.split(",") for line in lines)]
+    expected = [
+        (float(f[0]), [(i, float(v)) for i, v in enumerate(f[1:], 1) if float(v)])
+        for f in (line.split(",") for line in lines)
+    ]
     lines.insert(9_000, "1,2\n")
     broken = file("".join(lines))
     for size, threads in [(4096, 2), (UNLIMITED, 1), (1 << 20, 2), (1 << 20, 5)]:
         _native.set_threads(threads)
         assert read(path, dense=True, size=size) == (expected, None)
-        assert read(broken, dense=True, size=size) == (expected[:9_000], f"{broken}:9001: 1 values found, expected 19 as in the first row")
+        assert read(broken, dense=True, size=size) == (
+            expected[:9_000],
+            f"{broken}:9001: 1 values found, expected 19 as in the first row",
+        )
 
 
 @settings(calm, max_examples=200)
-@given(st.lists(st.text("0123456789.,;e-+ \t\rx#:\x00", max_size=12), max_size=8), st.sampled_from(",; \t"), st.booleans(), st.booleans())
+@given(
+    st.lists(st.text("0123456789.,;e-+ \t\rx#:\x00", max_size=12), max_size=8),
+    st.sampled_from(",; \t"),
+    st.booleans(),
+    st.booleans(),
+)
 def test_any_text_at_all_is_rows_or_one_fault_at_every_chunk_size(file, lines, delimiter, dense, labelled):
     path = file("\n".join(lines))
     found = [read(path, dense=dense, delimiter=delimiter, labelled=labelled, size=size) for size in SIZES]
     assert all(other == found[0] for other in found)
-    assert found[0][1] is None or (found[0][1].isprintable() and found[0][1].startswith(f"{path}:{len(found[0][0]) + 1}: "))
+    assert found[0][1] is None or (
+        found[0][1].isprintable() and found[0][1].startswith(f"{path}:{len(found[0][0]) + 1}: ")
+    )
     path.unlink()

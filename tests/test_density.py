@@ -214,14 +214,22 @@ def test_every_command_copes(fastsvm, tmp_path, train):
     "options, message",
     [
         (["--density"], "--density goes with --bandwidth"),
-        *[(["--density", "--bandwidth", 1, *more], f"it does not go with {more[0]}")
-          for more in (["--samples", 9], ["--target", 0.1],
-                        ["--sampling", "dense"], ["--local", 2], ["--tolerance", 1], ["--seed", 3])],
+        *[
+            (["--density", "--bandwidth", 1, *more], f"it does not go with {more[0]}")
+            for more in (
+                ["--samples", 9],
+                ["--target", 0.1],
+                ["--sampling", "dense"],
+                ["--local", 2],
+                ["--tolerance", 1],
+                ["--seed", 3],
+            )
+        ],
         (["--density", "--bandwidth", 1, "--raw"], "does not go with --data or --raw"),
         (["--density", "--bandwidth", "adaptive"], "go together"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_wrong_usage(fastsvm, train, options, message):
     assert message in fastsvm("border", *options, "train", code=2).err
 
@@ -279,8 +287,14 @@ def test_the_file_reads_back():
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        (b"weight 2.5", b"weight 4",
-         "weight 4 and classes of 2 and 2 rows found, expected a weight above 0 and below the rows of any two classes"),
+        (
+            b"weight 2.5",
+            b"weight 4",
+            (
+                "weight 4 and classes of 2 and 2 rows found, expected a weight above 0 and below the rows of any two"
+                " classes"
+            ),
+        ),
         (b"weight 2.5", b"weight 0", "weight 0 and classes"),
         (b"weight 2.5", b"weight nan", "weight 'nan' found, expected a finite number"),
         (b"weight 2.5", b"weight 1 2", "2 values of 'weight' found, expected 1"),
@@ -293,7 +307,7 @@ def test_the_file_reads_back():
         (b"\nrows\n", b"\nrows\n2 1:1\n", "text found after the rows that total_sv announces"),
         (b"svm_type c_svc", b"svm_type epsilon_svr", "found"),
     ],
-)  # fmt: skip
+)
 def test_files_that_are_wrong(old, new, message):
     text = estimate()
     assert old in text

@@ -11,7 +11,12 @@ SCRIPT = ROOT / "scripts" / "fuzz.py"
 
 
 def worker(*arguments):
-    done = subprocess.run([sys.executable, "-P", str(SCRIPT), "--worker", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-P", str(SCRIPT), "--worker", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return [line.split("\t") for line in done.stdout.splitlines() if line.startswith("end")]
 
@@ -42,5 +47,7 @@ def test_what_it_finds_is_said(tmp_path):
         "b.BorderModel.decision_values = fails\n"
     )
     words = [sys.executable, "-P", str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
-    done = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=PATIENCE)
+    done = subprocess.run(
+        words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=PATIENCE
+    )
     assert "\tfound\tKeyError: 'x' (" in done.stdout, done.stderr[-2000:]

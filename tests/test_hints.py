@@ -65,14 +65,18 @@ def errors(place, *words, code=1, input=None):
         ),
         (
             "predict m n.csv out",
-            f"n.csv:1: 'CSV' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...'); "
-            f"the test file comes before the model: fastsvm predict n.csv m out",
+            (
+                f"n.csv:1: 'CSV' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model"
+                f" ...'); the test file comes before the model: fastsvm predict n.csv m out"
+            ),
         ),
         ("predict m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
         (
             "predict --exact fast rows m",
-            "m: a LIBSVM model found, whose labels are exact already; "
-            "--exact names the exact model, MODEL_FILE the compiled one: fastsvm predict --exact m rows fast",
+            (
+                "m: a LIBSVM model found, whose labels are exact already; "
+                "--exact names the exact model, MODEL_FILE the compiled one: fastsvm predict --exact m rows fast"
+            ),
         ),
         ("predict rows rows", f"rows:1: {DATA_FOUND}"),
         ("bench m rows", f"m:1: {MODEL_FOUND}; the test file comes first: fastsvm bench rows m"),
@@ -101,24 +105,32 @@ def errors(place, *words, code=1, input=None):
         ("predict --unlabelled n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected index:value; {ADD_DENSE}"),
         (
             "predict head.csv m",
-            "head.csv:1: 'label,width,height' found, expected a label; "
-            "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ...",
+            (
+                "head.csv:1: 'label,width,height' found, expected a label; "
+                "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ..."
+            ),
         ),
         (
             "predict --dense head.csv m",
-            "head.csv:1: 'label' found, expected a label; "
-            "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ...",
+            (
+                "head.csv:1: 'label' found, expected a label; "
+                "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ..."
+            ),
         ),
         ("bound n.csv", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
         (
             "reduce --ratio 0.1 --data n.csv m",
-            "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; "
-            "these are delimited numbers, and fastsvm reduce reads rows of index:value",
+            (
+                "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; "
+                "these are delimited numbers, and fastsvm reduce reads rows of index:value"
+            ),
         ),
         (
             "bench n.csv m",
-            "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; "
-            "these are delimited numbers, and fastsvm bench reads rows of index:value",
+            (
+                "n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; "
+                "these are delimited numbers, and fastsvm bench reads rows of index:value"
+            ),
         ),
         # and the other way round
         (

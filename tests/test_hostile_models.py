@@ -1,4 +1,5 @@
-"""Models whose numbers are at the ends of what a double holds: a compiler writes what reads back, or says in one line why not; never a traceback, nor a warning of numpy's."""
+"""Models whose numbers are at the ends of what a double holds: a compiler writes what reads back, or says in one
+line why not; never a traceback, nor a warning of numpy's."""
 
 import os
 import tempfile
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def run(folder, *words):
-    """The command in this process, where a warning of numpy's is a fault. Returns what it refused the model for, or None."""
+    """The command in this process, where a warning of numpy's is a fault. Returns what it refused the model for, or
+    None."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         done = CliRunner().invoke(group, [str(word) for word in words], catch_exceptions=True)
@@ -61,7 +63,15 @@ def compile_here(folder, machine, *words, rows=()):
     try:
         Path("out").unlink(missing_ok=True)
         Path("m").write_bytes(machine.text())
-        Path("rows").write_bytes(data_text([*machine.vectors, *rows] or [{1: 1.0}], [machine.label[i % len(machine.label)] if machine.label else 0.5 for i in range(len(machine.vectors) + len(rows) or 1)]))
+        Path("rows").write_bytes(
+            data_text(
+                [*machine.vectors, *rows] or [{1: 1.0}],
+                [
+                    machine.label[i % len(machine.label)] if machine.label else 0.5
+                    for i in range(len(machine.vectors) + len(rows) or 1)
+                ],
+            )
+        )
         refused = run(folder, *words, "m", "out")
         if refused is None:
             read_back(folder, machine, [*machine.vectors, *rows, {}])
@@ -72,21 +82,44 @@ def compile_here(folder, machine, *words, rows=()):
 
 def two(vectors, coefficients, gamma=0.5, kernel="rbf", **parameters):
     n = len(vectors)
-    return Machine("c_svc", kernel, vectors, np.array(coefficients, float).reshape(n, 1), [0.25], gamma=gamma, label=[1, -1], nr_sv=[n // 2, n - n // 2], **parameters)
+    return Machine(
+        "c_svc",
+        kernel,
+        vectors,
+        np.array(coefficients, float).reshape(n, 1),
+        [0.25],
+        gamma=gamma,
+        label=[1, -1],
+        nr_sv=[n // 2, n - n // 2],
+        **parameters,
+    )
 
 
 FAR = two([{1: 1000.0}, {1: 1000.0000001}], [1, -1], gamma=5e-6)  # twins that no double tells apart by their kernel
-LARGE = two([{1: float(i), 2: float(i % 3)} for i in range(8)], [1e155, -2e155, 3e155, 1e155, -1e155, 5e154, -1e155, 1e155])
+LARGE = two(
+    [{1: float(i), 2: float(i % 3)} for i in range(8)], [1e155, -2e155, 3e155, 1e155, -1e155, 5e154, -1e155, 1e155]
+)
 TINY = two([{1: 1e-200 * i, 2: 1e-190} for i in range(8)], np.ones(8))
 OPPOSITE = two([{1: (-1.0) ** i * 9e153, 2: float(i)} for i in range(8)], np.ones(8))
 EQUAL = two([{1: 1.0}] * 2 + [{1: 2.0}] * 2, [1.7e308, 1.7e308, -1.0, 1.0])
 HEAVY = two([{1: 1.0}, {1: 2.0}, {1: 3.0}, {1: 4.0}], [1.7e308, 1.7e308, -1.0, 1.0])
 LONG = two([{1: 1e200}, {2: 1e200}, {1: 1.0}, {2: 1.0}], [1, -1, 1, -1])
-STEEP = two([{j: float(i == j) * 3e19 for j in range(1, 4)} for i in range(4)], [1, 2, -3, 1.0], 1.0, "polynomial", coef0=1.0, degree=2)
+STEEP = two(
+    [{j: float(i == j) * 3e19 for j in range(1, 4)} for i in range(4)],
+    [1, 2, -3, 1.0],
+    1.0,
+    "polynomial",
+    coef0=1.0,
+    degree=2,
+)
 
 
 @pytest.mark.parametrize("optimizer", ["none", "irprop", "fixed-point"])
-@pytest.mark.parametrize("machine", [FAR, LARGE, TINY, OPPOSITE, EQUAL, HEAVY, LONG], ids=["far", "large", "tiny", "opposite", "equal", "heavy", "long"])
+@pytest.mark.parametrize(
+    "machine",
+    [FAR, LARGE, TINY, OPPOSITE, EQUAL, HEAVY, LONG],
+    ids=["far", "large", "tiny", "opposite", "equal", "heavy", "long"],
+)
 def test_reduce_takes_the_ends_of_a_double(tmp_path, machine, optimizer):
     refused = compile_here(tmp_path, machine, "reduce", "--vectors", 1, "--optimizer", optimizer)
     assert refused is None or "overflow" in refused or "came to no rest" in refused
@@ -98,17 +131,27 @@ def test_twins_far_from_the_origin_are_reduced(fastsvm, tmp_path):
     """As a user does: this was a traceback."""
     (tmp_path / "m").write_bytes(FAR.text())
     done = fastsvm("reduce", "--vectors", 1, "m", "out")
-    assert done.out.startswith("2 support vectors -> 1 vectors\n") and done.err == "" and load_model(str(tmp_path / "out")).header.total_sv == 1
+    assert (
+        done.out.startswith("2 support vectors -> 1 vectors\n")
+        and done.err == ""
+        and load_model(str(tmp_path / "out")).header.total_sv == 1
+    )
 
 
-@pytest.mark.parametrize("words", [["--degree", 1], ["--center", "origin", "--precision", "double"], ["--centers", 2], ["--rank", 1], ["--certify"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--degree", 1], ["--center", "origin", "--precision", "double"], ["--centers", 2], ["--rank", 1], ["--certify"]],
+)
 def test_approx_refuses_what_it_could_not_read(tmp_path, words):
     assert "overflow" in compile_here(tmp_path, LONG, "approx", *words) or words == ["--certify"]
 
 
 @pytest.mark.parametrize("words", [["--rank", 2], ["--tolerance", 1e-9]])
 def test_a_compressed_matrix_that_overflows_single_precision_is_refused(tmp_path, words):
-    assert compile_here(tmp_path, STEEP, "approx", "--precision", "single", *words) == "m: a coefficient of the expansion overflows single precision: scale the data"
+    assert (
+        compile_here(tmp_path, STEEP, "approx", "--precision", "single", *words)
+        == "m: a coefficient of the expansion overflows single precision: scale the data"
+    )
 
 
 @pytest.mark.parametrize("machine", [TINY, OPPOSITE], ids=["tiny", "opposite"])
@@ -119,13 +162,17 @@ def test_vectors_whose_squared_distances_underflow_or_overflow_are_clustered(tmp
 
 
 def test_border_levels_are_finite(tmp_path):
-    """Of a border that no row is beyond, the level is the middle of the values: half the sum of two of 1.7e308, or none where even odds are nowhere."""
+    """Of a border that no row is beyond, the level is the middle of the values: half the sum of two of 1.7e308, or
+    none where even odds are nowhere."""
     large = two([{1: 0.0}, {1: 1.0}], [1.7e308, 1e300], gamma=1e-9)
     large.rho = [0.0]
     assert compile_here(tmp_path, large, "border") is None
     odds = two([{1: 0.0}, {1: 1.0}], [1.0, -1.0])
     odds.probA, odds.probB = [1e-200], [1e200]
-    assert compile_here(tmp_path, odds, "border") == "m: both classes are as likely at a decision value that overflows: sample where it is 0 (--raw)"
+    assert (
+        compile_here(tmp_path, odds, "border")
+        == "m: both classes are as likely at a decision value that overflows: sample where it is 0 (--raw)"
+    )
     assert compile_here(tmp_path, odds, "border", "--raw") is None
 
 
@@ -136,7 +183,10 @@ def test_without_loss_does_not_hide_a_vector_that_overflows(tmp_path):
 
 
 def test_values_that_are_too_far_apart_to_square_are_a_difference_too():
-    one, other = (parse_model(Machine("nu_svr", "rbf", [{1: 1.0}], np.array([[a]]), [0.0], gamma=0.5).text(), "m") for a in (1e200, -1e200))
+    one, other = (
+        parse_model(Machine("nu_svr", "rbf", [{1: 1.0}], np.array([[a]]), [0.0], gamma=0.5).text(), "m")
+        for a in (1e200, -1e200)
+    )
     seen = agreement(one, other, [parse([{1: 1.0}, {1: 2.0}])])
     assert seen.difference == float("inf") and not seen.share <= 0.01
 
@@ -144,37 +194,81 @@ def test_values_that_are_too_far_apart_to_square_are_a_difference_too():
 # ---- any numbers
 
 ORDINARY = st.sampled_from([0.0, 1.0, -1.0, 0.5, 3.0, 1000.0, 1000.0000001, 1e6, 1e-3])
-WILD = st.sampled_from([1e-300, 1e300, -1e300, 1e154, -1.5e160, 1e-160, 1e-154, 1e100, 1e38, 1e39, 1e-45, 2.3e-308, 1.7e308])
+WILD = st.sampled_from(
+    [1e-300, 1e300, -1e300, 1e154, -1.5e160, 1e-160, 1e-154, 1e100, 1e38, 1e39, 1e-45, 2.3e-308, 1.7e308]
+)
 SOME = st.floats(-4, 4)
 OPTIONS = {
-    "approx": st.lists(st.sampled_from(["--degree 1", "--degree 3", "--centers 3", "--certify", "--rank 2", "--tolerance 0.01", "--precision double"]), max_size=3, unique_by=lambda word: word[:5]),
+    "approx": st.lists(
+        st.sampled_from(
+            [
+                "--degree 1",
+                "--degree 3",
+                "--centers 3",
+                "--certify",
+                "--rank 2",
+                "--tolerance 0.01",
+                "--precision double",
+            ]
+        ),
+        max_size=3,
+        unique_by=lambda word: word[:5],
+    ),
     "reduce": st.tuples(
         st.sampled_from(["--vectors 1", "--vectors 3", "--ratio 0.5", "--target 0.3", "--lossless"]),
         st.sampled_from(["", "--init random", "--init alpha", "--init cluster"]),
         st.sampled_from(["", "--optimizer irprop", "--optimizer fixed-point"]),
         st.sampled_from(["", "--no-finish", "--data rows"]),
     ),
-    "order": st.sampled_from([["--points 3"], ["--sequence sgma"], ["--method triangle"], ["--method triangle", "--lists 4"], ["--method blocks"]]),
-    "border": st.tuples(st.sampled_from(["--samples 5", "--target 0.3"]), st.sampled_from(["", "--sampling random", "--sampling dense"]), st.sampled_from(["", "--local 3", "--data rows", "--raw"])),
+    "order": st.sampled_from(
+        [
+            ["--points 3"],
+            ["--sequence sgma"],
+            ["--method triangle"],
+            ["--method triangle", "--lists 4"],
+            ["--method blocks"],
+        ]
+    ),
+    "border": st.tuples(
+        st.sampled_from(["--samples 5", "--target 0.3"]),
+        st.sampled_from(["", "--sampling random", "--sampling dense"]),
+        st.sampled_from(["", "--local 3", "--data rows", "--raw"]),
+    ),
 }
 
 
 @st.composite
 def machines(draw):
     """Small RBF models: vectors that are near to others or far from all, coefficients that cancel, any gamma."""
-    number, size = st.one_of(ORDINARY, SOME, *[WILD] * draw(st.integers(0, 1))), draw(st.sampled_from([1.0, 1.0, 1e-300, 1e-8, 1e10, 1e150, 1e300]))
+    number, size = (
+        st.one_of(ORDINARY, SOME, *[WILD] * draw(st.integers(0, 1))),
+        draw(st.sampled_from([1.0, 1.0, 1e-300, 1e-8, 1e10, 1e150, 1e300])),
+    )
     offset = draw(st.sampled_from([0.0, 0.0, 1000.0, 1e8, 1e15]))
     vectors, coefficients = [], []
-    svm_type, classes = draw(st.sampled_from([("c_svc", 2), ("c_svc", 2), ("c_svc", 3), ("one_class", 2), ("nu_svr", 2)]))
+    svm_type, classes = draw(
+        st.sampled_from([("c_svc", 2), ("c_svc", 2), ("c_svc", 3), ("one_class", 2), ("nu_svr", 2)])
+    )
     for _ in range(draw(st.integers(0, 12))):
         if vectors and draw(st.booleans()):
-            vectors.append({j: v * (1 + draw(st.sampled_from([0, 1e-16, 1e-12, 1e-7]))) for j, v in draw(st.sampled_from(vectors)).items()})
+            vectors.append(
+                {
+                    j: v * (1 + draw(st.sampled_from([0, 1e-16, 1e-12, 1e-7])))
+                    for j, v in draw(st.sampled_from(vectors)).items()
+                }
+            )
             coefficients.append([-a for a in draw(st.sampled_from(coefficients))])
         else:
             vectors.append({j: offset + draw(number) for j in range(1, draw(st.integers(1, 4)))})
             coefficients.append([float(np.clip(size * draw(number), -1.7e308, 1.7e308)) for _ in range(classes - 1)])
     n = len(vectors)
-    machine = Machine(svm_type, "rbf", vectors, np.array(coefficients, float).reshape(n, classes - 1), [draw(number) for _ in range(classes * (classes - 1) // 2)])
+    machine = Machine(
+        svm_type,
+        "rbf",
+        vectors,
+        np.array(coefficients, float).reshape(n, classes - 1),
+        [draw(number) for _ in range(classes * (classes - 1) // 2)],
+    )
     machine.gamma = draw(st.sampled_from([0.0, 1e-300, 1e-30, 5e-6, 0.5, 10.0, 1e6, 1e300]))
     if svm_type == "c_svc":
         cuts = sorted(draw(st.integers(0, n)) for _ in range(classes - 1))
@@ -194,7 +288,14 @@ def test_any_model_is_compiled_or_refused(command, data):
     words = " ".join(data.draw(OPTIONS[command])).split()
     if "--lossless" in words:
         words = ["--lossless"]
-    elif command == "approx" and "--rank" in words and "--tolerance" in words or command == "reduce" and "--target" in words and "cluster" in words:
+    elif (
+        command == "approx"
+        and "--rank" in words
+        and "--tolerance" in words
+        or command == "reduce"
+        and "--target" in words
+        and "cluster" in words
+    ):
         words = words[:2] if command == "reduce" else []
     if any(word in words for word in ("--rank", "--tolerance")) and "--degree" in words:
         words = [word for at, word in enumerate(words) if "--degree" not in words[max(0, at - 1) : at + 1]]

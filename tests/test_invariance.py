@@ -1,4 +1,5 @@
-"""What a model compiles to does not depend on the units its features were measured in, nor, where the kernel does not, on where their zero is: features times s with gamma / s^2, features + t."""
+"""What a model compiles to does not depend on the units its features were measured in, nor, where the kernel does
+not, on where their zero is: features times s with gamma / s^2, features + t."""
 
 from dataclasses import replace
 
@@ -28,7 +29,9 @@ MOVES = pytest.mark.parametrize("scale, shift", CHANGES)
 
 def machine_of(seed=0, n=60, d=3, gamma=0.5, classes=2, svm_type="c_svc"):
     rng = np.random.default_rng(seed)
-    return random_machine(rng, svm_type, "rbf", as_rows(rng.standard_normal((n, d)).round(5)), nr_class=classes, gamma=gamma)
+    return random_machine(
+        rng, svm_type, "rbf", as_rows(rng.standard_normal((n, d)).round(5)), nr_class=classes, gamma=gamma
+    )
 
 
 def changed(machine, scale, shift):
@@ -48,9 +51,14 @@ def numbers(chunk, d):
 
 
 METHODS = {
-    "greedy": {}, "greedy, unfinished": {"finishing": False}, "irprop": {"init": "random", "optimizer": "irprop", "finishing": False}, "irprop, finished": {"init": "random", "optimizer": "irprop"},
-    "alpha": {"init": "alpha", "finishing": False}, "cluster": {"init": "cluster", "finishing": False}, "fixed-point": {"init": "alpha", "optimizer": "fixed-point", "finishing": False},
-}  # fmt: skip
+    "greedy": {},
+    "greedy, unfinished": {"finishing": False},
+    "irprop": {"init": "random", "optimizer": "irprop", "finishing": False},
+    "irprop, finished": {"init": "random", "optimizer": "irprop"},
+    "alpha": {"init": "alpha", "finishing": False},
+    "cluster": {"init": "cluster", "finishing": False},
+    "fixed-point": {"init": "alpha", "optimizer": "fixed-point", "finishing": False},
+}
 
 
 def reduced(machine, count=8, **options):
@@ -94,10 +102,15 @@ def test_reduce_takes_the_same_steps_in_units_that_change_no_digit(monkeypatch, 
 
 
 @pytest.mark.parametrize("scale", POWERS)
-@pytest.mark.parametrize("options", [{}, {"degree": 4}, {"certify": True}, {"single": False}, {"rank": 2, "single": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"degree": 4}, {"certify": True}, {"single": False}, {"rank": 2, "single": False}], ids=str
+)
 def test_approx_about_the_origin_is_the_same_in_units_that_change_no_digit(options, scale):
     machine, rows = machine_of(gamma=0.05), machine_of(1).vectors
-    cases = [(compile_maclaurin(exact(each), fingerprint="f", center="origin", **options), parse(rows_of(rows, s, 0.0))) for each, s in ((machine, 1.0), (changed(machine, scale, 0.0), scale))]
+    cases = [
+        (compile_maclaurin(exact(each), fingerprint="f", center="origin", **options), parse(rows_of(rows, s, 0.0)))
+        for each, s in ((machine, 1.0), (changed(machine, scale, 0.0), scale))
+    ]
     np.testing.assert_array_equal(*(values(*case) for case in cases))
     if options.get("certify"):
         np.testing.assert_allclose(*(decide(*case)[1] for case in cases), rtol=1e-9)
@@ -108,7 +121,10 @@ def test_approx_about_the_mean_gives_the_same_values(scale, shift):
     """The center is rounded in decimal, for a short file."""
     machine, rows = machine_of(gamma=0.02), machine_of(1).vectors
     for options in ({"degree": 4, "single": False}, {"degree": 4, "single": False, "clusters": 4}):
-        one, other = (values(compile_maclaurin(exact(each), fingerprint="f", **options), parse(rows_of(rows, s, t))) for each, s, t in ((machine, 1.0, 0.0), (changed(machine, scale, shift), scale, shift)))
+        one, other = (
+            values(compile_maclaurin(exact(each), fingerprint="f", **options), parse(rows_of(rows, s, t)))
+            for each, s, t in ((machine, 1.0, 0.0), (changed(machine, scale, shift), scale, shift))
+        )
         np.testing.assert_allclose(one, other, atol=2e-6 * np.abs(machine.coef).sum())
 
 
@@ -116,7 +132,9 @@ def test_approx_about_the_mean_gives_the_same_values(scale, shift):
 @MOVES
 def test_clusters_stay_together(d, scale, shift):
     machine = machine_of(3, n=200, d=d)
-    assert clusters_of(exact(changed(machine, scale, shift)).vectors, 7, "m") == clusters_of(exact(machine).vectors, 7, "m")
+    assert clusters_of(exact(changed(machine, scale, shift)).vectors, 7, "m") == clusters_of(
+        exact(machine).vectors, 7, "m"
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -124,9 +142,15 @@ def test_clusters_stay_together(d, scale, shift):
 def test_order_takes_the_same_order(scale, shift, classes):
     machine = machine_of(4, n=80, d=5, classes=classes)
     for compiler, options, order in (
-        (compile_geometry, {}, "points"), (compile_geometry, {"sequence": "sgma"}, "points"), (compile_triangle, {"lists": 6}, "pivots"), (compile_blocks, {}, "order"),
-    ):  # fmt: skip
-        one, other = (getattr(compiler(exact(each), fingerprint="f", **options), order) for each in (machine, changed(machine, scale, shift)))
+        (compile_geometry, {}, "points"),
+        (compile_geometry, {"sequence": "sgma"}, "points"),
+        (compile_triangle, {"lists": 6}, "pivots"),
+        (compile_blocks, {}, "order"),
+    ):
+        one, other = (
+            getattr(compiler(exact(each), fingerprint="f", **options), order)
+            for each in (machine, changed(machine, scale, shift))
+        )
         assert len(one) > 5 and other == one, (compiler.__name__, options)
 
 
@@ -136,7 +160,10 @@ def test_border_finds_the_same_border(scale, shift, classes):
     machine = machine_of(5, n=120, d=2, gamma=1.0, classes=classes)
     machine.rho = [0.0] * len(machine.rho)
     for sampling in ("refined", "dense", "random"):
-        one, other = (compile_border(exact(each), fingerprint="f", count=20, sampling=sampling, tolerance=1e-9).model for each in (machine, changed(machine, scale, shift)))
+        one, other = (
+            compile_border(exact(each), fingerprint="f", count=20, sampling=sampling, tolerance=1e-9).model
+            for each in (machine, changed(machine, scale, shift))
+        )
         for mine, theirs in zip(one.samples, other.samples):
             assert mine.count == theirs.count > 10
             a, b = (np.asarray(samples.rows).reshape(samples.count, 2, 2) for samples in (mine, theirs))

@@ -23,7 +23,9 @@ SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
 SINGLE = 2.0**-24  # half the distance between neighbours in single precision, relative
 RADIUS = 0.0305  # eq. (A.2): what degree 2 leaves of a term, for exponents below 1/2
 
-seeded = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+seeded = settings(
+    max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
+)
 
 
 @pytest.fixture
@@ -50,7 +52,8 @@ def points(model):
 
 
 def assert_expands(model, machine, rows, *, relative=1e-11):
-    """Every decision value is the oracle's expansion about the model's centres, but for rounding, and for single precision where stored.
+    """Every decision value is the oracle's expansion about the model's centres, but for rounding, and for single
+    precision where stored.
     Returns the sizes of the expansions, without rho: (pairs, rows)."""
     values, _ = decide(model, rows)
     assert values.shape == (len(rows), len(machine.rho))
@@ -84,9 +87,14 @@ def test_rbf_models_of_every_type_expand_as_in_equation_3_7(svm_type, center, si
     for seed in range(12):
         rng = np.random.default_rng([seed, oracles.SVM_TYPES.index(svm_type)])
         machine, rows = gaussian(
-            rng, svm_type, n=int(rng.integers(1, 60)), d=int(rng.integers(1, 20)), nr_class=int(rng.choice([2, 3, 5])),
-            density=rng.choice([0.2, 0.7, 1.0]), scale=10.0 ** rng.integers(-3, 4),
-        )  # fmt: skip
+            rng,
+            svm_type,
+            n=int(rng.integers(1, 60)),
+            d=int(rng.integers(1, 20)),
+            nr_class=int(rng.choice([2, 3, 5])),
+            density=rng.choice([0.2, 0.7, 1.0]),
+            scale=10.0 ** rng.integers(-3, 4),
+        )
         model = compiled(machine, center=center, single=single)
         assert (model.degree, model.single, model.features) == (2, single, machine.features)
         assert_expands(model, machine, rows + [{}])
@@ -129,9 +137,14 @@ def test_other_degrees_keep_more_or_fewer_terms(degree, center, single):
     for seed in range(10):
         rng = np.random.default_rng([seed, degree])
         machine, rows = gaussian(
-            rng, n=int(rng.integers(1, 40)), d=int(rng.integers(1, 8)), nr_class=int(rng.choice([2, 3])),
-            density=rng.choice([0.3, 1.0]), scale=10.0 ** rng.integers(-2, 3), offset=float(rng.choice([0, 1, 1e5])),
-        )  # fmt: skip
+            rng,
+            n=int(rng.integers(1, 40)),
+            d=int(rng.integers(1, 8)),
+            nr_class=int(rng.choice([2, 3])),
+            density=rng.choice([0.3, 1.0]),
+            scale=10.0 ** rng.integers(-2, 3),
+            offset=float(rng.choice([0, 1, 1e5])),
+        )
         model = compiled(machine, center=center, single=single, degree=degree)
         assert model.degree == degree
         assert_expands(model, machine, rows + [{}])
@@ -144,7 +157,10 @@ def test_each_degree_more_is_more_accurate_inside_the_bound():
     machine, _ = gaussian(rng, n=100, d=5, gamma=0.03)
     rows = random_rows(rng, 100, machine.features, scale=0.7)
     exact = oracles.decision_values(machine, rows)
-    errors = [np.abs(decide(compiled(machine, degree=degree, single=False), rows)[0] - exact).mean() for degree in (1, 2, 3, 4)]
+    errors = [
+        np.abs(decide(compiled(machine, degree=degree, single=False), rows)[0] - exact).mean()
+        for degree in (1, 2, 3, 4)
+    ]
     assert errors[0] > 4 * errors[1] > 16 * errors[2] > 64 * errors[3] > 0
 
 
@@ -155,7 +171,9 @@ def test_linear_and_low_polynomial_kernels_compile_exactly(svm_type, kernel, deg
     for seed in range(6):
         rng = np.random.default_rng([seed, degree])
         d, scale = int(rng.integers(1, 15 if degree < 3 else 7)), 10.0 ** rng.integers(-4, 5)
-        vectors = random_rows(rng, int(rng.integers(1, 50)), list(range(2, d + 2)), density=rng.choice([0.3, 1.0]), scale=scale)
+        vectors = random_rows(
+            rng, int(rng.integers(1, 50)), list(range(2, d + 2)), density=rng.choice([0.3, 1.0]), scale=scale
+        )
         gamma, coef0 = float(1 / (d * scale**2)), float(rng.normal())
         machine = random_machine(rng, svm_type, kernel, vectors, nr_class=3, gamma=gamma, coef0=coef0, degree=degree)
         model = compiled(machine, single=single)
@@ -167,13 +185,16 @@ def test_linear_and_low_polynomial_kernels_compile_exactly(svm_type, kernel, deg
         if single:
             assert_expands(model, machine, rows)
         else:
-            base = abs(machine.gamma) * scale**2 * 60 * d + abs(machine.coef0)  # where the base is near 0, powers cancel
+            base = abs(machine.gamma) * scale**2 * 60 * d + abs(
+                machine.coef0
+            )  # where the base is near 0, powers cancel
             allowed = 1e-10 * oracles.magnitudes(machine, rows) + 1e-15 * base**degree
             assert np.all(np.abs(values - oracles.decision_values(machine, rows)) <= allowed)
 
 
 @pytest.mark.parametrize(
-    "kernel, degree, what", [("sigmoid", 0, "sigmoid"), ("precomputed", 0, "precomputed"), ("polynomial", 5, "degree 5")]
+    "kernel, degree, what",
+    [("sigmoid", 0, "sigmoid"), ("precomputed", 0, "precomputed"), ("polynomial", 5, "degree 5")],
 )
 def test_other_kernels_are_refused(kernel, degree, what):
     rng = np.random.default_rng(4)
@@ -187,7 +208,9 @@ def test_other_kernels_are_refused(kernel, degree, what):
 def test_a_model_read_back_gives_the_same_values(center, single):
     for seed in range(8):
         rng = np.random.default_rng([seed, 5])
-        machine, rows = gaussian(rng, nr_class=3, scale=10.0 ** rng.integers(-5, 6), offset=float(rng.choice([0, 1])), probability=True)
+        machine, rows = gaussian(
+            rng, nr_class=3, scale=10.0 ** rng.integers(-5, 6), offset=float(rng.choice([0, 1])), probability=True
+        )
         model = compiled(machine, center=center, single=single)
         text = model.to_text()
         again = parse_model(text, "a.model.approx")
@@ -200,7 +223,9 @@ def test_a_model_read_back_gives_the_same_values(center, single):
 def test_a_polynomial_model_read_back_gives_the_same_values():
     rng = np.random.default_rng(6)
     for degree in (0, 1, 2, 3, 4):
-        machine = random_machine(rng, "c_svc", "polynomial", random_rows(rng, 20, [1, 2, 3]), nr_class=3, gamma=0.7, coef0=0.3, degree=degree)
+        machine = random_machine(
+            rng, "c_svc", "polynomial", random_rows(rng, 20, [1, 2, 3]), nr_class=3, gamma=0.7, coef0=0.3, degree=degree
+        )
         model, rows = compiled(machine), random_rows(rng, 20, [1, 2, 3, 4])
         np.testing.assert_array_equal(decide(parse_model(model.to_text(), "x"), rows)[0], decide(model, rows)[0])
 
@@ -254,7 +279,9 @@ def test_rows_outside_are_counted_as_in_equation_3_11(center):
     some = 0
     for seed in range(30):
         rng = np.random.default_rng([seed, 10])
-        machine, rows = gaussian(rng, nr_class=int(rng.choice([2, 3])), density=rng.choice([0.3, 1.0]), offset=float(rng.choice([0, 2, 1e5])))
+        machine, rows = gaussian(
+            rng, nr_class=int(rng.choice([2, 3])), density=rng.choice([0.3, 1.0]), offset=float(rng.choice([0, 2, 1e5]))
+        )
         machine.gamma = float(rng.uniform(0.2, 3) / (16 * len(machine.features)))
         model = compiled(machine, center=center)
         ratios = [
@@ -277,7 +304,14 @@ def test_nothing_is_outside_the_bound_of_vectors_at_the_center():
 
 
 @seeded
-@given(st.integers(0, 2**32), st.integers(1, 8), st.integers(1, 12), st.floats(0.5, 0.999999), st.booleans(), st.sampled_from([0.0, 3.0]))
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 8),
+    st.integers(1, 12),
+    st.floats(0.5, 0.999999),
+    st.booleans(),
+    st.sampled_from([0.0, 3.0]),
+)
 def test_inside_the_bound_no_term_errs_by_more_than_3_05_percent_of_itself(seed, d, n, ratio, opposed, offset):
     rng = np.random.default_rng(seed)
     indices = list(range(1, d + 1))
@@ -305,7 +339,8 @@ def test_inside_the_bound_no_term_errs_by_more_than_3_05_percent_of_itself(seed,
 
 
 def test_the_bound_is_reached():
-    """One vector against the row at the edge: (e^-1/2 - 1 + 1/2 - 1/8) / e^-1/2 = 3.045 %. A bound that is never near would hide a fault."""
+    """One vector against the row at the edge: (e^-1/2 - 1 + 1/2 - 1/8) / e^-1/2 = 3.045 %. A bound that is never
+    near would hide a fault."""
     machine = Machine("epsilon_svr", "rbf", [{1: 1.0}], np.array([[1.0]]), [0.0], gamma=0.25)
     (value,), outside = decide(compiled(machine, center="origin", single=False), [{1: -0.999999}])
     assert outside == 0
@@ -337,8 +372,14 @@ def test_a_wide_model_stays_in_its_precision(center, single):
     """Beyond half a megabyte a model in single precision stays so in memory, with loops of its own."""
     rng = np.random.default_rng(12)
     indices = list(range(1, 601))
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 15, indices, density=0.4), nr_class=2, gamma=0.3 / 600)
-    rows = [row for density in (0.01, 0.2, 0.39, 0.41, 1.0) for row in random_rows(rng, 11, [*indices, 700], density=density)]
+    machine = random_machine(
+        rng, "c_svc", "rbf", random_rows(rng, 15, indices, density=0.4), nr_class=2, gamma=0.3 / 600
+    )
+    rows = [
+        row
+        for density in (0.01, 0.2, 0.39, 0.41, 1.0)
+        for row in random_rows(rng, 11, [*indices, 700], density=density)
+    ]
     model = compiled(machine, center=center, single=single)
     assert_expands(model, machine, rows)
     assert_expands(parse_model(model.to_text(), "a.approx"), machine, rows)
@@ -359,7 +400,14 @@ def test_every_build_of_the_hot_loops_agrees(best_kernels, name, single):
         assert name != "baseline"
         pytest.skip(f"this processor has no {name}")
     rng = np.random.default_rng(14)
-    for d, density, offset in ((1, 1.0, 0.0), (7, 0.3, 0.0), (40, 1.0, 0.0), (40, 0.1, 0.0), (40, 1.0, 1e5), (520, 0.5, 0.0)):
+    for d, density, offset in (
+        (1, 1.0, 0.0),
+        (7, 0.3, 0.0),
+        (40, 1.0, 0.0),
+        (40, 0.1, 0.0),
+        (40, 1.0, 1e5),
+        (520, 0.5, 0.0),
+    ):
         machine, rows = gaussian(rng, n=20, d=d, density=density, nr_class=3, offset=offset, gamma=0.2 / d)
         model = compiled(machine, single=single)
         assert_expands(model, machine, rows)
@@ -367,7 +415,10 @@ def test_every_build_of_the_hot_loops_agrees(best_kernels, name, single):
             values, _ = decide(model, rows)
             for pair, point in enumerate(points(model)):
                 exact, size = oracles.expansion_values(machine, pair, rows, point, model.degree)
-                assert np.all(np.abs(values[:, pair] - exact) <= 1e-12 * (size + abs(machine.rho[pair])) + (1e-11 * size if offset else 0))
+                assert np.all(
+                    np.abs(values[:, pair] - exact)
+                    <= 1e-12 * (size + abs(machine.rho[pair])) + (1e-11 * size if offset else 0)
+                )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
@@ -376,7 +427,13 @@ def test_every_size_of_model_and_data(kernel):
     for n in SIZES:
         for d in SIZES:
             count = SIZES[(SIZES.index(n) + SIZES.index(d)) % len(SIZES)]
-            svm_type, nr_class = [("c_svc", 2), ("nu_svc", 3), ("one_class", 2), ("nu_svr", 2), ("c_svc", 1 if n == 0 else 4)][(n + d) % 5]
+            svm_type, nr_class = [
+                ("c_svc", 2),
+                ("nu_svc", 3),
+                ("one_class", 2),
+                ("nu_svr", 2),
+                ("c_svc", 1 if n == 0 else 4),
+            ][(n + d) % 5]
             indices = sorted(rng.choice(np.arange(0, 3 * d), d, replace=False).tolist())
             vectors = random_rows(rng, n, indices, density=rng.choice([0.1, 1.0]))
             parameters = {"gamma": 0.3 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(3))}
@@ -481,7 +538,9 @@ def test_lines_depend_neither_on_threads_nor_on_chunks_nor_on_neighbours(tmp_pat
             _native.set_threads(threads)
             for size in (1, 5000, 1 << 21):
                 written = []
-                tally = predict(model, read_chunks(str(tmp_path / "rows"), size=size), written.append, path="rows", values=True)
+                tally = predict(
+                    model, read_chunks(str(tmp_path / "rows"), size=size), written.append, path="rows", values=True
+                )
                 seen.add(b"".join(written))
                 tallies.add((tally.rows, tally.outside))
         assert len(seen) == len(tallies) == 1
@@ -517,7 +576,9 @@ def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
     """Every vector is its own centre but for the centre's rounding: nothing is left to expand."""
     rng = np.random.default_rng(25)
     machine, rows = gaussian(rng, svm_type, n=20, d=4, gamma=2.0, nr_class=3)
-    machine.vectors = [{i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))]  # no two of them equal
+    machine.vectors = [
+        {i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))
+    ]  # no two of them equal
     exact = oracles.decision_values(machine, rows)
     model = parse_model(compiled(machine, clusters=20, single=False).to_text(), "a.approx")
     assert len(model.centers) == 20
@@ -551,7 +612,7 @@ def test_full_rank_is_no_compression_and_less_loses_what_the_eigenvalues_say():
     np.testing.assert_allclose(values, whole, atol=1e-10)
     for rank in (1, 4, 9):
         model = compiled(machine, single=False, rank=rank)
-        (point, *_) = points(model)
+        point, *_ = points(model)
         for pair in range(3):
             *_, M = oracles.expansion(machine, pair, point, model.features, 2)
             lost = np.sort(np.abs(np.linalg.eigvalsh(M.astype(float))))[-rank - 1]
@@ -568,7 +629,7 @@ def test_tolerance_bounds_what_compression_changes(tolerance):
         rng = np.random.default_rng([seed, 28])
         machine, _ = gaussian(rng, n=50, d=12, nr_class=3, gamma=float(10 ** rng.uniform(-4, 0)))
         model, whole = compiled(machine, single=False, tolerance=tolerance), compiled(machine, single=False)
-        (point, *_) = points(model)
+        point, *_ = points(model)
         rows = machine.vectors + random_rows(rng, 50, machine.features)
         _, z = oracles.about(machine, rows, point)
         near = (z**2).sum(axis=1) <= model.centers[0].largest_norm
@@ -651,7 +712,9 @@ def test_radii_of_finite_kernels_cover_what_single_precision_loses(kernel, degre
         vectors = random_rows(rng, 20, [1, 2, 3, 4], offset=offset)
         machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=3, gamma=0.3, coef0=0.2, degree=degree)
         rows = random_rows(rng, 100, [1, 2, 3, 4, 7], offset=offset)
-        values, radii = decide_with_radius(parse_model(compiled(machine, certify=True, single=True).to_text(), "a.approx"), rows)
+        values, radii = decide_with_radius(
+            parse_model(compiled(machine, certify=True, single=True).to_text(), "a.approx"), rows
+        )
         error = np.abs(values - oracles.decision_values(machine, rows))
         assert np.all(error <= radii)
         assert np.median(radii) <= 1e-5 * np.median(oracles.magnitudes(machine, rows) + 1)
@@ -676,7 +739,9 @@ def test_radii_do_not_depend_on_the_unit_of_the_features(scale, degree):
 
 def test_radii_of_polynomial_kernels_of_unscaled_data_are_finite():
     rng = np.random.default_rng(35)
-    machine = random_machine(rng, "c_svc", "polynomial", random_rows(rng, 20, [1, 2, 3], scale=1e8), gamma=1.0, degree=2)
+    machine = random_machine(
+        rng, "c_svc", "polynomial", random_rows(rng, 20, [1, 2, 3], scale=1e8), gamma=1.0, degree=2
+    )
     values, radii = decide_with_radius(compiled(machine, certify=True), random_rows(rng, 20, [1, 2, 3], scale=1e8))
     assert np.all(radii <= 1e-9 * np.abs(values).max())
 
@@ -687,13 +752,18 @@ def test_clusters_of_zero_vectors_and_of_duplicates_compile(certify):
         machine = random_machine(np.random.default_rng(36), "c_svc", "rbf", vectors, gamma=0.5, nr_class=2)
         rows = [{}, {1: 1.5}, {2: 1.0}]
         for clusters in (2, 5, 100):
-            model = parse_model(compiled(machine, clusters=clusters, certify=certify, single=False).to_text(), "a.approx")
+            model = parse_model(
+                compiled(machine, clusters=clusters, certify=certify, single=False).to_text(), "a.approx"
+            )
             assert 1 <= len(model.centers) <= 6
-            np.testing.assert_allclose(decide(model, rows)[0], oracles.decision_values(machine, rows).astype(float), atol=1e-9)
+            np.testing.assert_allclose(
+                decide(model, rows)[0], oracles.decision_values(machine, rows).astype(float), atol=1e-9
+            )
 
 
 def test_radii_are_small_where_the_expansion_is_good():
-    """A radius that is never small would prove nothing: most signs are proven here, and few radii exceed the error a hundredfold."""
+    """A radius that is never small would prove nothing: most signs are proven here, and few radii exceed the error a
+    hundredfold."""
     rng = np.random.default_rng(29)
     machine, _ = gaussian(rng, n=200, d=6, gamma=0.01)
     rows = random_rows(rng, 300, machine.features)
@@ -716,7 +786,9 @@ def test_radii_cover_the_rounding_of_the_distance_from_a_centre():
     worst = 0
     for seed in range(20):
         rng = np.random.default_rng([seed, 37])
-        machine = random_machine(rng, "epsilon_svr", "rbf", random_rows(rng, 1, [1, 2, 3, 4, 5], offset=20.0), gamma=0.5)
+        machine = random_machine(
+            rng, "epsilon_svr", "rbf", random_rows(rng, 1, [1, 2, 3, 4, 5], offset=20.0), gamma=0.5
+        )
         rows = random_rows(rng, 100, [1, 2, 3, 4, 5], offset=20.0, scale=0.5)
         values, radii = decide_with_radius(compiled(machine, certify=True, degree=1, single=False), rows)
         error = np.abs(values - oracles.decision_values(machine, rows))
@@ -751,7 +823,9 @@ def lines_of(model, rows, **options):
     return b"".join(written), tally
 
 
-@pytest.mark.parametrize("options", [{}, {"degree": 1}, {"clusters": 3}, {"rank": 2}, {"center": "pair", "degree": 3}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"degree": 1}, {"clusters": 3}, {"rank": 2}, {"center": "pair", "degree": 3}], ids=str
+)
 @pytest.mark.parametrize("probability", [False, True], ids=["labels", "probabilities"])
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
 def test_with_the_exact_model_behind_it_every_line_is_the_exact_models(svm_type, probability, options):
@@ -771,7 +845,9 @@ def test_with_the_exact_model_behind_it_every_line_is_the_exact_models(svm_type,
             for a, b in zip(ours.splitlines(), expected.splitlines(), strict=True):
                 assert a.split()[0] == b.split()[0]
                 if a != b:  # the sixth digit may be rounded either way
-                    np.testing.assert_allclose([float(v) for v in a.split()], [float(v) for v in b.split()], rtol=1.1e-5)
+                    np.testing.assert_allclose(
+                        [float(v) for v in a.split()], [float(v) for v in b.split()], rtol=1.1e-5
+                    )
         else:
             assert ours == expected
     if svm_type in ("c_svc", "nu_svc", "one_class") and not probability:
@@ -795,7 +871,16 @@ def test_where_f_is_zero_the_exact_models_label_is_taken():
     half = [{i: float(rng.standard_normal()) for i in range(1, 7)} for _ in range(30)]
     a, order = rng.uniform(0.1, 3, 30), rng.permutation(30)
     image = [{**half[i], 1: -half[i][1]} for i in order]
-    machine = Machine("c_svc", "rbf", half + image, np.concatenate([a, -a[order]])[:, None], [0.0], gamma=0.05, label=[5, -2], nr_sv=[30, 30])
+    machine = Machine(
+        "c_svc",
+        "rbf",
+        half + image,
+        np.concatenate([a, -a[order]])[:, None],
+        [0.0],
+        gamma=0.05,
+        label=[5, -2],
+        nr_sv=[30, 30],
+    )
     rows = [{i: float(rng.standard_normal()) for i in range(2, 9)} for _ in range(200)]
     exact = parse_model(machine.text(), "a.model")
     ours, tally = lines_of(compiled(machine, certify=True), rows, exact=Fallback(lambda: exact))
@@ -830,7 +915,9 @@ def test_few_labels_differ_on_benchmark_data(shared, model, data, center, most):
     assert np.sum(labels_of(fast, path) != labels_of(exact, path)) <= most
 
 
-@pytest.mark.parametrize("model, data, share", [("ijcnn1_g0.05_c1", "ijcnn1.t", 0.98), ("mnist1_g0.0001_c10", "mnist1.t", 0.999)])
+@pytest.mark.parametrize(
+    "model, data, share", [("ijcnn1_g0.05_c1", "ijcnn1.t", 0.98), ("mnist1_g0.0001_c10", "mnist1.t", 0.999)]
+)
 def test_certificates_settle_benchmark_rows_and_the_exact_model_the_rest(shared, model, data, share):
     exact = load_model(str(shared / "models" / f"{model}.model"))
     fast = compile_maclaurin(exact, fingerprint="0" * 32, certify=True)

@@ -1,4 +1,5 @@
-"""Models of many classes: svm-predict's labels from few of the pairs, in bounded memory; -b 1 by LIBSVM's own sums, to the last digit."""
+"""Models of many classes: svm-predict's labels from few of the pairs, in bounded memory; -b 1 by LIBSVM's own sums,
+to the last digit."""
 
 import subprocess
 
@@ -20,15 +21,19 @@ BUILDS = ["baseline", "avx2", "avx512"]
 
 
 def small_classes(rng, classes, per_class, d=3, *, kernel="rbf", probability=False):
-    """Classes of a few vectors each, with coefficients and offsets drawn without regard to them: the votes are a tournament that nobody need win."""
+    """Classes of a few vectors each, with coefficients and offsets drawn without regard to them: the votes are a
+    tournament that nobody need win."""
     vectors = random_rows(rng, classes * per_class, list(range(1, d + 1)))
-    machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, probability=probability, gamma=0.5, coef0=0.3, degree=2)
+    machine = random_machine(
+        rng, "c_svc", kernel, vectors, nr_class=classes, probability=probability, gamma=0.5, coef0=0.3, degree=2
+    )
     machine.nr_sv = [per_class] * classes
     return machine
 
 
 def predicts_in(*words, cwd):
-    """The largest resident size of `fastsvm predict`, its output thrown away, in megabytes. Many threads: what each of them holds must not add up."""
+    """The largest resident size of `fastsvm predict`, its output thrown away, in megabytes. Many threads: what each
+    of them holds must not add up."""
     return peak_memory(FASTSVM, "predict", "-q", "--threads", 32, *words, "/dev/null", cwd=cwd) / 1e6
 
 
@@ -74,7 +79,9 @@ def test_chunks_are_parted_by_rows_times_pairs():
         parts = list(smaller_chunks([chunk], pairs))
         assert [part.rows for part in parts] == [min(most, 1100 - at) for at in range(0, 1100, most)]
         assert [part.first_line for part in parts] == [1 + at for at in range(0, 1100, most)]
-        np.testing.assert_array_equal(np.concatenate([np.asarray(part.values) for part in parts]), np.asarray(chunk.values))
+        np.testing.assert_array_equal(
+            np.concatenate([np.asarray(part.values) for part in parts]), np.asarray(chunk.values)
+        )
 
 
 # ---- labels
@@ -102,8 +109,18 @@ def test_labels_where_every_vote_is_a_matter_of_rounding_are_libsvms(tmp_path, k
         mirrored = np.vstack([np.vstack([part, part[:, ::-1]]) for part in x.reshape(classes, 6, 4)])
         a = rng.uniform(0.1, 3, (classes, 6, classes - 1))
         coef = np.concatenate([np.concatenate([part, -part]) for part in a])
-        machine = Machine("c_svc", kernel, [dict(enumerate(row, 1)) for row in mirrored.tolist()], coef, [0.0] * (classes * (classes - 1) // 2),
-                          gamma=0.3, coef0=0.2, degree=3, label=list(range(classes)), nr_sv=[12] * classes)  # fmt: skip
+        machine = Machine(
+            "c_svc",
+            kernel,
+            [dict(enumerate(row, 1)) for row in mirrored.tolist()],
+            coef,
+            [0.0] * (classes * (classes - 1) // 2),
+            gamma=0.3,
+            coef0=0.2,
+            degree=3,
+            label=list(range(classes)),
+            nr_sv=[12] * classes,
+        )
         left = rng.standard_normal((150, 2))
         rows = [dict(enumerate(row, 1)) for row in np.hstack([left, left[:, ::-1]]).tolist()]
         model, theirs = both(machine, tmp_path)
@@ -118,13 +135,18 @@ def test_labels_alone_are_those_of_all_values(best_kernels):
     for density in (0.02, 0.5, 1.0):
         vectors = random_rows(rng, 300, list(range(1, 121)), density=density)
         machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=9, gamma=0.02)
-        model, chunk = parse_model(machine.text(), "m"), parse(random_rows(rng, 200, list(range(1, 130)), density=density))
+        model, chunk = (
+            parse_model(machine.text(), "m"),
+            parse(random_rows(rng, 200, list(range(1, 130)), density=density)),
+        )
         for build in BUILDS:
             if not _native.select_kernels(build):
                 continue
             for threads in (1, 2):
                 _native.set_threads(threads)
-                assert written_lines(model, [chunk])[0] == b"".join(line.split(b" ")[0] + b"\n" for line in written_lines(model, [chunk], values=True)[0].splitlines())
+                assert written_lines(model, [chunk])[0] == b"".join(
+                    line.split(b" ")[0] + b"\n" for line in written_lines(model, [chunk], values=True)[0].splitlines()
+                )
 
 
 def test_labels_alone_are_for_those_who_can_do_with_them():
@@ -155,13 +177,34 @@ def test_sums_of_rows_side_by_side_are_libsvms_bit_for_bit(tmp_path, best_kernel
     if not _native.select_kernels(build):
         pytest.skip(f"this machine has no {build}")
     for seed, (kernel, svm_type, classes) in enumerate(
-        [("rbf", "c_svc", 3), ("rbf", "c_svc", 2), ("linear", "c_svc", 4), ("polynomial", "c_svc", 3), ("sigmoid", "nu_svc", 5), ("rbf", "epsilon_svr", 2), ("polynomial", "one_class", 2)]
+        [
+            ("rbf", "c_svc", 3),
+            ("rbf", "c_svc", 2),
+            ("linear", "c_svc", 4),
+            ("polynomial", "c_svc", 3),
+            ("sigmoid", "nu_svc", 5),
+            ("rbf", "epsilon_svr", 2),
+            ("polynomial", "one_class", 2),
+        ]
     ):
         rng = np.random.default_rng(seed)
         indices = sorted(rng.choice(np.arange(0, 90), 40, replace=False).tolist())
         offset = float(rng.choice([0, 0, 1e5]))
-        machine = random_machine(rng, svm_type, kernel, random_rows(rng, 50, indices, density=density, offset=offset), nr_class=classes, gamma=0.3, coef0=-0.4, degree=3)
-        rows = [*random_rows(rng, 68, [*indices, 95, 2147483647], density=density, offset=offset), {}, {2000000000: 1e-3}]
+        machine = random_machine(
+            rng,
+            svm_type,
+            kernel,
+            random_rows(rng, 50, indices, density=density, offset=offset),
+            nr_class=classes,
+            gamma=0.3,
+            coef0=-0.4,
+            degree=3,
+        )
+        rows = [
+            *random_rows(rng, 68, [*indices, 95, 2147483647], density=density, offset=offset),
+            {},
+            {2000000000: 1e-3},
+        ]
         model, theirs = both(machine, tmp_path)
         expected, chunk = theirs.values(rows), parse(rows)
         for count in (1, 2, 7, 8, 9, 31, 32, 33, 40, 70):
@@ -172,7 +215,8 @@ def test_sums_of_rows_side_by_side_are_libsvms_bit_for_bit(tmp_path, best_kernel
 
 
 def near_ties(theirs, rng, offset, d, count):
-    """Rows at which LIBSVM's most probable class changes, found by bisection, and their neighbours by one unit of the last digit."""
+    """Rows at which LIBSVM's most probable class changes, found by bisection, and their neighbours by one unit of
+    the last digit."""
     out = []
     while len(out) < count:
         a, b = (offset + rng.standard_normal(d) for _ in range(2))
@@ -195,8 +239,17 @@ def test_coupled_labels_next_to_ties_are_libsvms_and_probabilities_too(tmp_path,
     rng = np.random.default_rng(int(offset) + len(kernel))
     compared = 0
     for _ in range(4):
-        machine = random_machine(rng, "c_svc", kernel, random_rows(rng, 30, [1, 2, 3], offset=offset), nr_class=3, probability=True,
-                                 gamma={"polynomial": 1 / (1 + offset**2)}.get(kernel, 0.5), coef0=0.5, degree=2)  # fmt: skip
+        machine = random_machine(
+            rng,
+            "c_svc",
+            kernel,
+            random_rows(rng, 30, [1, 2, 3], offset=offset),
+            nr_class=3,
+            probability=True,
+            gamma={"polynomial": 1 / (1 + offset**2)}.get(kernel, 0.5),
+            coef0=0.5,
+            degree=2,
+        )
         _, theirs = both(machine, tmp_path)
         # Offsets and slopes that put the boundaries where the rows are.
         sample = theirs.values(random_rows(rng, 60, [1, 2, 3], offset=offset)) + np.array(machine.rho)
@@ -215,7 +268,9 @@ def test_coupled_labels_next_to_ties_are_libsvms_and_probabilities_too(tmp_path,
 
 def test_an_ordered_models_coupled_answers_are_libsvms(tmp_path, fastsvm):
     rng = np.random.default_rng(11)
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 90, [1, 2, 3]), nr_class=4, probability=True, gamma=0.5)
+    machine = random_machine(
+        rng, "c_svc", "rbf", random_rows(rng, 90, [1, 2, 3]), nr_class=4, probability=True, gamma=0.5
+    )
     machine.label = [4, 3, 2, 1]
     _, theirs = both(machine, tmp_path)
     rows = [*near_ties(theirs, rng, 0.0, 3, 60), {}]
@@ -230,7 +285,9 @@ def test_what_overflows_has_libsvms_probabilities(tmp_path, classes):
     """A NaN decision value becomes 1e-7 by LIBSVM's min and max, whose order of comparison decides."""
     rng = np.random.default_rng(classes)
     huge = random_rows(rng, 12, [1, 2], scale=1e120)
-    machine = random_machine(rng, "c_svc", "polynomial", huge, nr_class=classes, probability=True, gamma=1.0, coef0=1.0, degree=3)
+    machine = random_machine(
+        rng, "c_svc", "polynomial", huge, nr_class=classes, probability=True, gamma=1.0, coef0=1.0, degree=3
+    )
     machine.label = list(range(classes))
     rows = [*random_rows(rng, 20, [1, 2], scale=1e120), *random_rows(rng, 20, [1, 2], scale=1e-120), {}]
     model, theirs = both(machine, tmp_path)

@@ -1,8 +1,8 @@
 """Model files: what svm-train and approx write is read and written back; anything else is one clear line.
 
-tests/golden/ holds small models of every kind and the decision values that a formula in extended precision, sharing no code with the
-package, gave for the rows of tests/golden/data. These files are never edited: a new version of the format adds new ones, in a folder of its own. The models
-behind ordered ones of fastsvm's own kernels are *.precomputed.
+tests/golden/ holds small models of every kind and the decision values that a formula in extended precision, sharing no
+code with the package, gave for the rows of tests/golden/data. These files are never edited: a new version of the format
+adds new ones, in a folder of its own. The models behind ordered ones of fastsvm's own kernels are *.precomputed.
 """
 
 import gzip
@@ -42,10 +42,19 @@ VERSION_1, VERSION_2 = ".", "version2"
 
 def golden_names(end):
     """Of both versions."""
-    return sorted(str(path.relative_to(GOLDEN)) for folder in (VERSION_1, VERSION_2) for path in (GOLDEN / folder).glob(f"*.{end}"))
+    return sorted(
+        str(path.relative_to(GOLDEN))
+        for folder in (VERSION_1, VERSION_2)
+        for path in (GOLDEN / folder).glob(f"*.{end}")
+    )
 
 
-COMPILED, ORDERED, BORDERS, REDUCED = golden_names("approx"), golden_names("order"), golden_names("border"), golden_names("reduced")
+COMPILED, ORDERED, BORDERS, REDUCED = (
+    golden_names("approx"),
+    golden_names("order"),
+    golden_names("border"),
+    golden_names("reduced"),
+)
 DENSITIES = golden_names("density")
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
@@ -87,7 +96,13 @@ def golden_values(name, file="values"):
 
 
 def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_kind():
-    assert {load_model(str(GOLDEN / name)).header.svm_type for name in EXACT} == {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"}
+    assert {load_model(str(GOLDEN / name)).header.svm_type for name in EXACT} == {
+        "c_svc",
+        "nu_svc",
+        "one_class",
+        "epsilon_svr",
+        "nu_svr",
+    }
     assert {load_model(str(GOLDEN / name)).header.kernel_type for name in COMPILED} == {"rbf", "linear", "polynomial"}
     first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED + BORDERS + DENSITIES}
     kinds = [kind for kind in MODEL_TYPES if kind.startswith("fastsvm_model ")]  # a new kind brings its own
@@ -101,7 +116,9 @@ def test_golden_models_give_the_decision_values_computed_once(name):
     model = load_model(str(GOLDEN / name))
     assert isinstance(model, ExactModel if name in EXACT else MaclaurinModel)
     for size in (1, 1 << 20):
-        assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(golden_values(name), abs=1e-12, rel=1e-12)
+        assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(
+            golden_values(name), abs=1e-12, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", REDUCED)
@@ -112,14 +129,18 @@ def test_golden_reduced_sets_give_the_decision_values_computed_once(name):
     out, exact = _native.Decisions(model.pairs, True), golden_values(exact_name(name))
     for chunk in chunks:
         model.decision_values(chunk, out)
-        assert np.all(np.abs(golden_values(name, "values-reduced") - exact) <= np.asarray(out.radius)) and np.all(np.asarray(out.radius) < 1)
+        assert np.all(np.abs(golden_values(name, "values-reduced") - exact) <= np.asarray(out.radius)) and np.all(
+            np.asarray(out.radius) < 1
+        )
 
 
 @pytest.mark.parametrize("name", BORDERS)
 def test_golden_borders_give_the_decision_values_computed_once(name):
     model = load_model(str(GOLDEN / name))
     for size in (1, 1 << 20):
-        assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(golden_values(name, "values-border"), abs=1e-12, rel=1e-12)
+        assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(
+            golden_values(name, "values-border"), abs=1e-12, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", DENSITIES)
@@ -157,17 +178,28 @@ def test_golden_ordered_models_give_the_decision_values_computed_once(name):
         assert labels.tolist() == [1 if value > 0 else -1 for value in expected[:, 0]]
     else:
         classes = range(model.header.nr_class)
-        votes = [[pair[int(value <= 0)] for pair, value in zip(itertools.combinations(classes, 2), row)] for row in expected]
-        assert labels.tolist() == [model.header.label[max(classes, key=lambda c: (vote.count(c), -c))] for vote in votes]
+        votes = [
+            [pair[int(value <= 0)] for pair, value in zip(itertools.combinations(classes, 2), row)] for row in expected
+        ]
+        assert labels.tolist() == [
+            model.header.label[max(classes, key=lambda c: (vote.count(c), -c))] for vote in votes
+        ]
 
 
 def test_golden_ordered_models_are_of_every_kind_and_kernel():
     models = [load_model(str(GOLDEN / name)) for name in ORDERED]
     assert {(model.kind, model.exact.kernel.type) for model in models} >= {
-        ("geometry", "rbf"), ("geometry", "polynomial"), ("geometry", "normalized_polynomial"), ("triangle", "rbf"), ("triangle", "exponential"), ("blocks", "rbf"),
+        ("geometry", "rbf"),
+        ("geometry", "polynomial"),
+        ("geometry", "normalized_polynomial"),
+        ("triangle", "rbf"),
+        ("triangle", "exponential"),
+        ("blocks", "rbf"),
         ("blocks", "exponential"),
-    }  # fmt: skip
-    assert any("2 of them folded" in model.ordered_by for model in models) and any("sgma" in model.ordered_by for model in models)
+    }
+    assert any("2 of them folded" in model.ordered_by for model in models) and any(
+        "sgma" in model.ordered_by for model in models
+    )
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -212,7 +244,13 @@ def test_golden_radii_cover_the_distance_to_the_exact_model(name):
 
 def test_golden_headers_are_read_key_by_key():
     header = load_model(str(GOLDEN / "c_svc.approx")).header
-    assert (header.svm_type, header.kernel_type, header.gamma, header.nr_class, header.total_sv) == ("c_svc", "rbf", 0.15, 2, 23)
+    assert (header.svm_type, header.kernel_type, header.gamma, header.nr_class, header.total_sv) == (
+        "c_svc",
+        "rbf",
+        0.15,
+        2,
+        23,
+    )
     assert header.rho == [-0.2058785201651603] and header.label == [1, -1] and header.nr_sv == [12, 11]
     assert header.probA == [-0.9154496239128165] and header.probB == [-0.10354980289291016] and header.has_probability
     header = load_model(str(GOLDEN / "nu_svc.model")).header
@@ -241,22 +279,41 @@ def libsvm_values(model, row, pairs):
     return list(out)[:pairs]
 
 
-KERNELS = {"linear": "-t 0", "polynomial": "-t 1 -d 3 -g 0.5 -r 1", "rbf": "-t 2 -g 0.3", "sigmoid": "-t 3 -g 0.1 -r -0.5"}
-TYPES = {"c_svc": "-s 0 -c 2", "nu_svc": "-s 1 -n 0.3", "one_class": "-s 2 -n 0.3", "epsilon_svr": "-s 3 -p 0.1", "nu_svr": "-s 4 -n 0.4"}
+KERNELS = {
+    "linear": "-t 0",
+    "polynomial": "-t 1 -d 3 -g 0.5 -r 1",
+    "rbf": "-t 2 -g 0.3",
+    "sigmoid": "-t 3 -g 0.1 -r -0.5",
+}
+TYPES = {
+    "c_svc": "-s 0 -c 2",
+    "nu_svc": "-s 1 -n 0.3",
+    "one_class": "-s 2 -n 0.3",
+    "epsilon_svr": "-s 3 -p 0.1",
+    "nu_svr": "-s 4 -n 0.4",
+}
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """trained(svm_type, kernel, classes, probability) -> the path of a model that LIBSVM trained."""
     folder, rng = tmp_path_factory.mktemp("trained"), random.Random(11)
-    rows = [{j: round(rng.gauss(0, 1), 3) for j in sorted(rng.sample(range(1, 9), rng.randint(2, 6)))} for _ in range(60)]
+    rows = [
+        {j: round(rng.gauss(0, 1), 3) for j in sorted(rng.sample(range(1, 9), rng.randint(2, 6)))} for _ in range(60)
+    ]
     scores = [row.get(1, 0) - row.get(2, 0) + 0.5 * row.get(3, 0) ** 2 + rng.gauss(0, 0.3) for row in rows]
 
     def train(svm_type, kernel="rbf", classes=2, probability=False):
         path = folder / f"{svm_type}-{kernel}-{classes}-{probability}"
         if not path.exists():
-            y = scores if "svr" in svm_type else [sum(s > cut for cut in (-0.7, 0, 0.7)[: classes - 1]) * 10 - 5 for s in scores]
-            svm_save_model(str(path), svm_train(y, rows, f"-q {TYPES[svm_type]} {KERNELS[kernel]} -b {int(probability)}"))
+            y = (
+                scores
+                if "svr" in svm_type
+                else [sum(s > cut for cut in (-0.7, 0, 0.7)[: classes - 1]) * 10 - 5 for s in scores]
+            )
+            svm_save_model(
+                str(path), svm_train(y, rows, f"-q {TYPES[svm_type]} {KERNELS[kernel]} -b {int(probability)}")
+            )
         return path
 
     return train
@@ -270,7 +327,10 @@ def test_a_trained_model_is_read_and_gives_libsvms_values(trained, svm_type, ker
     path = str(trained(svm_type, kernel, classes))
     model, theirs = load_model(path), svm_load_model(path)
     assert isinstance(model, ExactModel) and (model.header.svm_type, model.header.kernel_type) == (svm_type, kernel)
-    assert model.header.total_sv == model.vectors.rows == theirs.get_nr_sv() and model.header.nr_class == theirs.get_nr_class()
+    assert (
+        model.header.total_sv == model.vectors.rows == theirs.get_nr_sv()
+        and model.header.nr_class == theirs.get_nr_class()
+    )
     assert model.header.label == (theirs.get_labels() if model.header.classification else None)
     assert model.vectors.leading_count == model.header.nr_class - 1 and model.pairs == classes * (classes - 1) // 2
     expected = [libsvm_values(theirs, row, model.pairs) for row in libsvm_rows(ROWS)]
@@ -289,30 +349,57 @@ def test_an_exact_model_is_written_with_the_same_numbers_for_libsvm_too(trained,
         assert getattr(again.vectors, view).tolist() == getattr(model.vectors, view).tolist()
     assert len(text) <= path.stat().st_size
     for ours, theirs in zip(text.split(), path.read_bytes().split(), strict=True):
-        assert ours == theirs or [float(part) for part in ours.split(b":")] == [float(part) for part in theirs.split(b":")]
+        assert ours == theirs or [float(part) for part in ours.split(b":")] == [
+            float(part) for part in theirs.split(b":")
+        ]
     (tmp_path / "written").write_bytes(text)
     old, new = svm_load_model(str(path)), svm_load_model(str(tmp_path / "written"))
-    assert old.get_sv_coef() == new.get_sv_coef() and old.get_SV() == new.get_SV() and old.get_nr_sv() == new.get_nr_sv()
+    assert (
+        old.get_sv_coef() == new.get_sv_coef() and old.get_SV() == new.get_SV() and old.get_nr_sv() == new.get_nr_sv()
+    )
 
 
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 4), ("nu_svc", 2), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)])
+@pytest.mark.parametrize(
+    "svm_type, classes",
+    [("c_svc", 2), ("c_svc", 4), ("nu_svc", 2), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)],
+)
 def test_probability_parameters_are_read(trained, svm_type, classes):
     path = trained(svm_type, "rbf", classes, True)
     header, theirs = load_model(str(path)).header, svm_load_model(str(path))
     assert header.has_probability and theirs.is_probability_model()
-    words = dict((line.split()[0], [float(w) for w in line.split()[1:]]) for line in path.read_text().splitlines() if line.startswith("prob"))
-    assert words == {key: getattr(header, key) for key in ("probA", "probB", "prob_density_marks") if getattr(header, key) is not None} and words
+    words = dict(
+        (line.split()[0], [float(w) for w in line.split()[1:]])
+        for line in path.read_text().splitlines()
+        if line.startswith("prob")
+    )
+    assert (
+        words
+        == {
+            key: getattr(header, key)
+            for key in ("probA", "probB", "prob_density_marks")
+            if getattr(header, key) is not None
+        }
+        and words
+    )
     assert not load_model(str(trained(svm_type, "rbf", classes))).header.has_probability
 
 
 def test_a_model_of_a_single_class_without_support_vectors_is_read(tmp_path):
     svm_save_model(str(tmp_path / "m"), svm_train([3, 3], [{1: 1}, {1: 2}], "-q"))
     model = load_model(str(tmp_path / "m"))
-    assert (model.header.nr_class, model.header.total_sv, model.header.label, model.header.rho, model.pairs) == (1, 0, [3], [], 0)
+    assert (model.header.nr_class, model.header.total_sv, model.header.label, model.header.rho, model.pairs) == (
+        1,
+        0,
+        [3],
+        [],
+        0,
+    )
     assert parse_model(model.to_text(), "again").to_text() == model.to_text()
     assert values_of(model, [ROWS]).shape == (4, 0)
     compiled = compile_maclaurin(model, fingerprint="f")
-    assert parse_model(compiled.to_text(), "again").to_text() == compiled.to_text() and values_of(compiled, [ROWS]).shape == (4, 0)
+    assert parse_model(compiled.to_text(), "again").to_text() == compiled.to_text() and values_of(
+        compiled, [ROWS]
+    ).shape == (4, 0)
 
 
 def test_a_model_without_support_vectors_answers_minus_rho():
@@ -336,7 +423,11 @@ def hand(*changes):
 def test_the_hand_made_model_is_read():
     model = parse_model(hand(), "m")
     assert model.vectors.leading.tolist() == [[0.5, 1], [0.25, 0], [-0.75, 1], [-1, -0.5]]
-    assert model.vectors.indices.tolist() == [1, 3, 2, 1, 4, 0] and model.header.rho == [0.25, -0.5, 0.125] and model.path == "m"
+    assert (
+        model.vectors.indices.tolist() == [1, 3, 2, 1, 4, 0]
+        and model.header.rho == [0.25, -0.5, 0.125]
+        and model.path == "m"
+    )
     assert model.to_text() == hand()
 
 
@@ -367,15 +458,27 @@ def test_blank_lines_after_the_last_support_vector_do_not_matter():
 
 
 BROKEN = {
-    "an unknown key": ([("gamma 0.5", "gamma 0.5\nflavour sweet")], "m:4: unknown key 'flavour'; is this another program's model?"),
+    "an unknown key": (
+        [("gamma 0.5", "gamma 0.5\nflavour sweet")],
+        "m:4: unknown key 'flavour'; is this another program's model?",
+    ),
     "a blank line": ([("gamma 0.5", "gamma 0.5\n")], "m:4: a blank line found, expected a key and its values"),
     "a key twice": ([("gamma 0.5", "gamma 0.5\ngamma 0.5")], "m:4: key 'gamma' found twice"),
-    "another svm_type": ([("c_svc", "d_svc")], "m:1: svm_type 'd_svc' found, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr"),
-    "another kernel": ([("rbf", "chi2")], "m:2: kernel_type 'chi2' found, expected one of linear, polynomial, rbf, sigmoid, precomputed"),
+    "another svm_type": (
+        [("c_svc", "d_svc")],
+        "m:1: svm_type 'd_svc' found, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr",
+    ),
+    "another kernel": (
+        [("rbf", "chi2")],
+        "m:2: kernel_type 'chi2' found, expected one of linear, polynomial, rbf, sigmoid, precomputed",
+    ),
     "no kernel": ([("kernel_type rbf\n", "")], "m:8: the header ends without 'kernel_type'"),
     "no gamma": ([("gamma 0.5\n", "")], "m:8: the header ends without 'gamma', which the rbf kernel needs"),
     "no coef0": ([("rbf", "sigmoid")], "m:9: the header ends without 'coef0', which the sigmoid kernel needs"),
-    "no degree": ([("rbf", "polynomial\ncoef0 1")], "m:10: the header ends without 'degree', which the polynomial kernel needs"),
+    "no degree": (
+        [("rbf", "polynomial\ncoef0 1")],
+        "m:10: the header ends without 'degree', which the polynomial kernel needs",
+    ),
     "no nr_class": ([("nr_class 3\n", "")], "m:8: the header ends without 'nr_class'"),
     "no total_sv": ([("total_sv 4\n", "")], "m:8: the header ends without 'total_sv'"),
     "no rho": ([("rho 0.25 -0.5 0.125\n", "")], "m:8: the header ends without 'rho'"),
@@ -386,8 +489,14 @@ BROKEN = {
     "too few nr_sv": ([("nr_sv 2 1 1", "nr_sv 3 1")], "m:8: 2 values of 'nr_sv' found, expected 3"),
     "nr_sv that add up to more": ([("nr_sv 2 1 1", "nr_sv 2 2 1")], "m:8: nr_sv adds up to 5, expected total_sv 4"),
     "negative nr_sv": ([("nr_sv 2 1 1", "nr_sv 5 -2 1")], "m:8: nr_sv adds up to 4, expected total_sv 4"),
-    "probA of another count": ([("nr_sv", "probA 1 2\nprobB 1 2 3\nnr_sv")], "m:8: 2 values of 'probA' found, expected 3"),
-    "too few density marks": ([("nr_sv", "prob_density_marks 1 2 3\nnr_sv")], "m:8: 3 values of 'prob_density_marks' found, expected 10"),
+    "probA of another count": (
+        [("nr_sv", "probA 1 2\nprobB 1 2 3\nnr_sv")],
+        "m:8: 2 values of 'probA' found, expected 3",
+    ),
+    "too few density marks": (
+        [("nr_sv", "prob_density_marks 1 2 3\nnr_sv")],
+        "m:8: 3 values of 'prob_density_marks' found, expected 10",
+    ),
     "no value": ([("gamma 0.5", "gamma")], "m:3: 0 values of 'gamma' found, expected 1"),
     "two values": ([("gamma 0.5", "gamma 0.5 0.5")], "m:3: 2 values of 'gamma' found, expected 1"),
     "gamma not a number": ([("gamma 0.5", "gamma half")], "m:3: gamma 'half' found, expected a finite number"),
@@ -398,16 +507,24 @@ BROKEN = {
     "nr_class not whole": ([("nr_class 3", "nr_class 3.0")], "m:4: nr_class '3.0' found, expected a whole number"),
     "nr_class zero": ([("nr_class 3", "nr_class 0")], "m:4: nr_class 0 found, expected 1 or more"),
     "nr_class negative": ([("nr_class 3", "nr_class -3")], "m:4: nr_class -3 found, expected 1 or more"),
-    "a label too large": ([("label 1 -1 7", "label 1 -1 4294967297")], "m:7: label '4294967297' found, expected a whole number"),
+    "a label too large": (
+        [("label 1 -1 7", "label 1 -1 4294967297")],
+        "m:7: label '4294967297' found, expected a whole number",
+    ),
     "a label not whole": ([("label 1 -1 7", "label 1 -1 0.5")], "m:7: label '0.5' found, expected a whole number"),
-    "a count too large": ([("total_sv 4", "total_sv 99999999999999999999")], "m:5: total_sv '99999999999999999999' found, expected a whole number"),
+    "a count too large": (
+        [("total_sv 4", "total_sv 99999999999999999999")],
+        "m:5: total_sv '99999999999999999999' found, expected a whole number",
+    ),
     "negative total_sv": ([("total_sv 4", "total_sv -4")], "m:5: a negative number of support vectors found"),
     "negative degree": ([("gamma 0.5", "gamma 0.5\ndegree -1")], "m:4: a negative degree found"),
     "more support vectors announced": (
-        [("total_sv 4", "total_sv 5"), ("nr_sv 2 1 1", "nr_sv 2 1 2")], "m:14: 4 support vectors found, expected 5: the file ends",
+        [("total_sv 4", "total_sv 5"), ("nr_sv 2 1 1", "nr_sv 2 1 2")],
+        "m:14: 4 support vectors found, expected 5: the file ends",
     ),
     "fewer support vectors announced": (
-        [("total_sv 4", "total_sv 3"), ("nr_sv 2 1 1", "nr_sv 1 1 1")], "m:13: text found after the 3 support vectors that total_sv announces",
+        [("total_sv 4", "total_sv 3"), ("nr_sv 2 1 1", "nr_sv 1 1 1")],
+        "m:13: text found after the 3 support vectors that total_sv announces",
     ),
     "huge counts": (
         [("total_sv 4", "total_sv 2147483647"), ("nr_sv 2 1 1", "nr_sv 2147483645 1 1")],
@@ -417,12 +534,21 @@ BROKEN = {
     "a value that is no number": ([("2:1\n", "2:one\n")], "m:11: '2:one' found, expected index:value"),
     "an infinite value": ([("2:1\n", "2:inf\n")], "m:11: '2:inf' found, expected a finite number"),
     "an infinite coefficient": ([("0.25 0 2:1", "inf 0 2:1")], "m:11: 'inf' found, expected a finite number"),
-    "indices that fall": ([("1:1 3:2.5", "3:1 1:2.5")], "m:10: index 1 found after index 3, expected increasing indices"),
-    "an index too large": ([("2:1\n", "4294967297:1\n")], "m:11: '4294967297:1' found, expected an index of at most 2147483647"),
+    "indices that fall": (
+        [("1:1 3:2.5", "3:1 1:2.5")],
+        "m:10: index 1 found after index 3, expected increasing indices",
+    ),
+    "an index too large": (
+        [("2:1\n", "4294967297:1\n")],
+        "m:11: '4294967297:1' found, expected an index of at most 2147483647",
+    ),
     "a coefficient too many": ([("0.25 0 2:1", "0.25 0 0 2:1")], "m:11: '0' found, expected index:value"),
     "a blank row": ([("0.25 0 2:1", "")], "m:11: a blank line found, expected a coefficient"),
-    "a row with half its coefficients": ([("0.25 0 2:1", "0.25")], "m:11: the end of the line found, expected a coefficient"),
-}  # fmt: skip
+    "a row with half its coefficients": (
+        [("0.25 0 2:1", "0.25")],
+        "m:11: the end of the line found, expected a coefficient",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -451,7 +577,11 @@ REGRESSION = b"svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\
         (b"rho 0", b"rho 0 1", "m:5: 2 values of 'rho' found, expected 1"),
         (b"rho 0", b"rho 0\nnr_sv 1 0", "m:6: 'nr_sv' found in a model of type epsilon_svr"),
         (b"rho 0", b"rho 0\nprobA 1 2", "m:6: 2 values of 'probA' found, expected 1"),
-        (b"kernel_type linear", b"kernel_type precomputed", "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed"),
+        (
+            b"kernel_type linear",
+            b"kernel_type precomputed",
+            "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed",
+        ),
     ],
 )
 def test_a_faulty_regression_model_is_refused(old, new, message):
@@ -463,7 +593,10 @@ def test_a_faulty_regression_model_is_refused(old, new, message):
 def test_a_support_vector_of_a_precomputed_kernel_is_a_serial(row):
     text = REGRESSION.replace(b"linear", b"precomputed")
     assert parse_model(text.replace(b"1 1:1", b"1 0:3"), "m").vectors.values.tolist() == [3.0]
-    assert fault_of(text.replace(b"1 1:1", row)) == "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed"
+    assert (
+        fault_of(text.replace(b"1 1:1", row))
+        == "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed"
+    )
 
 
 def test_a_single_class_has_no_support_vectors():
@@ -478,16 +611,33 @@ OTHERS = {
     b"1 1:2 3:4\n-1 2:1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
     b"-1\n1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
     b"+0.5 7:1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
-    b"solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 3\nbias -1\nw\n0.1\n": "m:1: a LIBLINEAR model found, expected a LIBSVM or fastsvm model",
+    b"solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 3\nbias -1\nw\n0.1\n": (
+        "m:1: a LIBLINEAR model found, expected a LIBSVM or fastsvm model"
+    ),
     b"hello\n": "m:1: 'hello' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')",
-    b"<!DOCTYPE html>\n": "m:1: '<!DOCTYPE html>' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')",
-    b"\x7fELF\x02\x01\x01\x00\n": "m:1: '?ELF????' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')",
+    b"<!DOCTYPE html>\n": (
+        "m:1: '<!DOCTYPE html>' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model"
+        " ...')"
+    ),
+    b"\x7fELF\x02\x01\x01\x00\n": (
+        "m:1: '?ELF????' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')"
+    ),
     b"fastsvm_model\n": "m:1: 'fastsvm_model' found, expected 'fastsvm_model <kind> <version>'",
-    b"fastsvm_model maclaurin\nend\n": "m:1: 'fastsvm_model maclaurin' found, expected 'fastsvm_model <kind> <version>'",
-    b"fastsvm_model maclaurin one\nend\n": "m:1: 'fastsvm_model maclaurin one' found, expected 'fastsvm_model <kind> <version>'",
-    b"fastsvm_model maclaurin 1 1\nend\n": "m:1: 'fastsvm_model maclaurin 1 1' found, expected 'fastsvm_model <kind> <version>'",
-    b"fastsvm_model maclaurin 3\nend\n": "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it",
-    b"fastsvm_model quadrature 7\nend\n": "m:1: version 7 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it",
+    b"fastsvm_model maclaurin\nend\n": (
+        "m:1: 'fastsvm_model maclaurin' found, expected 'fastsvm_model <kind> <version>'"
+    ),
+    b"fastsvm_model maclaurin one\nend\n": (
+        "m:1: 'fastsvm_model maclaurin one' found, expected 'fastsvm_model <kind> <version>'"
+    ),
+    b"fastsvm_model maclaurin 1 1\nend\n": (
+        "m:1: 'fastsvm_model maclaurin 1 1' found, expected 'fastsvm_model <kind> <version>'"
+    ),
+    b"fastsvm_model maclaurin 3\nend\n": (
+        "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it"
+    ),
+    b"fastsvm_model quadrature 7\nend\n": (
+        "m:1: version 7 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it"
+    ),
     b"svm_type c_svc": "m:1: the file ends inside the header, expected a line 'SV'",
     b"svm_type c_svc\nkernel_type rbf\n": "m:3: the file ends inside the header, expected a line 'SV'",
 }
@@ -500,7 +650,9 @@ def test_other_files_are_named_for_what_they_are(text):
 
 def test_an_unknown_kind_is_named_with_the_kinds_there_are():
     message = fault_of("fastsvm_model quadrature 1\nend\n")
-    assert re.fullmatch(r"m:1: a model of kind 'quadrature' found, this fastsvm knows [a-z, ]*maclaurin[a-z, ]*", message)
+    assert re.fullmatch(
+        r"m:1: a model of kind 'quadrature' found, this fastsvm knows [a-z, ]*maclaurin[a-z, ]*", message
+    )
 
 
 @pytest.mark.parametrize("version", ["0", "00", "01"])
@@ -513,7 +665,14 @@ def test_an_approxsvm_model_is_named():
 
 
 def test_models_are_told_from_data_by_their_first_word():
-    for text in (hand(), b"kernel_type rbf\n", b"fastsvm_model x", b"fastsvm_model maclaurin 1\n", b"solver_type L2R_LR\n", b"rho 1\n"):
+    for text in (
+        hand(),
+        b"kernel_type rbf\n",
+        b"fastsvm_model x",
+        b"fastsvm_model maclaurin 1\n",
+        b"solver_type L2R_LR\n",
+        b"rho 1\n",
+    ):
         assert looks_like_model(text)
     for text in (b"", b"\n", b"1 1:1\n", b"hello\n", b"svm_types\n", b"\x1f\x8b", b"-1"):
         assert not looks_like_model(text)
@@ -542,7 +701,9 @@ def test_an_exact_model_cut_off_at_any_byte_is_refused(name):
     for cut in range(len(text)):
         message = fault_of(text[:cut])
         if cut >= last_row:
-            assert "support vectors found, expected" in message and message.endswith("cut off" if cut > last_row else "the file ends")
+            assert "support vectors found, expected" in message and message.endswith(
+                "cut off" if cut > last_row else "the file ends"
+            )
 
 
 @pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS)
@@ -597,26 +758,48 @@ def changed(old, new, count=1, text=None):
 
 
 WAYS = [
-    {}, {"center": "origin"}, {"center": "pair"}, {"single": False}, {"degree": 1}, {"degree": 3, "certify": True}, {"degree": 4, "clusters": 3},
-    {"certify": True}, {"rank": 2}, {"tolerance": 0.01, "certify": True, "clusters": 2}, {"center": "pair", "single": False, "certify": True},
-]  # fmt: skip
+    {},
+    {"center": "origin"},
+    {"center": "pair"},
+    {"single": False},
+    {"degree": 1},
+    {"degree": 3, "certify": True},
+    {"degree": 4, "clusters": 3},
+    {"certify": True},
+    {"rank": 2},
+    {"tolerance": 0.01, "certify": True, "clusters": 2},
+    {"center": "pair", "single": False, "certify": True},
+]
 COMPILABLE = [(t, "rbf", c, way) for t, k, c in COMBINATIONS if k == "rbf" for way in WAYS]
-COMPILABLE += [(t, k, c, way) for t, k, c in COMBINATIONS if k in ("linear", "polynomial") for way in ({}, {"single": True}, {"certify": True})]
+COMPILABLE += [
+    (t, k, c, way)
+    for t, k, c in COMBINATIONS
+    if k in ("linear", "polynomial")
+    for way in ({}, {"single": True}, {"certify": True})
+]
 
 
 @pytest.mark.parametrize("svm_type, kernel, classes, options", COMPILABLE, ids=str)
 def test_a_compiled_model_is_written_back_byte_for_byte(trained, svm_type, kernel, classes, options):
     for probability in (False, True) if kernel == "rbf" and not options else (False,):
-        compiled = compile_maclaurin(load_model(str(trained(svm_type, kernel, classes, probability))), fingerprint="f", **options)
+        compiled = compile_maclaurin(
+            load_model(str(trained(svm_type, kernel, classes, probability))), fingerprint="f", **options
+        )
         text = compiled.to_text()
         again = parse_model(text, "again")
         assert again.to_text() == text
         assert vars(again.header) == vars(compiled.header) and again.fingerprint == "f"
-        assert (again.degree, again.single, list(again.features)) == (compiled.degree, compiled.single, list(compiled.features))
+        assert (again.degree, again.single, list(again.features)) == (
+            compiled.degree,
+            compiled.single,
+            list(compiled.features),
+        )
         assert again.highest_norm == compiled.highest_norm and again.certified == options.get("certify", False)
         assert not again.certified or again.longest_vector == compiled.longest_vector
         for a, b in zip(again.expansions, compiled.expansions, strict=True):
-            assert (a.pair, a.center, a.rank) == (b.pair, b.center, b.rank) and (a.certificate is None) == (b.certificate is None)
+            assert (a.pair, a.center, a.rank) == (b.pair, b.center, b.rank) and (a.certificate is None) == (
+                b.certificate is None
+            )
             assert a.certificate is None or list(a.certificate.numbers()) == list(b.certificate.numbers())
         assert np.array_equal(values_of(again, [ROWS]), values_of(compiled, [ROWS]))
 
@@ -624,7 +807,12 @@ def test_a_compiled_model_is_written_back_byte_for_byte(trained, svm_type, kerne
 def test_a_compiled_model_says_what_it_is():
     model = parse_model(compiled_text(center="pair"), "m")
     assert isinstance(model, MaclaurinModel)
-    assert (model.degree, model.single, model.fingerprint, model.features) == (2, True, "0123456789abcdef", [0, 1, 2, 3, 4])
+    assert (model.degree, model.single, model.fingerprint, model.features) == (
+        2,
+        True,
+        "0123456789abcdef",
+        [0, 1, 2, 3, 4],
+    )
     assert len(model.centers) == len(model.expansions) == model.pairs == 3
     assert [(e.pair, e.center, len(e.coefficients)) for e in model.expansions] == [(0, 0, 21), (1, 1, 21), (2, 2, 21)]
 
@@ -638,7 +826,11 @@ def test_single_precision_costs_nothing_that_is_stored():
 
 
 COMPILED_FAULTS = {
-    "an unknown key": (b"precision single", b"precision single\nflavour sweet", "m:12: unknown key 'flavour'; is this another program's model?"),
+    "an unknown key": (
+        b"precision single",
+        b"precision single\nflavour sweet",
+        "m:12: unknown key 'flavour'; is this another program's model?",
+    ),
     "a key twice": (b"nr_centers 1", b"nr_centers 1\nnr_centers 1", "m:15: key 'nr_centers' found twice"),
     "no degree": (b"maclaurin_degree 2\n", b"", "m:15: the header ends without 'maclaurin_degree'"),
     "no precision": (b"precision single\n", b"", "m:15: the header ends without 'precision'"),
@@ -648,18 +840,46 @@ COMPILED_FAULTS = {
     "no count of expansions": (b"nr_expansions 3\n", b"", "m:15: the header ends without 'nr_expansions'"),
     "no gamma": (b"gamma 0.5\n", b"", "m:15: the header ends without 'gamma', which the rbf kernel needs"),
     "no expansions": (b"\nexpansions\n", b"\n", None),
-    "a degree too high": (b"maclaurin_degree 2", b"maclaurin_degree 9", f"m:10: maclaurin_degree 9 found, expected 0 to {MAX_DEGREE}"),
-    "a degree too low": (b"maclaurin_degree 2", b"maclaurin_degree -1", f"m:10: maclaurin_degree -1 found, expected 0 to {MAX_DEGREE}"),
+    "a degree too high": (
+        b"maclaurin_degree 2",
+        b"maclaurin_degree 9",
+        f"m:10: maclaurin_degree 9 found, expected 0 to {MAX_DEGREE}",
+    ),
+    "a degree too low": (
+        b"maclaurin_degree 2",
+        b"maclaurin_degree -1",
+        f"m:10: maclaurin_degree -1 found, expected 0 to {MAX_DEGREE}",
+    ),
     "another degree": (b"maclaurin_degree 2", b"maclaurin_degree 1", None),
-    "another precision": (b"precision single", b"precision half", "m:11: precision 'half' found, expected one of single, double"),
-    "two fingerprints": (b"fingerprint 0123", b"fingerprint 0 0123", "m:12: 2 values of 'fingerprint' found, expected 1"),
-    "features that are no numbers": (b"features 0:4", b"features a:b", "m:13: features 'a' found, expected a whole number"),
+    "another precision": (
+        b"precision single",
+        b"precision half",
+        "m:11: precision 'half' found, expected one of single, double",
+    ),
+    "two fingerprints": (
+        b"fingerprint 0123",
+        b"fingerprint 0 0123",
+        "m:12: 2 values of 'fingerprint' found, expected 1",
+    ),
+    "features that are no numbers": (
+        b"features 0:4",
+        b"features a:b",
+        "m:13: features 'a' found, expected a whole number",
+    ),
     "features that fall": (b"features 0:4", b"features 0:3 3", "m:13: features '3' found, expected increasing indices"),
     "a range backwards": (b"features 0:4", b"features 4:0", "m:13: features '4:0' found, expected increasing indices"),
     "a range without an end": (b"features 0:4", b"features 0:", None),
     "a range of three": (b"features 0:4", b"features 0:2:4", "m:13: features '2:4' found, expected a whole number"),
-    "a negative feature": (b"features 0:4", b"features -1:3", "m:13: features '-1:3' found, expected increasing indices"),
-    "a feature too large": (b"features 0:4", b"features 2147483644:2147483648", "m:13: features '2147483648' found, expected a whole number"),
+    "a negative feature": (
+        b"features 0:4",
+        b"features -1:3",
+        "m:13: features '-1:3' found, expected increasing indices",
+    ),
+    "a feature too large": (
+        b"features 0:4",
+        b"features 2147483644:2147483648",
+        "m:13: features '2147483648' found, expected a whole number",
+    ),
     "fewer features": (b"features 0:4", b"features 0:3", None),
     "more features": (b"features 0:4", b"features 0:5", None),
     "more centers": (b"nr_centers 1", b"nr_centers 2", "m:20: 'expansion 0 0' found, expected 'center'"),
@@ -669,16 +889,28 @@ COMPILED_FAULTS = {
     "fewer expansions": (b"nr_expansions 3", b"nr_expansions 2", None),
     "more expansions": (b"nr_expansions 3", b"nr_expansions 4", None),
     "negative expansions": (b"nr_expansions 3", b"nr_expansions -3", None),
-    "a pair too large": (b"expansion 2 0", b"expansion 3 0", "an expansion of pair 3 about center 0 found, expected pairs below 3, centers below 1"),
+    "a pair too large": (
+        b"expansion 2 0",
+        b"expansion 3 0",
+        "an expansion of pair 3 about center 0 found, expected pairs below 3, centers below 1",
+    ),
     "a negative pair": (b"expansion 2 0", b"expansion -1 0", "'expansion -1 0' found, expected 'expansion'"),
     "a very large pair": (b"expansion 2 0", b"expansion 18446744073709551616 0", None),
-    "a center too large": (b"expansion 2 0", b"expansion 2 1", "an expansion of pair 2 about center 1 found, expected pairs below 3, centers below 1"),
-    "a pair without an expansion": (b"expansion 2 0", b"expansion 1 0", "a decision function without an expansion found"),
+    "a center too large": (
+        b"expansion 2 0",
+        b"expansion 2 1",
+        "an expansion of pair 2 about center 1 found, expected pairs below 3, centers below 1",
+    ),
+    "a pair without an expansion": (
+        b"expansion 2 0",
+        b"expansion 1 0",
+        "a decision function without an expansion found",
+    ),
     "a misspelt record": (b"expansion 2 0", b"extension 2 0", "'extension 2 0' found, expected 'expansion'"),
     "a record of three": (b"expansion 2 0", b"expansion 2 0 0", "'expansion 2 0 0' found, expected 'expansion'"),
     "a misspelt center": (b"center\n", b"centre\n", "m:17: 'centre' found, expected 'center'"),
     "a center with a number": (b"center\n", b"center 1\n", "m:17: 'center 1' found, expected 'center'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", COMPILED_FAULTS)
@@ -693,7 +925,11 @@ def certified_text():
 
 
 CERTIFIED_FAULTS = {
-    "no longest vector": (b"longest_vector 2\n", b"", "m:17: the header ends without 'longest_vector', which 'certified' needs"),
+    "no longest vector": (
+        b"longest_vector 2\n",
+        b"",
+        "m:17: the header ends without 'longest_vector', which 'certified' needs",
+    ),
     "a negative longest vector": (b"longest_vector 2", b"longest_vector -2", None),
     "a certificate that is not announced": (b"certified 7\n", b"", None),
     "certificates announced of no norm": (b"certified 7", b"certified 0", None),
@@ -703,7 +939,11 @@ CERTIFIED_FAULTS = {
     "fewer norms": (b"certified 7", b"certified 6", None),
     "more norms": (b"certified 7", b"certified 8", None),
     "no certificate": (b"certificate\n", b"", None),
-    "a certificate with a number": (b"certificate\n", b"certificate 1\n", "'certificate 1' found, expected 'certificate'"),
+    "a certificate with a number": (
+        b"certificate\n",
+        b"certificate 1\n",
+        "'certificate 1' found, expected 'certificate'",
+    ),
     "a negative norm": (b"certificate\n", b"certificate\n-", "a negative number found in a certificate"),
     "a gamma for which nothing is proven": (b"gamma 0.5", b"gamma -0.5", None),
     "a rank of zero": (b"rank 2", b"rank 0", "rank 0 found, expected 1 to 5"),
@@ -713,7 +953,7 @@ CERTIFIED_FAULTS = {
     "no rank": (b"rank 2\n", b"", None),
     "a rank of thousands of digits": (b"rank 2", b"rank " + b"2" * 5000, None),
     "a rank in a model of degree 1": (b"maclaurin_degree 2", b"maclaurin_degree 1", None),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CERTIFIED_FAULTS)
@@ -725,12 +965,16 @@ def test_a_faulty_certified_model_is_refused_in_one_clear_line(name):
     assert message is None or (found == message if message.startswith("m:") else message in found)
 
 
-@pytest.mark.parametrize("word", [b"x", b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"", b"1 1", b"1:1", b"0x", b"1\x00", b"--1"])
+@pytest.mark.parametrize(
+    "word", [b"x", b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"", b"1 1", b"1:1", b"0x", b"1\x00", b"--1"]
+)
 def test_a_faulty_number_of_a_compiled_model_is_refused(word):
     lines = compiled_text().split(b"\n")
     first = lines.index(b"expansion 0 0") + 1
     for row in (first, first + 1, first + 6):
-        message = fault_of(sealed(b"\n".join([*lines[:row], b" ".join([word, *lines[row].split()[1:]]), *lines[row + 1 :]])))
+        message = fault_of(
+            sealed(b"\n".join([*lines[:row], b" ".join([word, *lines[row].split()[1:]]), *lines[row + 1 :]]))
+        )
         if word in (b"x", b"nan", b"1:1"):
             assert message == f"m:{row + 1}: '{word.decode()}' found among 21 numbers"
 
@@ -770,15 +1014,23 @@ def test_a_fingerprint_that_could_not_be_written_back_is_refused(fingerprint):
 
 
 def test_a_negative_count_is_refused_even_where_nothing_is_counted():
-    exact = parse_model(b"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 1\ntotal_sv 0\nrho\nlabel 3\nnr_sv 0\nSV\n", "m")
+    exact = parse_model(
+        b"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 1\ntotal_sv 0\nrho\nlabel 3\nnr_sv 0\nSV\n", "m"
+    )
     text = compile_maclaurin(exact, fingerprint="f").to_text()
     fault_of(changed(b"nr_expansions 0", b"nr_expansions -1", text=text))
 
 
 MANY_DIGITS = [
-    (b"expansion 0 0", b"expansion %s 0"), (b"expansion 0 0", b"expansion 0 %s"), (b"nr_centers 1", b"nr_centers %s"), (b"features 0:4", b"features 0:%s"),
-    (b"maclaurin_degree 2", b"maclaurin_degree %s"), (b"total_sv 4", b"total_sv %s"), (b"label 1", b"label %s"), (b"maclaurin 2\n", b"maclaurin %s\n"),
-]  # fmt: skip
+    (b"expansion 0 0", b"expansion %s 0"),
+    (b"expansion 0 0", b"expansion 0 %s"),
+    (b"nr_centers 1", b"nr_centers %s"),
+    (b"features 0:4", b"features 0:%s"),
+    (b"maclaurin_degree 2", b"maclaurin_degree %s"),
+    (b"total_sv 4", b"total_sv %s"),
+    (b"label 1", b"label %s"),
+    (b"maclaurin 2\n", b"maclaurin %s\n"),
+]
 
 
 @pytest.mark.parametrize("digits", [20, 4000, 5000, 100_000])
@@ -789,14 +1041,23 @@ def test_a_number_of_thousands_of_digits_is_refused(digits):
 
 
 PLACES = [
-    (b"fastsvm_model maclaurin 2", b"fastsvm_model macl%saurin 2"), (b"fastsvm_model maclaurin 2", b"fastsvm_model %s maclaurin 2 2"),
-    (b"gamma", b"gam%sma"), (b"precision single", b"precision sin%sgle"), (b"features 0:4", b"features 0:%s4"), (b"center\n", b"cen%ster\n"),
-    (b"expansion 0 0", b"expan%ssion 0 0"), (b"rho 0.25", b"rho 0.%s25"), (b"nr_class 3", b"nr_class %s3"), (b"svm_type c_svc", b"svm_type c_%ssvc"),
+    (b"fastsvm_model maclaurin 2", b"fastsvm_model macl%saurin 2"),
+    (b"fastsvm_model maclaurin 2", b"fastsvm_model %s maclaurin 2 2"),
+    (b"gamma", b"gam%sma"),
+    (b"precision single", b"precision sin%sgle"),
+    (b"features 0:4", b"features 0:%s4"),
+    (b"center\n", b"cen%ster\n"),
+    (b"expansion 0 0", b"expan%ssion 0 0"),
+    (b"rho 0.25", b"rho 0.%s25"),
+    (b"nr_class 3", b"nr_class %s3"),
+    (b"svm_type c_svc", b"svm_type c_%ssvc"),
     (b"expansion 1 0\n", b"expansion 1 0\n%s"),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize("junk", [b"\x1b[31m", b"\r", b"\x0b", b"\x00", b"\x85", b"\xe2\x80\xa8", b"\x7f", b"\x1c"], ids=ascii)
+@pytest.mark.parametrize(
+    "junk", [b"\x1b[31m", b"\r", b"\x0b", b"\x00", b"\x85", b"\xe2\x80\xa8", b"\x7f", b"\x1c"], ids=ascii
+)
 def test_bytes_that_are_not_text_never_reach_the_terminal(junk):
     for old, new in PLACES:
         text = changed(old, new % junk)
@@ -840,14 +1101,24 @@ def test_features_are_written_as_ranges_and_read_back(features):
 def mutations(text, rng):
     for at in range(0, len(text), 1 + len(text) // 1000):
         before, byte, after = text[:at], text[at], text[at + 1 :]
-        for other in {byte ^ 1, byte ^ 0x80, 0, 10, 32, ord("9"), ord("-"), ord(":"), ord("e"), rng.randrange(256)} - {byte}:
+        for other in {byte ^ 1, byte ^ 0x80, 0, 10, 32, ord("9"), ord("-"), ord(":"), ord("e"), rng.randrange(256)} - {
+            byte
+        }:
             yield before + bytes([other]) + after
         yield before + after
         yield before + bytes([byte, byte]) + after
         yield before + b"1" + bytes([byte]) + after
 
 
-MUTATED = ["c_svc.approx", "nu_svr.approx", "one_class.approx", "c_svc-certified.approx", "three_classes-compressed.approx", "epsilon_svr.model", "hand"]
+MUTATED = [
+    "c_svc.approx",
+    "nu_svr.approx",
+    "one_class.approx",
+    "c_svc-certified.approx",
+    "three_classes-compressed.approx",
+    "epsilon_svr.model",
+    "hand",
+]
 MUTATED += ["version2/c_svc.approx", "version2/c_svc-certified.approx"]
 
 
@@ -874,7 +1145,16 @@ def test_a_model_with_any_one_byte_changed_is_refused_or_is_a_model(name):
 @settings(calm, max_examples=500)
 @given(
     st.binary(max_size=200),
-    st.sampled_from([b"", b"svm_type ", b"svm_type c_svc\n", b"fastsvm_model ", b"fastsvm_model maclaurin 1\n", b"fastsvm_model maclaurin 2\n"]),
+    st.sampled_from(
+        [
+            b"",
+            b"svm_type ",
+            b"svm_type c_svc\n",
+            b"fastsvm_model ",
+            b"fastsvm_model maclaurin 1\n",
+            b"fastsvm_model maclaurin 2\n",
+        ]
+    ),
     st.sampled_from([b"", b"\nend\n", b"\nSV\n", b"\n"]),
 )
 def test_junk_is_refused(junk, start, end):

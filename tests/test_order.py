@@ -1,4 +1,5 @@
-"""fastsvm order and what predict does with its models, as a user meets them: arguments, streams, exit codes, svm-predict's own output."""
+"""fastsvm order and what predict does with its models, as a user meets them: arguments, streams, exit codes,
+svm-predict's own output."""
 
 import gzip
 import hashlib
@@ -50,7 +51,8 @@ def trained(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ordered(trained, tmp_path_factory):
-    """ordered("rings", "triangle") -> the path of that ordered model, made once, without the command: a fifth of the time."""
+    """ordered("rings", "triangle") -> the path of that ordered model, made once, without the command: a fifth of the
+    time."""
     folder = tmp_path_factory.mktemp("ordered")
 
     def get(name, method):
@@ -71,7 +73,10 @@ def cut_model(path, kernel_lines, svm_type="c_svc", total=3):
     """A small model with these kernel lines."""
     classes = "label 1 -1\nnr_sv 2 1\n" if svm_type == "c_svc" else ""
     rows = ["0.5 1:1 2:0.5", "0.25 2:1", "-0.75 1:-1"][:total]
-    path.write_text(f"svm_type {svm_type}\n{kernel_lines}nr_class 2\ntotal_sv {total}\nrho 0.1\n{classes}SV\n" + "".join(row + "\n" for row in rows))
+    path.write_text(
+        f"svm_type {svm_type}\n{kernel_lines}nr_class 2\ntotal_sv {total}\nrho 0.1\n{classes}SV\n"
+        + "".join(row + "\n" for row in rows)
+    )
     return path
 
 
@@ -90,25 +95,37 @@ def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, meth
     lines = done.out.splitlines()
     assert re.fullmatch(rf"{total} support vectors, {kinds[method]}", lines[0]), str(done)
     assert re.fullmatch(rf"[\d.]+ (bytes|KB|MB) -> [\d.]+ (bytes|KB|MB): {name}.model.order", lines[1]), str(done)
-    assert re.fullmatch(r"Trial on \d+ support vectors: [\d.e+]+ % of the kernel evaluations, [\d.e+-]+ times as fast as the exact model\.", lines[2]), str(done)
+    assert re.fullmatch(
+        r"Trial on \d+ support vectors: [\d.e+]+ % of the kernel evaluations, [\d.e+-]+ times as fast as the exact"
+        r" model\.",
+        lines[2],
+    ), str(done)
     assert len(lines) == 3 and os.listdir(tmp_path) == [f"{name}.model.order"]
     assert (tmp_path / f"{name}.model.order").read_text().startswith(f"fastsvm_model {method} 2\n")
 
-    theirs = subprocess.run([svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs = subprocess.run(
+        [svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     ours = fastsvm("predict", test, f"{name}.model.order", "ours")
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
     assert ours.out == theirs.stdout
     assert len(set((tmp_path / "ours").read_text().split())) > 1
-    done_evaluations, whole, saved = re.fullmatch(r"Kernel evaluations: (\d+) of (\d+) \((\S+) % saved\)\.\n", ours.err).groups()
+    done_evaluations, whole, saved = re.fullmatch(
+        r"Kernel evaluations: (\d+) of (\d+) \((\S+) % saved\)\.\n", ours.err
+    ).groups()
     rows = len(test.read_text().splitlines())
-    assert int(whole) == rows * total and float(saved) == pytest.approx(100 * (1 - int(done_evaluations) / int(whole)), abs=0.06)
+    assert int(whole) == rows * total and float(saved) == pytest.approx(
+        100 * (1 - int(done_evaluations) / int(whole)), abs=0.06
+    )
 
 
 @pytest.mark.parametrize("name", ["rings-polynomial", "colors-linear"])
 def test_kernels_that_are_inner_products_are_ordered_by_geometry(svm_predict, fastsvm, tmp_path, trained, name):
     model, test = trained[name]
     fastsvm("order", model, "ordered")
-    theirs = subprocess.run([svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs = subprocess.run(
+        [svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert fastsvm("predict", test, "ordered", "ours").out == theirs.stdout
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
@@ -136,27 +153,64 @@ def test_regression_stops_within_a_tolerance_and_else_is_evaluated_in_full(fasts
         assert np.all(np.abs(np.array(done.out.split(), float) - exact) <= tolerance * (1 + 1e-9))
         evaluations.append(int(re.search(r"Kernel evaluations: (\d+) of", done.err)[1]))
         assert "--tolerance E" not in done.err
-    assert evaluations == sorted(evaluations, reverse=True) and evaluations[-1] < len(exact) * svm_load_model(str(model)).get_nr_sv()
+    assert (
+        evaluations == sorted(evaluations, reverse=True)
+        and evaluations[-1] < len(exact) * svm_load_model(str(model)).get_nr_sv()
+    )
 
 
 def test_summary_as_json(fastsvm, trained, ordered):
     model, test = trained["rings"]
     rows, total = 6000, svm_load_model(str(model)).get_nr_sv()
-    keys = ["rows", "accuracy", "correct", "rows_by_reference_sum", "kernel_evaluations", "kernel_evaluations_of_exact", "kernel_evaluations_per_row"]
+    keys = [
+        "rows",
+        "accuracy",
+        "correct",
+        "rows_by_reference_sum",
+        "kernel_evaluations",
+        "kernel_evaluations_of_exact",
+        "kernel_evaluations_per_row",
+    ]
     for method in METHODS:
         done = fastsvm("predict", "--json", test, ordered("rings", method), "out")
         summary = json.loads(done.out)
         assert list(summary) == keys and done.err == "" and done.out.count("\n") == 1
-        assert summary["rows"] == rows and summary["kernel_evaluations_of_exact"] == rows * total and 0 < summary["kernel_evaluations"]
+        assert (
+            summary["rows"] == rows
+            and summary["kernel_evaluations_of_exact"] == rows * total
+            and 0 < summary["kernel_evaluations"]
+        )
         plain = fastsvm("predict", test, ordered("rings", method), "out")
-        assert f"Kernel evaluations: {summary['kernel_evaluations']} of {rows * total} " in plain.err and f"({summary['correct']}/{rows})" in plain.out
+        assert (
+            f"Kernel evaluations: {summary['kernel_evaluations']} of {rows * total} " in plain.err
+            and f"({summary['correct']}/{rows})" in plain.out
+        )
     summary = json.loads(fastsvm("predict", "--json", "--steps", 20, test, ordered("rings", "geometry"), "out").out)
-    assert list(summary) == ["rows", "accuracy", "correct", "kernel_evaluations", "kernel_evaluations_of_exact", "kernel_evaluations_per_row", "rows_decided"]
+    assert list(summary) == [
+        "rows",
+        "accuracy",
+        "correct",
+        "kernel_evaluations",
+        "kernel_evaluations_of_exact",
+        "kernel_evaluations_per_row",
+        "rows_decided",
+    ]
     assert 0 < summary["rows_decided"] < rows and 0 < summary["kernel_evaluations"] <= 20 * rows
-    assert json.loads(fastsvm("predict", "--json", "-", ordered("rings", "geometry"), "out", input="").out)["kernel_evaluations"] == 0
+    assert (
+        json.loads(fastsvm("predict", "--json", "-", ordered("rings", "geometry"), "out", input="").out)[
+            "kernel_evaluations"
+        ]
+        == 0
+    )
 
 
-@pytest.mark.parametrize("method, name, head, label", [("geometry", "single", "nr_class 1\ntotal_sv 0\nrho\nlabel 3\nnr_sv 0\n", "3"), ("triangle", "empty", "nr_class 2\ntotal_sv 0\nrho 0.5\n", "-1")])
+@pytest.mark.parametrize(
+    "method, name, head, label",
+    [
+        ("geometry", "single", "nr_class 1\ntotal_sv 0\nrho\nlabel 3\nnr_sv 0\n", "3"),
+        ("triangle", "empty", "nr_class 2\ntotal_sv 0\nrho 0.5\n", "-1"),
+    ],
+)
 def test_no_rows_and_no_support_vectors_end_well(fastsvm, tmp_path, ordered, method, name, head, label):
     done = fastsvm("predict", "-", ordered("rings", method), input="")
     assert done.out == "" and done.err.splitlines()[-1] == "Kernel evaluations: 0 of 0."
@@ -171,11 +225,23 @@ def test_no_rows_and_no_support_vectors_end_well(fastsvm, tmp_path, ordered, met
 def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path, trained, ordered, method):
     model, test = trained["colors"]
     done = fastsvm("order", "--method", method, "-", input=model.read_bytes())
-    assert done.out == ordered("colors", method).read_text() and done.out.startswith(f"fastsvm_model {method} 2\n") and done.out.endswith("\nend\n")
-    assert "support vectors," in done.err and done.err.splitlines()[1].endswith(": standard output") and "Trial on" in done.err
+    assert (
+        done.out == ordered("colors", method).read_text()
+        and done.out.startswith(f"fastsvm_model {method} 2\n")
+        and done.out.endswith("\nend\n")
+    )
+    assert (
+        "support vectors," in done.err
+        and done.err.splitlines()[1].endswith(": standard output")
+        and "Trial on" in done.err
+    )
     (tmp_path / "z.gz").write_bytes(gzip.compress(done.out.encode()))
     labels = fastsvm("predict", "-q", test, model).out
-    assert labels == fastsvm("predict", "-q", test, "-", input=done.out).out == fastsvm("predict", "-q", "--threads", 1, test, "z.gz").out
+    assert (
+        labels
+        == fastsvm("predict", "-q", test, "-", input=done.out).out
+        == fastsvm("predict", "-q", "--threads", 1, test, "z.gz").out
+    )
 
 
 def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
@@ -219,7 +285,10 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
     (tmp_path / "m").write_bytes(machine.text())
     done = CliRunner().invoke(command, [str(tmp_path / "m"), str(tmp_path / "o")])
     assert done.exit_code == 0, (done.output, done.exception)
-    trial = rf"^Trial on 300 support vectors: (\S+) % of the kernel evaluations, {times} times as fast as the exact model\.$"
+    trial = (
+        rf"^Trial on 300 support vectors: (\S+) % of the kernel evaluations, {times} times as fast as the exact"
+        r" model\.$"
+    )
     assert 0 < float(re.search(trial, done.output, re.M)[1]) < 10
     words = r"^Warning: no gain is to be expected of this model .*; try another --method \(triangle, blocks\)\.$"
     warning = re.search(words, done.output, re.M)
@@ -232,7 +301,9 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
 def test_steps_print_intervals_and_the_odds_of_eq_32(fastsvm, trained, ordered, tmp_path):
     (model, test), stopping = trained["rings"], ordered("rings", "geometry")
     labels = fastsvm("predict", "-q", test, model).out.split()
-    exact = np.array([line.split()[1] for line in fastsvm("predict", "-q", "--values", test, model).out.splitlines()], float)
+    exact = np.array(
+        [line.split()[1] for line in fastsvm("predict", "-q", "--values", test, model).out.splitlines()], float
+    )
     rows, decided = 6000, []
     for steps in (1, 10, 40):
         done = fastsvm("predict", "--steps", steps, "--values", test, stopping, "out")
@@ -243,7 +314,9 @@ def test_steps_print_intervals_and_the_odds_of_eq_32(fastsvm, trained, ordered, 
         sure = np.abs(value) > radius
         assert np.all(odds[sure & (value > 0)] == 1) and np.all(odds[sure & (value < 0)] == 0)
         assert (words[sure, 0] == np.array(labels)[sure]).all()
-        count, share = re.search(rf"Decided: (\d+) of {rows} rows \((\S+) %\) after {steps} points\.", done.err).groups()
+        count, share = re.search(
+            rf"Decided: (\d+) of {rows} rows \((\S+) %\) after {steps} points\.", done.err
+        ).groups()
         assert sure.sum() <= int(count) and float(share) == pytest.approx(100 * int(count) / rows, abs=0.01)
         decided.append(int(count))
         assert int(re.search(r"Kernel evaluations: (\d+) of", done.err)[1]) <= steps * rows
@@ -274,22 +347,39 @@ USAGE = [
     (["--coef0", 1], "--gamma, --coef0 and --degree go with --kernel"),
     (["--degree", 2], "--gamma, --coef0 and --degree go with --kernel"),
     (["--kernel", "exponential", "--vectors", "train"], "--kernel needs --gamma."),
-    (["--kernel", "exponential", "--gamma", 1, "--degree", 2, "--vectors", "train"], "--coef0 and --degree are for --kernel normalized-polynomial."),
-    (["--kernel", "exponential", "--gamma", 1, "--coef0", 2, "--vectors", "train"], "--coef0 and --degree are for --kernel normalized-polynomial."),
-    (["--kernel", "exponential", "--gamma", 1, "--vectors", "train"], "--kernel is for models of a precomputed kernel; m has a rbf kernel."),
+    (
+        ["--kernel", "exponential", "--gamma", 1, "--degree", 2, "--vectors", "train"],
+        "--coef0 and --degree are for --kernel normalized-polynomial.",
+    ),
+    (
+        ["--kernel", "exponential", "--gamma", 1, "--coef0", 2, "--vectors", "train"],
+        "--coef0 and --degree are for --kernel normalized-polynomial.",
+    ),
+    (
+        ["--kernel", "exponential", "--gamma", 1, "--vectors", "train"],
+        "--kernel is for models of a precomputed kernel; m has a rbf kernel.",
+    ),
     (["--kernel", "exponential", "--gamma", 0, "--vectors", "train"], "'--gamma': 0.0 is not in the range"),
-    (["--kernel", "normalized-polynomial", "--gamma", 1, "--coef0", 0, "--vectors", "train"], "'--coef0': 0.0 is not in the range"),
-    (["--kernel", "normalized-polynomial", "--gamma", 1, "--degree", 0, "--vectors", "train"], "'--degree': 0 is not in the range"),
+    (
+        ["--kernel", "normalized-polynomial", "--gamma", 1, "--coef0", 0, "--vectors", "train"],
+        "'--coef0': 0.0 is not in the range",
+    ),
+    (
+        ["--kernel", "normalized-polynomial", "--gamma", 1, "--degree", 0, "--vectors", "train"],
+        "'--degree': 0 is not in the range",
+    ),
     (["--kernel", "sigmoid"], "'sigmoid' is not one of"),
     (["--points", 0], "'--points': 0 is not in the range"),
     (["--method", "triangle", "--lists", 0], "'--lists': 0 is not in the range"),
     (["--method", "border"], "'border' is not one of"),
     (["--sequence", "random"], "'random' is not one of"),
     (["--seed", -1], "'--seed': -1 is not in the range"),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize("options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
+)
 def test_wrong_usage_of_order_is_exit_code_2(fastsvm, tmp_path, options, words):
     cut_model(tmp_path / "m", RBF)
     (tmp_path / "train").write_text("1 1:1\n-1 2:1\n")
@@ -299,7 +389,10 @@ def test_wrong_usage_of_order_is_exit_code_2(fastsvm, tmp_path, options, words):
 
 def test_folded_vectors_are_of_two_classes(fastsvm, trained, tmp_path):
     for name in ("colors", "waves", "rings-one-class"):
-        assert "--fold is for models of two classes" in fastsvm("order", "--fold", DATA / "rings.train", trained[name][0], code=2).err
+        assert (
+            "--fold is for models of two classes"
+            in fastsvm("order", "--fold", DATA / "rings.train", trained[name][0], code=2).err
+        )
     assert os.listdir(tmp_path) == []
 
 
@@ -307,17 +400,34 @@ def test_wrong_usage_of_predict_is_exit_code_2(fastsvm, trained, ordered, tmp_pa
     rings, waves = trained["rings"][0], trained["waves"][0]
     fastsvm("approx", "-q", "--certify", rings, "approx")
     others = (ordered("rings", "triangle"), ordered("rings", "blocks"), "approx", rings)
-    cases = [(["--steps", 5, "rows", model], "--steps goes with a model of fastsvm order --method geometry") for model in others]
+    cases = [
+        (["--steps", 5, "rows", model], "--steps goes with a model of fastsvm order --method geometry")
+        for model in others
+    ]
     cases += [
-        (["--steps", 5, "-b", 1, "rows", ordered("rings", "geometry")], "--steps stops before the value that -b 1 needs."),
+        (
+            ["--steps", 5, "-b", 1, "rows", ordered("rings", "geometry")],
+            "--steps stops before the value that -b 1 needs.",
+        ),
         (["--steps", 0, "rows", ordered("rings", "geometry")], "'--steps': 0 is not in the range"),
         (["--tolerance", 0.1, "rows", ordered("rings", "geometry")], "--tolerance"),
         (["--tolerance", 0.1, "rows", ordered("rings", "triangle")], "--tolerance"),
-        (["--tolerance", 0.1, "rows", waves],
-         "--tolerance goes with --exact, --open-rows, or with an ordered regression model."),
-        (["--tolerance", 0.1, "--steps", 5, "rows", ordered("waves", "geometry")], "does not go with --steps, --values or -b 1"),
-        (["--tolerance", 0.1, "--values", "rows", ordered("waves", "blocks")], "does not go with --steps, --values or -b 1"),
-        (["--tolerance", 0.1, "-b", 1, "rows", ordered("waves", "triangle")], "does not go with --steps, --values or -b 1"),
+        (
+            ["--tolerance", 0.1, "rows", waves],
+            "--tolerance goes with --exact, --open-rows, or with an ordered regression model.",
+        ),
+        (
+            ["--tolerance", 0.1, "--steps", 5, "rows", ordered("waves", "geometry")],
+            "does not go with --steps, --values or -b 1",
+        ),
+        (
+            ["--tolerance", 0.1, "--values", "rows", ordered("waves", "blocks")],
+            "does not go with --steps, --values or -b 1",
+        ),
+        (
+            ["--tolerance", 0.1, "-b", 1, "rows", ordered("waves", "triangle")],
+            "does not go with --steps, --values or -b 1",
+        ),
         (["--tolerance", -1, "rows", ordered("waves", "geometry")], "'--tolerance': -1.0 is not in the range"),
     ]
     (tmp_path / "rows").write_text("1 1:1\n")
@@ -334,16 +444,52 @@ def test_an_ordered_model_needs_no_exact_one_and_says_so(fastsvm, trained, order
 
 
 REFUSED = [
-    ("geometry", "kernel_type sigmoid\ngamma 0.5\ncoef0 0.1\n", "a sigmoid kernel found, which is no inner product of features"),
-    ("geometry", "kernel_type polynomial\ndegree 2\ngamma 0.5\ncoef0 -0.1\n", "a polynomial kernel with negative coef0 found, which is no inner product of features"),
-    ("geometry", "kernel_type polynomial\ndegree 2\ngamma -0.5\ncoef0 1\n", "a polynomial kernel with negative gamma found, which is no inner product of features"),
-    ("geometry", "kernel_type rbf\ngamma -0.5\n", "a rbf kernel with negative gamma found, which is no inner product of features"),
-    ("triangle", "kernel_type linear\n", "a linear kernel found, expected one that falls with the distance, rbf or exponential"),
-    ("triangle", "kernel_type polynomial\ndegree 2\ngamma 0.5\ncoef0 1\n", "a polynomial kernel found, expected one that falls with the distance"),
-    ("triangle", "kernel_type sigmoid\ngamma 0.5\ncoef0 0.1\n", "a sigmoid kernel found, expected one that falls with the distance"),
-    ("triangle", "kernel_type rbf\ngamma -0.5\n", "a rbf kernel with negative gamma found, expected one that falls with the distance"),
+    (
+        "geometry",
+        "kernel_type sigmoid\ngamma 0.5\ncoef0 0.1\n",
+        "a sigmoid kernel found, which is no inner product of features",
+    ),
+    (
+        "geometry",
+        "kernel_type polynomial\ndegree 2\ngamma 0.5\ncoef0 -0.1\n",
+        "a polynomial kernel with negative coef0 found, which is no inner product of features",
+    ),
+    (
+        "geometry",
+        "kernel_type polynomial\ndegree 2\ngamma -0.5\ncoef0 1\n",
+        "a polynomial kernel with negative gamma found, which is no inner product of features",
+    ),
+    (
+        "geometry",
+        "kernel_type rbf\ngamma -0.5\n",
+        "a rbf kernel with negative gamma found, which is no inner product of features",
+    ),
+    (
+        "triangle",
+        "kernel_type linear\n",
+        "a linear kernel found, expected one that falls with the distance, rbf or exponential",
+    ),
+    (
+        "triangle",
+        "kernel_type polynomial\ndegree 2\ngamma 0.5\ncoef0 1\n",
+        "a polynomial kernel found, expected one that falls with the distance",
+    ),
+    (
+        "triangle",
+        "kernel_type sigmoid\ngamma 0.5\ncoef0 0.1\n",
+        "a sigmoid kernel found, expected one that falls with the distance",
+    ),
+    (
+        "triangle",
+        "kernel_type rbf\ngamma -0.5\n",
+        "a rbf kernel with negative gamma found, expected one that falls with the distance",
+    ),
     ("blocks", "kernel_type linear\n", "a linear kernel found, expected one that falls with the distance"),
-    ("blocks", "kernel_type rbf\ngamma -0.5\n", "a rbf kernel with negative gamma found, expected one that falls with the distance"),
+    (
+        "blocks",
+        "kernel_type rbf\ngamma -0.5\n",
+        "a rbf kernel with negative gamma found, expected one that falls with the distance",
+    ),
 ]
 
 
@@ -365,16 +511,26 @@ def test_a_refusal_is_one_line_and_leaves_what_was_there(fastsvm, tmp_path, meth
 @pytest.mark.parametrize("method", METHODS)
 def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path, method):
     test = trained["rings"][1]
-    (tmp_path / "precomputed").write_text("svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 0:1\n")
+    (tmp_path / "precomputed").write_text(
+        "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 0:1\n"
+    )
     for path, words in (
         (ordered("rings", method), "a compiled model found, expected the LIBSVM model it was made from"),
-        (ROOT / "tests" / "golden" / "c_svc.approx", "a compiled model found, expected the LIBSVM model it was made from"),
+        (
+            ROOT / "tests" / "golden" / "c_svc.approx",
+            "a compiled model found, expected the LIBSVM model it was made from",
+        ),
         ("precomputed", "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"),
         (test, "this looks like a data file"),
         ("nowhere", "No such file or directory"),
     ):
         done = fastsvm("order", "--method", method, path, "out", code=1)
-        assert words in done.err and done.err.startswith("Error: ") and done.err.count("\n") == 1 and not (tmp_path / "out").exists(), str(done)
+        assert (
+            words in done.err
+            and done.err.startswith("Error: ")
+            and done.err.count("\n") == 1
+            and not (tmp_path / "out").exists()
+        ), str(done)
     assert "a compiled model found" in fastsvm("approx", ordered("rings", method), "out", code=1).err
 
 
@@ -382,7 +538,9 @@ def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path
 def test_a_zero_vector_among_the_support_vectors_is_no_reason_to_warn(fastsvm, tmp_path, kernel):
     """Of kernels that are 0 there, it adds nothing to the span of the points."""
     rng = np.random.default_rng(2)
-    machine = oracles.random_machine(rng, "one_class", kernel, [*oracles.random_rows(rng, 20, [1, 2]), {}], gamma=1.0, degree=1)
+    machine = oracles.random_machine(
+        rng, "one_class", kernel, [*oracles.random_rows(rng, 20, [1, 2]), {}], gamma=1.0, degree=1
+    )
     (tmp_path / "m").write_bytes(machine.text())
     for sequence in ("greedy", "sgma"):
         done = fastsvm("order", "--sequence", sequence, "m", "o")
@@ -399,7 +557,10 @@ def test_coefficients_whose_squares_overflow_give_one_line_or_a_model_that_can_b
         done = fastsvm("order", "--method", method, "m", "o", code=None)
         assert "RuntimeWarning" not in done.err and done.code in (0, 1), str(done)
         if done.code == 0:
-            assert fastsvm("predict", "-q", "-", "o", input="1 1:1\n").out == fastsvm("predict", "-q", "-", "m", input="1 1:1\n").out
+            assert (
+                fastsvm("predict", "-q", "-", "o", input="1 1:1\n").out
+                == fastsvm("predict", "-q", "-", "m", input="1 1:1\n").out
+            )
         else:
             assert done.err.count("\n") == 1
 
@@ -420,7 +581,10 @@ def test_sequences_are_reproducible(fastsvm, trained, ordered, tmp_path):
     assert "\nsequence sgma\n" in drawn and "\nsequence greedy\n" in greedy
     labels = fastsvm("predict", "-q", test, model).out
     assert fastsvm("predict", "-q", test, "-", input=drawn).out == labels
-    for options, said in ((["--sequence", "sgma", "--points", 17], "17 points in sgma order"), (["--method", "triangle", "--lists", 7], "7 lists by distance")):
+    for options, said in (
+        (["--sequence", "sgma", "--points", 17], "17 points in sgma order"),
+        (["--method", "triangle", "--lists", 7], "7 lists by distance"),
+    ):
         assert said in fastsvm("order", *options, model, "o").out
     assert fastsvm("predict", "-q", test, "o").out == labels and "\nnr_lists 7\n" in (tmp_path / "o").read_text()
 
@@ -442,7 +606,10 @@ def folded_means(train_file):
 
 
 def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_path):
-    lines = {name: [line for line in (DATA / f"colors.{name}").read_text().splitlines(keepends=True) if line[0] in "13"] for name in ("train", "test")}
+    lines = {
+        name: [line for line in (DATA / f"colors.{name}").read_text().splitlines(keepends=True) if line[0] in "13"]
+        for name in ("train", "test")
+    }
     for name, rows in lines.items():
         (tmp_path / name).write_text("".join(rows[:400]))
     y, x = svm_read_problem(str(tmp_path / "train"))
@@ -455,9 +622,17 @@ def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_
     assert points[:2] == [str(total), str(total + 1)] and len(points) == 22
     rows = [line.split() for line in lines[lines.index("SV") + 1 + total : lines.index("points")]]
     for row, expected in zip(rows, folded_means(tmp_path / "train"), strict=True):
-        assert row[0] == "0" and {int(i): float(v) for i, v in (word.split(":") for word in row[1:])} == pytest.approx(expected, abs=1e-9)
+        assert row[0] == "0" and {int(i): float(v) for i, v in (word.split(":") for word in row[1:])} == pytest.approx(
+            expected, abs=1e-9
+        )
     assert fastsvm("predict", "-q", "test", "o").out == fastsvm("predict", "-q", "test", "m").out
-    values = [np.array([line.split()[1] for line in fastsvm("predict", "-q", *options, "--values", "test", name).out.splitlines()], float) for options, name in ((["--steps", 2], "o"), ([], "m"))]
+    values = [
+        np.array(
+            [line.split()[1] for line in fastsvm("predict", "-q", *options, "--values", "test", name).out.splitlines()],
+            float,
+        )
+        for options, name in ((["--steps", 2], "o"), ([], "m"))
+    ]
     assert np.corrcoef(*values)[0, 1] > 0.5  # two points say something already
 
 
@@ -480,7 +655,9 @@ def test_the_file_to_fold_is_data_like_any_other(fastsvm, trained, tmp_path):
 def test_a_file_that_cannot_be_folded_is_one_line_with_its_name(fastsvm, trained, tmp_path, text):
     (tmp_path / "train").write_text(text)
     done = fastsvm("order", "--fold", "train", trained["rings"][0], "o", code=1)
-    assert done.err.startswith("Error: train:") and done.err.count("\n") == 1 and not (tmp_path / "o").exists(), str(done)
+    assert done.err.startswith("Error: train:") and done.err.count("\n") == 1 and not (tmp_path / "o").exists(), str(
+        done
+    )
 
 
 # ---- kernels that LIBSVM has as precomputed ones
@@ -488,12 +665,21 @@ def test_a_file_that_cannot_be_folded_is_one_line_with_its_name(fastsvm, trained
 
 KERNELS = {
     "exponential": (["--gamma", 0.4], {"gamma": 0.4}),
-    "normalized-polynomial": (["--gamma", 0.3, "--coef0", 1.5, "--degree", 2], {"gamma": 0.3, "coef0": 1.5, "degree": 2}),
+    "normalized-polynomial": (
+        ["--gamma", 0.3, "--coef0", 1.5, "--degree", 2],
+        {"gamma": 0.3, "coef0": 1.5, "degree": 2},
+    ),
 }
 
 
 def precompute(folder, *arguments, code=0):
-    done = subprocess.run([sys.executable, str(SCRIPT), *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -512,23 +698,51 @@ def kernel_files(tmp_path_factory):
         head("colors.train", 130, folder / "train")
         head("colors.test", 120, folder / "test")
         (folder / "train.kernel").write_text(precompute(folder, "--kernel", kernel, *options, "train").stdout)
-        (folder / "test.kernel").write_text(precompute(folder, "--kernel", kernel, *options, "--against", "train", "test").stdout)
-        svm_save_model(str(folder / "kernel.model"), svm_train(*svm_read_problem(str(folder / "train.kernel")), "-q -t 4 -c 5"))
+        (folder / "test.kernel").write_text(
+            precompute(folder, "--kernel", kernel, *options, "--against", "train", "test").stdout
+        )
+        svm_save_model(
+            str(folder / "kernel.model"), svm_train(*svm_read_problem(str(folder / "train.kernel")), "-q -t 4 -c 5")
+        )
     return folders
 
 
-@pytest.mark.parametrize("kernel, method", [("exponential", method) for method in METHODS] + [("normalized-polynomial", "geometry")])
-def test_the_whole_path_of_a_kernel_that_libsvm_does_not_know(svm_predict, fastsvm, kernel_files, tmp_path, kernel, method):
+@pytest.mark.parametrize(
+    "kernel, method", [("exponential", method) for method in METHODS] + [("normalized-polynomial", "geometry")]
+)
+def test_the_whole_path_of_a_kernel_that_libsvm_does_not_know(
+    svm_predict, fastsvm, kernel_files, tmp_path, kernel, method
+):
     folder = kernel_files[kernel]
-    theirs = subprocess.run([svm_predict, "test.kernel", "kernel.model", str(tmp_path / "theirs")], cwd=folder, capture_output=True, text=True, check=True)
-    done = fastsvm("order", "--method", method, "--kernel", kernel, *KERNELS[kernel][0], "--vectors", folder / "train", folder / "kernel.model")
+    theirs = subprocess.run(
+        [svm_predict, "test.kernel", "kernel.model", str(tmp_path / "theirs")],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    done = fastsvm(
+        "order",
+        "--method",
+        method,
+        "--kernel",
+        kernel,
+        *KERNELS[kernel][0],
+        "--vectors",
+        folder / "train",
+        folder / "kernel.model",
+    )
     assert "not where training puts them" not in done.err
     ours = fastsvm("predict", folder / "test", "kernel.model.order", "ours")
-    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes() and len(set((tmp_path / "ours").read_text().split())) > 2
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes() and len(
+        set((tmp_path / "ours").read_text().split())
+    ) > 2
     assert ours.out == theirs.stdout
     values = fastsvm("predict", "-q", "--values", folder / "test", "kernel.model.order").out
     kernel_values = fastsvm("predict", "-q", "--values", folder / "test.kernel", folder / "kernel.model").out
-    np.testing.assert_allclose(*(np.array([line.split() for line in text.splitlines()], float) for text in (values, kernel_values)), atol=1e-9)
+    np.testing.assert_allclose(
+        *(np.array([line.split() for line in text.splitlines()], float) for text in (values, kernel_values)), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -542,7 +756,9 @@ def test_a_kernel_file_holds_every_number_in_full(kernel_files, kernel):
         words = line.split()
         assert float(words[0]) == label and words[1] == f"0:{serial}"
         assert [word.split(":")[0] for word in words[2:]] == [str(at) for at in range(1, 131)]
-        assert [float(word.split(":")[1]) for word in words[2:]] == [oracles.libsvm_kernel(machine, row, x) for x in train]
+        assert [float(word.split(":")[1]) for word in words[2:]] == [
+            oracles.libsvm_kernel(machine, row, x) for x in train
+        ]
 
 
 def test_a_kernel_file_keeps_the_labels(tmp_path):
@@ -566,17 +782,25 @@ def test_vectors_that_are_missing_are_one_line(fastsvm, kernel_files, tmp_path):
     head("colors.train", 20, tmp_path / "short")
     options = ["--kernel", "exponential", "--gamma", 0.4, "--vectors"]
     done = fastsvm("order", *options, "short", folder / "kernel.model", "o", code=1)
-    assert done.err == f"Error: short: 20 rows found, expected {max(serials)} or more: a support vector of {folder / 'kernel.model'} has that serial number\n"
+    assert (
+        done.err == f"Error: short: 20 rows found, expected {max(serials)} or more: a support vector of"
+        f" {folder / 'kernel.model'} has that serial number\n"
+    )
     assert not (tmp_path / "o").exists()
     (tmp_path / "empty").write_text("")
     assert "0 rows found" in fastsvm("order", *options, "empty", folder / "kernel.model", "o", code=1).err
     (tmp_path / "bad").write_text("1 1:1\n1 x\n")
-    assert fastsvm("order", *options, "bad", folder / "kernel.model", "o", code=1).err == "Error: bad:2: 'x' found, expected index:value\n"
+    assert (
+        fastsvm("order", *options, "bad", folder / "kernel.model", "o", code=1).err
+        == "Error: bad:2: 'x' found, expected index:value\n"
+    )
 
 
 def test_a_serial_number_of_no_row_is_said_to_be_one(fastsvm, tmp_path):
     """LIBSVM counts rows from 1."""
-    (tmp_path / "m").write_text("svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 0:0\n")
+    (tmp_path / "m").write_text(
+        "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 0:0\n"
+    )
     (tmp_path / "train").write_text("1 1:1\n")
     done = fastsvm("order", "--kernel", "exponential", "--gamma", 1, "--vectors", "train", "m", code=1)
     assert "expected 0 or more" not in done.err and "serial" in done.err and done.err.count("\n") == 1, str(done)
@@ -587,14 +811,19 @@ def test_another_gamma_is_warned_of(fastsvm, kernel_files, wrong):
     folder = kernel_files["exponential"]
     arguments = ["--kernel", "exponential", *wrong, "--vectors", folder / "train", folder / "kernel.model", "o"]
     done = fastsvm("order", *arguments)
-    assert re.search(r"^Warning: with these vectors and this kernel the support vectors of \S+ are not where training puts them", done.err), str(done)
+    assert re.search(
+        r"^Warning: with these vectors and this kernel the support vectors of \S+ are not where training puts them",
+        done.err,
+    ), str(done)
     assert fastsvm("order", "-q", *arguments).err == ""
 
 
 def test_other_vectors_are_warned_of(fastsvm, kernel_files, tmp_path):
     folder = kernel_files["exponential"]
     head("colors.train", 130, tmp_path / "other", first=500)
-    done = fastsvm("order", "--kernel", "exponential", "--gamma", 0.4, "--vectors", "other", folder / "kernel.model", "o")
+    done = fastsvm(
+        "order", "--kernel", "exponential", "--gamma", 0.4, "--vectors", "other", folder / "kernel.model", "o"
+    )
     assert "are not where training puts them" in done.err
 
 
@@ -619,10 +848,26 @@ def test_vectors_of_many_chunks_stand_behind_their_serial_numbers(svm_predict, f
 def test_rows_of_a_model_with_its_vectors_are_plain_rows(fastsvm, kernel_files, tmp_path):
     """The header still says `precomputed`; its rows need no serial numbers, and may be dense."""
     folder = kernel_files["exponential"]
-    fastsvm("order", "-q", "--kernel", "exponential", "--gamma", 0.4, "--vectors", folder / "train", folder / "kernel.model", "o")
+    fastsvm(
+        "order",
+        "-q",
+        "--kernel",
+        "exponential",
+        "--gamma",
+        0.4,
+        "--vectors",
+        folder / "train",
+        folder / "kernel.model",
+        "o",
+    )
     labels, rows = svm_read_problem(str(folder / "test"))
     last = max(max(row, default=1) for row in rows)
-    (tmp_path / "dense").write_text("".join(",".join([f"{label:g}", *(repr(row.get(i, 0.0)) for i in range(1, last + 1))]) + "\n" for label, row in zip(labels, rows)))
+    (tmp_path / "dense").write_text(
+        "".join(
+            ",".join([f"{label:g}", *(repr(row.get(i, 0.0)) for i in range(1, last + 1))]) + "\n"
+            for label, row in zip(labels, rows)
+        )
+    )
     expected = fastsvm("predict", "-q", folder / "test", "o").out
     assert fastsvm("predict", "-q", "--dense", "dense", "o").out == expected
 
@@ -635,7 +880,9 @@ def test_bound_tells_of_an_ordered_model_or_says_what_it_is(fastsvm, trained, or
     path = ordered("rings", method)
     for arguments in ([path], [trained["rings"][1], path]):
         done = fastsvm("bound", *arguments, code=None)  # no traceback, which the fixture looks for
-        assert done.code == 0 or (done.code == 1 and done.err.startswith(f"Error: {path}: ") and done.err.count("\n") == 1), str(done)
+        assert done.code == 0 or (
+            done.code == 1 and done.err.startswith(f"Error: {path}: ") and done.err.count("\n") == 1
+        ), str(done)
 
 
 def test_help_of_order_fits_a_narrow_terminal_and_names_every_method(fastsvm):

@@ -1,4 +1,5 @@
-"""Files of ordered models: written and read back; whatever is cut off or corrupted is refused in one line, or is a model."""
+"""Files of ordered models: written and read back; whatever is cut off or corrupted is refused in one line, or is a
+model."""
 
 import random
 import subprocess
@@ -20,12 +21,16 @@ OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {
 
 
 def made(method):
-    return COMPILERS[method](parse_model(HAND.encode(), "m"), fingerprint="0123456789abcdef", **OPTIONS[method]).to_text()
+    return COMPILERS[method](
+        parse_model(HAND.encode(), "m"), fingerprint="0123456789abcdef", **OPTIONS[method]
+    ).to_text()
 
 
 def own(method):
     """Behind a precomputed model."""
-    machine = random_machine(np.random.default_rng(1), "c_svc", "exponential", [{1: 1.0}, {2: 1.0}, {1: -1.0, 3: 0.5}], gamma=0.5)
+    machine = random_machine(
+        np.random.default_rng(1), "c_svc", "exponential", [{1: 1.0}, {2: 1.0}, {1: -1.0, 3: 0.5}], gamma=0.5
+    )
     return COMPILERS[method](exact_model(machine), fingerprint="0123456789abcdef").to_text()
 
 
@@ -52,31 +57,56 @@ def answers(model, chunk):
     left = model.settle(chunk, model.header.task(), 0.0, out)
     full = _native.Decisions(model.pairs)
     model.decision_values(chunk, full, [])
-    return left, out.kernel_evaluations, np.array(out.value).tolist(), np.array(out.radius).tolist(), np.array(full.value).tolist()
+    return (
+        left,
+        out.kernel_evaluations,
+        np.array(out.value).tolist(),
+        np.array(out.radius).tolist(),
+        np.array(full.value).tolist(),
+    )
 
 
 # ---- written and read back
 
 
 WAYS = [
-    ("geometry", {}), ("geometry", {"sequence": "sgma", "points": 9}), ("geometry", {"folded": [{1: 0.5, 2: -1.0}, {3: 1e-7}]}), ("geometry", {"folded": [{2000000000: 0.25}]}),
-    ("triangle", {}), ("triangle", {"lists": 5}), ("blocks", {}),
-]  # fmt: skip
+    ("geometry", {}),
+    ("geometry", {"sequence": "sgma", "points": 9}),
+    ("geometry", {"folded": [{1: 0.5, 2: -1.0}, {3: 1e-7}]}),
+    ("geometry", {"folded": [{2000000000: 0.25}]}),
+    ("triangle", {}),
+    ("triangle", {"lists": 5}),
+    ("blocks", {}),
+]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # test_ordering_warns_of_nothing is about them
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)])
+@pytest.mark.parametrize(
+    "svm_type, classes",
+    [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)],
+)
 @pytest.mark.parametrize("method, options", WAYS, ids=str)
 def test_an_ordered_model_is_written_back_byte_for_byte_and_says_the_same(method, options, svm_type, classes):
-    kernels = ["rbf", "exponential"] + (["linear", "polynomial", "normalized_polynomial"] if method == "geometry" else [])
+    kernels = ["rbf", "exponential"] + (
+        ["linear", "polynomial", "normalized_polynomial"] if method == "geometry" else []
+    )
     for seed, kernel in enumerate(kernels):
         rng = np.random.default_rng(seed)
         vectors = random_rows(rng, 45, [1, 2, 3, 2000000000], density=0.8)
-        parameters = {} if kernel == "linear" else {"gamma": 0.3} if kernel in ("rbf", "exponential") else {"gamma": 0.3, "coef0": 1.0, "degree": 3}
+        parameters = (
+            {}
+            if kernel == "linear"
+            else {"gamma": 0.3}
+            if kernel in ("rbf", "exponential")
+            else {"gamma": 0.3, "coef0": 1.0, "degree": 3}
+        )
         machine = random_machine(rng, svm_type, kernel, vectors, nr_class=classes, probability=True, **parameters)
         model = COMPILERS[method](exact_model(machine), fingerprint="0123abcd", **options)
         text = model.to_text()
-        assert text.startswith(f"fastsvm_model {method} 2\nsvm_type {svm_type}\nkernel_type {'precomputed' if kernel in OWN_KERNELS else kernel}\n".encode())
+        assert text.startswith(
+            f"fastsvm_model {method} 2\nsvm_type {svm_type}\nkernel_type"
+            f" {'precomputed' if kernel in OWN_KERNELS else kernel}\n".encode()
+        )
         again = parse_model(text, "again")
         assert again.to_text() == text and vars(again.header) == vars(model.header) and again.fingerprint == "0123abcd"
         assert vars(again.exact.kernel) == vars(model.exact.kernel) and again.ordered_by == model.ordered_by
@@ -136,7 +166,11 @@ FAULTS = {
     ("geometry", b"nr_points 5", b"nr_points 4"): "among 4 numbers",
     ("geometry", b"nr_points 5", b"nr_points 6"): "among 6 numbers",
     ("geometry", b"nr_points 5", b"nr_points 2147483647"): "among 2147483647 numbers",
-    ("geometry", b"nr_points 5", b"nr_points 99999999999"): "m:13: nr_points '99999999999' found, expected a whole number",
+    (
+        "geometry",
+        b"nr_points 5",
+        b"nr_points 99999999999",
+    ): "m:13: nr_points '99999999999' found, expected a whole number",
     ("geometry", b"nr_points 5\n", b""): "the header ends without 'nr_points'",
     ("geometry", b"nr_folded 2", b"nr_folded -2"): "m:12: nr_folded -2 found, expected 0 or more",
     ("geometry", b"nr_folded 2", b"nr_folded 1"): "m:20: '0 0 2:0.25 4:-1' found, expected 'points'",
@@ -145,8 +179,16 @@ FAULTS = {
     ("geometry", b"nr_folded 2\n", b""): "the header ends without 'nr_folded'",
     ("geometry", b"sequence greedy", b"sequence"): "m:11: 0 values of 'sequence' found, expected 1",
     ("geometry", b"sequence greedy\n", b""): "the header ends without 'sequence'",
-    ("geometry", b"sequence greedy", b"sequence greedy\nflavour sweet"): "m:12: unknown key 'flavour'; is this another program's model?",
-    ("geometry", b"sequence greedy", b"sequence greedy\nnr_lists 2"): "m:12: unknown key 'nr_lists'; is this another program's model?",
+    (
+        "geometry",
+        b"sequence greedy",
+        b"sequence greedy\nflavour sweet",
+    ): "m:12: unknown key 'flavour'; is this another program's model?",
+    (
+        "geometry",
+        b"sequence greedy",
+        b"sequence greedy\nnr_lists 2",
+    ): "m:12: unknown key 'nr_lists'; is this another program's model?",
     ("geometry", b"fingerprint 0123456789abcdef\n", b""): "the header ends without 'fingerprint'",
     ("geometry", b"\npoints\n", b"\npivots\n"): "m:21: 'pivots' found, expected 'points'",
     ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 6 "): "m:22: 6 found, expected a whole number below 6",
@@ -163,10 +205,22 @@ FAULTS = {
     ("geometry", b"-0.0616761", b"0 -0.0616761"): None,
     ("geometry", b"rbf\ngamma 0.5", b"sigmoid\ngamma 0.5\ncoef0 1"): "a sigmoid kernel found that is no inner product",
     ("geometry", b"rbf\ngamma 0.5", b"rbf\ngamma -0.5"): "a rbf kernel found that is no inner product",
-    ("geometry", b"rbf\ngamma 0.5", b"polynomial\ngamma 0.5\ndegree 2\ncoef0 -1"): "a polynomial kernel found that is no inner product",
-    ("geometry", b"rbf\ngamma 0.5", b"precomputed"): "the header ends without 'kernel', which a precomputed kernel needs",
+    (
+        "geometry",
+        b"rbf\ngamma 0.5",
+        b"polynomial\ngamma 0.5\ndegree 2\ncoef0 -1",
+    ): "a polynomial kernel found that is no inner product",
+    (
+        "geometry",
+        b"rbf\ngamma 0.5",
+        b"precomputed",
+    ): "the header ends without 'kernel', which a precomputed kernel needs",
     ("geometry", b"fingerprint", b"kernel exponential 0.5\nfingerprint"): "a line 'kernel' found",
-    ("geometry", b"geometry 2", b"geometry 3"): "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it",
+    (
+        "geometry",
+        b"geometry 2",
+        b"geometry 3",
+    ): "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it",
     ("geometry", b"geometry 2", b"triangle 2"): "unknown key 'sequence'",
     ("geometry", b"total_sv 4", b"total_sv -4"): "a negative number of support vectors found",
     ("triangle", b"nr_lists 2", b"nr_lists -2"): "m:11: nr_lists -2 found, expected 0 or more",
@@ -178,7 +232,11 @@ FAULTS = {
     ("triangle", b"\npivots\n0 3", b"\npivots\n-1 3"): "m:18: -1 found, expected a whole number below 4",
     ("triangle", b"\npivots\n0 3", b"\npivots\n0 nan"): "m:18: 'nan' found among 2 numbers",
     ("triangle", b"\npivots\n", b"\norder\n"): "m:17: 'order' found, expected 'pivots'",
-    ("triangle", b"kernel_type rbf\ngamma 0.5", b"kernel_type linear"): "a linear kernel found, expected one that falls with the distance",
+    (
+        "triangle",
+        b"kernel_type rbf\ngamma 0.5",
+        b"kernel_type linear",
+    ): "a linear kernel found, expected one that falls with the distance",
     ("triangle", b"gamma 0.5", b"gamma -0.5"): "a rbf kernel with negative gamma found",
     ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 2"): "the order is not one of the support vectors, class by class",
     ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 0 2 3"): "the order is not one of the support vectors, class by class",
@@ -188,26 +246,74 @@ FAULTS = {
     ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2"): "among 4 numbers",
     ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 3 3"): "among 4 numbers",
     ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 inf"): "m:17: 'inf' found among 4 numbers",
-    ("blocks", b"kernel_type rbf\ngamma 0.5", b"kernel_type linear"): "a linear kernel found, expected one that falls with the distance",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel exponential"): "kernel 'exponential' found, expected exponential gamma or normalized_polynomial degree gamma coef0",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel exponential 0.5 1"): "kernel 'exponential 0.5 1' found, expected exponential gamma or",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel gaussian 0.5"): "kernel 'gaussian 0.5' found, expected exponential gamma or",
+    (
+        "blocks",
+        b"kernel_type rbf\ngamma 0.5",
+        b"kernel_type linear",
+    ): "a linear kernel found, expected one that falls with the distance",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel exponential",
+    ): "kernel 'exponential' found, expected exponential gamma or normalized_polynomial degree gamma coef0",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel exponential 0.5 1",
+    ): "kernel 'exponential 0.5 1' found, expected exponential gamma or",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel gaussian 0.5",
+    ): "kernel 'gaussian 0.5' found, expected exponential gamma or",
     ("geometry-own", b"kernel exponential 0.5", b"kernel"): "kernel '' found, expected exponential gamma or",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel exponential -0.5"): "kernel 'exponential -0.5' found, expected gamma 0 or more",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel exponential -0.5",
+    ): "kernel 'exponential -0.5' found, expected gamma 0 or more",
     ("geometry-own", b"kernel exponential 0.5", b"kernel exponential nan"): "'nan' found, expected a finite number",
     ("geometry-own", b"kernel exponential 0.5", b"kernel exponential x"): "'x' found, expected a finite number",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel normalized_polynomial 2 1 0"): "expected gamma 0 or more, coef0 above 0",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel normalized_polynomial 2 -1 1"): "expected gamma 0 or more, coef0 above 0",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2 1 0",
+    ): "expected gamma 0 or more, coef0 above 0",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2 -1 1",
+    ): "expected gamma 0 or more, coef0 above 0",
     ("geometry-own", b"kernel exponential 0.5", b"kernel normalized_polynomial -2 1 1"): "expected",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel normalized_polynomial 2.5 1 1"): "'2.5' found, expected a whole number",
-    ("geometry-own", b"kernel exponential 0.5\n", b""): "the header ends without 'kernel', which a precomputed kernel needs",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2.5 1 1",
+    ): "'2.5' found, expected a whole number",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5\n",
+        b"",
+    ): "the header ends without 'kernel', which a precomputed kernel needs",
     ("geometry-own", b"precomputed", b"linear"): "a line 'kernel' found",
-    ("triangle-own", b"kernel exponential 0.5", b"kernel normalized_polynomial 2 1 1"): "a normalized_polynomial kernel found, expected one that falls with the distance",
-    ("blocks-own", b"kernel exponential 0.5", b"kernel normalized_polynomial 2 1 1"): "a normalized_polynomial kernel found, expected one that falls with the distance",
-}  # fmt: skip
+    (
+        "triangle-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2 1 1",
+    ): "a normalized_polynomial kernel found, expected one that falls with the distance",
+    (
+        "blocks-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2 1 1",
+    ): "a normalized_polynomial kernel found, expected one that falls with the distance",
+}
 
 
-@pytest.mark.parametrize("name, old, new", FAULTS, ids=lambda value: value.decode(errors="replace").strip()[-40:] if isinstance(value, bytes) else value)
+@pytest.mark.parametrize(
+    "name, old, new",
+    FAULTS,
+    ids=lambda value: value.decode(errors="replace").strip()[-40:] if isinstance(value, bytes) else value,
+)
 def test_a_corrupted_file_is_refused_in_one_clear_line(name, old, new):
     message, found = FAULTS[name, old, new], fault_of(changed(name, old, new))
     assert message is None or (found == message if message.startswith("m:") else message in found)
@@ -285,15 +391,24 @@ print("done")
 
 @pytest.mark.parametrize("method", COMPILERS)
 def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(method):
-    """800 support vectors of 200 entries each, no two in the same column: 2 MB, and 1 GB if every column were written out."""
+    """800 support vectors of 200 entries each, no two in the same column: 2 MB, and 1 GB if every column were
+    written out."""
     rng = np.random.default_rng(3)
     rows = [{200 * r + i: float(v) for i, v in enumerate(np.round(rng.random(200), 2), 1)} for r in range(800)]
     machine = random_machine(rng, "one_class", "rbf", rows, gamma=0.01)
-    done = subprocess.run([sys.executable, "-I", "-c", MEMORY, method], input=machine.text(), capture_output=True, timeout=PATIENCE, env={"OPENBLAS_NUM_THREADS": "1"})
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", MEMORY, method],
+        input=machine.text(),
+        capture_output=True,
+        timeout=PATIENCE,
+        env={"OPENBLAS_NUM_THREADS": "1"},
+    )
     assert done.stdout == b"done\n", done.stderr.decode()[-600:]
 
 
-@pytest.mark.parametrize("name, key", [("geometry", b"nr_points 5"), ("geometry", b"nr_folded 2"), ("triangle", b"nr_lists 2")])
+@pytest.mark.parametrize(
+    "name, key", [("geometry", b"nr_points 5"), ("geometry", b"nr_folded 2"), ("triangle", b"nr_lists 2")]
+)
 def test_a_small_file_that_announces_billions_takes_no_memory(name, key):
     code = (
         "import resource, sys\n"
@@ -305,5 +420,10 @@ def test_a_small_file_that_announces_billions_takes_no_memory(name, key):
         "except ModelFormatError:\n"
         "    print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], input=changed(name, key, key.split()[0] + b" 2147483647"), capture_output=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code],
+        input=changed(name, key, key.split()[0] + b" 2147483647"),
+        capture_output=True,
+        timeout=PATIENCE,
+    )
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]

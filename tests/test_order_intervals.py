@@ -1,4 +1,5 @@
-"""Ordered models: every interval contains the decision value, exact and as svm-predict computes it; and no interval is wider than its paper's."""
+"""Ordered models: every interval contains the decision value, exact and as svm-predict computes it; and no interval
+is wider than its paper's."""
 
 import numpy as np
 import oracles
@@ -7,19 +8,38 @@ from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 from evaluation import parse
 from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import COMPILERS, NEVER, UNKNOWN, Libsvm, after, exact_model, lines, order, random_case, random_options, random_vectors, settled, spread, truths, uncovered
+from ordering import (
+    COMPILERS,
+    NEVER,
+    UNKNOWN,
+    Libsvm,
+    after,
+    exact_model,
+    lines,
+    order,
+    random_case,
+    random_options,
+    random_vectors,
+    settled,
+    spread,
+    truths,
+    uncovered,
+)
 from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.geometry import GeometryModel
 
-searching = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+searching = settings(
+    max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
+    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
+    not."""
     with threadpool_limits(1, user_api="openmp"):
         yield
 
@@ -49,7 +69,11 @@ def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
         rows += chosen + [beside(rng, row) for row in chosen]
         chunk, expected = parse(rows), truths(machine, rows, tmp_path)
         count = len(model.points)
-        for k in range(1, count + 1) if count <= 12 else sorted({1, 2, 31, 32, 33, 64, count, *rng.integers(1, count, 6).tolist()}):
+        for k in (
+            range(1, count + 1)
+            if count <= 12
+            else sorted({1, 2, 31, 32, 33, 64, count, *rng.integers(1, count, 6).tolist()})
+        ):
             value, radius = after(model, chunk, k)
             bad = uncovered(value, radius, *expected)
             assert not bad.any(), (trial, k, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
@@ -62,7 +86,8 @@ def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
 
 
 def with_points(machine, points, vectors=(), rng=None, slack=0.0):
-    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and further vectors. slack: how far the numbers
+    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and further
+    vectors. slack: how far the numbers
     in the file may be off, as they themselves say."""
     exact = exact_model(machine)
     everything = [*machine.vectors, *vectors]
@@ -80,13 +105,21 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
     size = np.einsum("ip,ij,jp->p", np.abs(a), np.abs(oracles.kernel_values(machine, machine.vectors)), np.abs(a))
     upper = (np.maximum(squared_norm, 0) + 1e-15 * size).astype(float)
     return GeometryModel(
-        exact, "f", sequence="any", all_vectors=all_vectors, points=list(points), b=np.ascontiguousarray(b).ravel(), squared_norm=upper.tolist(), b_error=error.tolist(),
-    )  # fmt: skip
+        exact,
+        "f",
+        sequence="any",
+        all_vectors=all_vectors,
+        points=list(points),
+        b=np.ascontiguousarray(b).ravel(),
+        squared_norm=upper.tolist(),
+        b_error=error.tolist(),
+    )
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
 def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kernel):
-    """Points that depend on those before them, twins, the same point twice, vectors that are no support vectors: a file may name any."""
+    """Points that depend on those before them, twins, the same point twice, vectors that are no support vectors: a
+    file may name any."""
     narrow = 0
     for trial in range(60):
         rng = np.random.default_rng([21, trial])
@@ -95,12 +128,18 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kern
         vectors = random_rows(rng, n, indices, scale=float(rng.choice([0.1, 1, 3])))
         for i in range(1, n, 3):
             vectors[i] = {index: v * (1 + 10 ** rng.uniform(-16, -2)) for index, v in vectors[i - 1].items()}
-        parameters = {"gamma": float(10 ** rng.uniform(-2, 1)), "coef0": float(rng.choice([0.01, 1])), "degree": int(rng.integers(1, 5))}
+        parameters = {
+            "gamma": float(10 ** rng.uniform(-2, 1)),
+            "coef0": float(rng.choice([0.01, 1])),
+            "degree": int(rng.integers(1, 5)),
+        }
         machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=int(rng.choice([2, 3])), **parameters)
         machine.coef *= 10.0 ** rng.choice([0, 0, 8])
         more = random_rows(rng, 3, [*indices, UNKNOWN])
         points = [int(p) for p in rng.integers(0, n + 3, int(rng.integers(1, 90)))]
-        model = with_points(machine, points, more, rng, float(rng.choice([0, 1e-9, 1e-3])) * float(np.abs(machine.coef).max()))
+        model = with_points(
+            machine, points, more, rng, float(rng.choice([0, 1e-9, 1e-3])) * float(np.abs(machine.coef).max())
+        )
         chosen = [([*vectors, *more])[p] for p in points[:6]]
         rows = [*random_rows(rng, 6, [*indices, UNKNOWN]), *chosen, *(beside(rng, row) for row in chosen), {}]
         chunk, expected = parse(rows), truths(machine, rows, tmp_path)
@@ -127,9 +166,25 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     kernel = data.draw(st.sampled_from(["rbf", "rbf", "exponential", "linear", "polynomial", "normalized_polynomial"]))
     offset = data.draw(st.sampled_from([0.0, 0.0, 1.0, 1e3])) * scale
     unit = scale if kernel == "exponential" else scale**2
-    parameters = {"gamma": 10 ** data.draw(st.floats(-4, 2 if "poly" not in kernel else 0)) / unit, "coef0": data.draw(st.sampled_from([0.1, 1.0])), "degree": data.draw(st.integers(1, 4))}
-    machine = Machine("epsilon_svr", kernel, [dict(enumerate(row, 1)) for row in (x + offset).tolist()], coef, [data.draw(real)], **parameters)
-    z = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4))) * 10 ** data.draw(st.floats(-2, 1)) * scale + offset
+    parameters = {
+        "gamma": 10 ** data.draw(st.floats(-4, 2 if "poly" not in kernel else 0)) / unit,
+        "coef0": data.draw(st.sampled_from([0.1, 1.0])),
+        "degree": data.draw(st.integers(1, 4)),
+    }
+    machine = Machine(
+        "epsilon_svr",
+        kernel,
+        [dict(enumerate(row, 1)) for row in (x + offset).tolist()],
+        coef,
+        [data.draw(real)],
+        **parameters,
+    )
+    z = (
+        np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4)))
+        * 10 ** data.draw(st.floats(-2, 1))
+        * scale
+        + offset
+    )
     rows = [*(dict(enumerate(row, 1)) for row in z.tolist()), *machine.vectors[:2]]
     chunk = parse(rows)
     with np.errstate(all="ignore"):
@@ -151,17 +206,35 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     target(worst)
 
 
-@pytest.mark.parametrize("kernel, classes", [("rbf", 2), ("rbf", 4), ("exponential", 2), ("normalized_polynomial", 2), ("normalized_polynomial", 3), ("polynomial", 2)])
+@pytest.mark.parametrize(
+    "kernel, classes",
+    [
+        ("rbf", 2),
+        ("rbf", 4),
+        ("exponential", 2),
+        ("normalized_polynomial", 2),
+        ("normalized_polynomial", 3),
+        ("polynomial", 2),
+    ],
+)
 def test_the_interval_is_that_of_exact_arithmetic_but_for_rounding(kernel, classes):
     """And the value is its center: <w, phi(z)> inside the span of the points."""
     rng = np.random.default_rng(22)
     for _ in range(5):
         machine = spread(rng, 50, kernel, classes=classes)
         model = order(machine, "geometry", points=40)
-        rows = [*random_rows(rng, 8, [1, 2, 3, 4, 5]), machine.vectors[model.points[0]], machine.vectors[model.points[-1]]]
+        rows = [
+            *random_rows(rng, 8, [1, 2, 3, 4, 5]),
+            machine.vectors[model.points[0]],
+            machine.vectors[model.points[-1]],
+        ]
         center, width = oracles.intervals(machine, [machine.vectors[p] for p in model.points], rows)
         chunk = parse(rows)
-        sizes = np.sqrt(oracles.self_kernel(machine, rows))[:, None] * width[0].max(axis=0) / np.sqrt(oracles.self_kernel(machine, rows)).max()
+        sizes = (
+            np.sqrt(oracles.self_kernel(machine, rows))[:, None]
+            * width[0].max(axis=0)
+            / np.sqrt(oracles.self_kernel(machine, rows)).max()
+        )
         for k in range(1, len(model.points) + 1):
             value, radius = after(model, chunk, k)
             assert np.all(radius >= width[k] * (1 - 1e-9))
@@ -248,7 +321,11 @@ def stopped_lines(model, rows, k):
     pairs = model.pairs
     words = [line.split() for line in written]
     assert all(len(row) == 1 + 3 * pairs for row in words)
-    return [row[0] for row in words], *(np.array([row[1 + at * pairs : 1 + (at + 1) * pairs] for row in words], float) for at in range(3)), tally
+    return (
+        [row[0] for row in words],
+        *(np.array([row[1 + at * pairs : 1 + (at + 1) * pairs] for row in words], float) for at in range(3)),
+        tally,
+    )
 
 
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("one_class", 2), ("epsilon_svr", 2)])
@@ -256,7 +333,14 @@ def test_stopped_rows_print_value_radius_and_the_odds_of_eq_32(tmp_path, svm_typ
     seen = []
     for trial in range(25):
         rng = np.random.default_rng([40, trial])
-        machine = random_machine(rng, svm_type, "rbf", random_rows(rng, 90, [1, 2, 3, 4]), nr_class=classes, gamma=float(10 ** rng.uniform(-1, 1)))
+        machine = random_machine(
+            rng,
+            svm_type,
+            "rbf",
+            random_rows(rng, 90, [1, 2, 3, 4]),
+            nr_class=classes,
+            gamma=float(10 ** rng.uniform(-1, 1)),
+        )
         rows = [*random_rows(rng, 20, [1, 2, 3, 4]), *machine.vectors[:3]]
         model, k = order(machine, "geometry"), int(rng.integers(1, 25))
         labels, value, radius, odds, tally = stopped_lines(model, rows, k)
@@ -285,7 +369,9 @@ def test_more_steps_decide_more_rows_until_all_points_are_taken():
     rng = np.random.default_rng(41)
     machine = spread(rng, 150, "rbf", d=3)
     rows = random_rows(rng, 200, [1, 2, 3])
-    undecided = [stopped_lines(order(machine, "geometry", points=128), rows, k)[4].undecided for k in (1, 32, 64, 96, 128, 10**6)]
+    undecided = [
+        stopped_lines(order(machine, "geometry", points=128), rows, k)[4].undecided for k in (1, 32, 64, 96, 128, 10**6)
+    ]
     assert undecided[0] > undecided[1] > undecided[2] >= undecided[3] >= undecided[4] == undecided[5]
 
 

@@ -1,4 +1,5 @@
-"""Ordered models: every label is svm-predict's, whatever the model; and what the compilers choose. Formulas to hold them against are in oracles.py."""
+"""Ordered models: every label is svm-predict's, whatever the model; and what the compilers choose. Formulas to hold
+them against are in oracles.py."""
 
 import warnings
 from math import sqrt
@@ -8,7 +9,22 @@ import oracles
 import pytest
 from evaluation import parse
 from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import COMPILERS, HUGE, UNKNOWN, Libsvm, after, exact_model, lines, order, random_case, random_options, settled, spread, truths, uncovered
+from ordering import (
+    COMPILERS,
+    HUGE,
+    UNKNOWN,
+    Libsvm,
+    after,
+    exact_model,
+    lines,
+    order,
+    random_case,
+    random_options,
+    settled,
+    spread,
+    truths,
+    uncovered,
+)
 from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
@@ -19,7 +35,8 @@ from fastsvm_cli.prediction.pipeline import predict
 
 @pytest.fixture(scope="module", autouse=True)
 def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
+    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
+    not."""
     with threadpool_limits(1, user_api="openmp"):
         yield
 
@@ -32,7 +49,9 @@ class Share:
 
     def check(self, models):
         assert self.models == models and self.refused <= 0.03 * models, vars(self)
-        assert 0.5 * self.rows < self.settled < 0.98 * self.rows and self.reference > 0, vars(self)  # by radii, by exact evaluation, by reference sum
+        assert 0.5 * self.rows < self.settled < 0.98 * self.rows and self.reference > 0, vars(
+            self
+        )  # by radii, by exact evaluation, by reference sum
         assert self.evaluations < 1.4 * self.possible, vars(self)
 
 
@@ -124,8 +143,19 @@ def test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts(tmp_path,
         n, d = int(rng.integers(2, 60)), int(rng.integers(2, 8))
         x, a = rng.standard_normal((n, d)), rng.uniform(0.1, 2, n)
         back = rng.permutation(n)
-        vectors = [dict(enumerate(row, 1)) for row in np.vstack([x, (x * np.where(np.arange(d) == 0, -1, 1))[back]]).tolist()]
-        machine = Machine("c_svc", "rbf", vectors, np.concatenate([a, -a[back]])[:, None], [0.0], gamma=float(10 ** rng.uniform(-2, 0)), label=[3, -4], nr_sv=[n, n])
+        vectors = [
+            dict(enumerate(row, 1)) for row in np.vstack([x, (x * np.where(np.arange(d) == 0, -1, 1))[back]]).tolist()
+        ]
+        machine = Machine(
+            "c_svc",
+            "rbf",
+            vectors,
+            np.concatenate([a, -a[back]])[:, None],
+            [0.0],
+            gamma=float(10 ** rng.uniform(-2, 0)),
+            label=[3, -4],
+            nr_sv=[n, n],
+        )
         rows = [dict(enumerate([0.0, *row], 1)) for row in rng.standard_normal((10, d - 1)).tolist()]
         ours, tally = lines(order(machine, method, **random_options(rng, machine, method)), rows)
         assert ours == Libsvm(machine, tmp_path).lines(rows)
@@ -141,7 +171,9 @@ def test_values_of_regression_are_within_any_tolerance(tmp_path, method, toleran
     rng = np.random.default_rng(6)
     for _ in range(40):
         n = int(rng.integers(2, 80))
-        machine = random_machine(rng, "epsilon_svr", "rbf", random_rows(rng, n, [1, 2, 3]), gamma=float(10 ** rng.uniform(-2, 1)))
+        machine = random_machine(
+            rng, "epsilon_svr", "rbf", random_rows(rng, n, [1, 2, 3]), gamma=float(10 ** rng.uniform(-2, 1))
+        )
         machine.coef *= 1e4
         rows = [*random_rows(rng, 10, [1, 2, 3, UNKNOWN]), dict(machine.vectors[0])]
         ours, _ = lines(order(machine, method), rows, tolerance=tolerance)
@@ -163,9 +195,20 @@ def test_a_larger_tolerance_costs_fewer_kernel_evaluations(method):
 def test_probabilities_and_values_are_the_exact_models_to_the_byte(method, svm_type, classes):
     rng = np.random.default_rng(8)
     for trial in range(20):
-        machine = random_machine(rng, svm_type, "rbf", random_rows(rng, int(rng.integers(1, 90)), [1, 2, 3]), nr_class=classes, gamma=0.4, probability=True)
+        machine = random_machine(
+            rng,
+            svm_type,
+            "rbf",
+            random_rows(rng, int(rng.integers(1, 90)), [1, 2, 3]),
+            nr_class=classes,
+            gamma=0.4,
+            probability=True,
+        )
         if trial % 2:
-            machine.coef[1::2], machine.vectors[1::2] = -machine.coef[:-1:2][: len(machine.coef[1::2])], machine.vectors[:-1:2][: len(machine.vectors[1::2])]
+            machine.coef[1::2], machine.vectors[1::2] = (
+                -machine.coef[:-1:2][: len(machine.coef[1::2])],
+                machine.vectors[:-1:2][: len(machine.vectors[1::2])],
+            )
         exact, model = exact_model(machine), order(machine, method)
         rows = [*random_rows(rng, 15, [1, 2, 3, UNKNOWN]), {}, dict(machine.vectors[0])]
         for options in ({"probability": True}, {"values": True}, {"probability": True, "values": True}):
@@ -197,8 +240,11 @@ def test_the_reference_sum_of_own_kernels_is_libsvms_of_a_kernel_file_bit_for_bi
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("degree, size, coef0", [(20, 1e5, 1.0), (50, 100.0, 1.0), (50, 1e-3, 1e-4), (3, 1e60, 1.0)])
-def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_labels_of_its_kernel_file(tmp_path, degree, size, coef0):
-    """k(x, x) k(z, z) is infinite, or 0, where the kernel file is written: 0, infinite or nan stands there for what is between -1 and 1. Refused, or the same."""
+def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_labels_of_its_kernel_file(
+    tmp_path, degree, size, coef0
+):
+    """k(x, x) k(z, z) is infinite, or 0, where the kernel file is written: 0, infinite or nan stands there for what
+    is between -1 and 1. Refused, or the same."""
     rng = np.random.default_rng(11)
     vectors = random_rows(rng, 12, [1, 2], scale=size)
     machine = random_machine(rng, "one_class", "normalized_polynomial", vectors, gamma=1.0, coef0=coef0, degree=degree)
@@ -212,7 +258,9 @@ def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_lab
         model = order(machine, "geometry")
     except ModelFormatError:
         return
-    assert lines(model, vectors)[0] == ["1" if value > 0 else "-1" for value in oracles.libsvm_values(machine, vectors)[:, 0]]
+    assert lines(model, vectors)[0] == [
+        "1" if value > 0 else "-1" for value in oracles.libsvm_values(machine, vectors)[:, 0]
+    ]
 
 
 # ---- every build of the hot loops, threads, chunks
@@ -233,7 +281,11 @@ def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_interv
             if share.refused:
                 continue
             model = order(machine, method)
-            value, radius = after(model, parse(rows), 33) if method == "geometry" and model.points else settled(model, parse(rows), 0.0)[:2]
+            value, radius = (
+                after(model, parse(rows), 33)
+                if method == "geometry" and model.points
+                else settled(model, parse(rows), 0.0)[:2]
+            )
             assert not uncovered(value, radius, *expected).any()
     for kernel in ("linear", "polynomial", *OWN_KERNELS):
         rng = np.random.default_rng(51)
@@ -257,7 +309,12 @@ def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(tmp_path, best
         _native.set_threads(threads)
         for size in (1500, 311, 7):
             model, written = order(machine, method), []
-            tally = predict(model, [chunk.select(list(range(at, min(at + size, 1500)))) for at in range(0, 1500, size)], written.append, path="rows")
+            tally = predict(
+                model,
+                [chunk.select(list(range(at, min(at + size, 1500)))) for at in range(0, 1500, size)],
+                written.append,
+                path="rows",
+            )
             seen.add(b"".join(written).decode())
             counts.add(tally.kernel_evaluations)
     assert len(seen) == 1 and len(counts) == 1
@@ -318,7 +375,12 @@ def test_folded_vectors_come_first_and_are_no_support_vectors():
     machine = spread(np.random.default_rng(33), 40, "rbf")
     folded = [{1: 0.5, 3: -0.25}, {2: 1.0, UNKNOWN: 2.0}]
     model = order(machine, "geometry", folded=folded, points=5)
-    assert model.points[:2] == [40, 41] and len(model.points) == 7 and model.all_vectors.rows == 42 and model.exact.vectors.rows == 40
+    assert (
+        model.points[:2] == [40, 41]
+        and len(model.points) == 7
+        and model.all_vectors.rows == 42
+        and model.exact.vectors.rows == 40
+    )
     assert "2 of them folded" in model.ordered_by
 
 
@@ -326,7 +388,10 @@ def test_pivots_are_the_support_vectors_nearest_to_the_middle_of_clusters():
     rng = np.random.default_rng(34)
     x = np.vstack([center + rng.normal(0, 0.2, (20, 2)) for center in ((0, 0), (10, 0), (0, 10))])
     machine = random_machine(rng, "one_class", "rbf", [dict(enumerate(row, 1)) for row in x.tolist()], gamma=0.1)
-    nearest = [20 * c + int(np.argmin(((part - part.mean(axis=0)) ** 2).sum(axis=1))) for c, part in enumerate(x.reshape(3, 20, 2))]
+    nearest = [
+        20 * c + int(np.argmin(((part - part.mean(axis=0)) ** 2).sum(axis=1)))
+        for c, part in enumerate(x.reshape(3, 20, 2))
+    ]
     assert sorted(order(machine, "triangle", lists=3).pivots) == nearest
     assert len(order(machine, "triangle", lists=1000).pivots) <= 60
 
@@ -344,7 +409,8 @@ def test_blocks_are_an_order_of_the_support_vectors_class_by_class(svm_type, cla
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("kernel, size", [("linear", 1.0), ("polynomial", 1.0), ("rbf", 1e170), ("rbf", 1e300)])
 def test_ordering_warns_of_nothing(method, kernel, size):
-    """Zero vectors in kernels that are 0 there; coefficients whose squares overflow. Refused in a line, or a file that can be read back."""
+    """Zero vectors in kernels that are 0 there; coefficients whose squares overflow. Refused in a line, or a file
+    that can be read back."""
     if kernel != "rbf" and method != "geometry":
         return
     rng = np.random.default_rng(36)
@@ -355,7 +421,9 @@ def test_ordering_warns_of_nothing(method, kernel, size):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             try:
-                ordered = COMPILERS[method](exact_model(machine), fingerprint="f", **({"sequence": sequence} if method == "geometry" else {}))
+                ordered = COMPILERS[method](
+                    exact_model(machine), fingerprint="f", **({"sequence": sequence} if method == "geometry" else {})
+                )
             except ModelFormatError:
                 continue
         parse_model(ordered.to_text(), "a.order")

@@ -6,7 +6,21 @@ import numpy as np
 import pytest
 from evaluation import parse
 from oracles import OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import COMPILERS, NEVER, UNKNOWN, Libsvm, after, exact_model, lines, order, random_case, random_options, spread, truths, uncovered
+from ordering import (
+    COMPILERS,
+    NEVER,
+    UNKNOWN,
+    Libsvm,
+    after,
+    exact_model,
+    lines,
+    order,
+    random_case,
+    random_options,
+    spread,
+    truths,
+    uncovered,
+)
 from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
@@ -20,12 +34,17 @@ FIRST_STOPS = {
     6: [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
     20: [4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
 }
-KERNELS = {"geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS], "triangle": ["rbf", "exponential"], "blocks": ["rbf", "exponential"]}
+KERNELS = {
+    "geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS],
+    "triangle": ["rbf", "exponential"],
+    "blocks": ["rbf", "exponential"],
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is not."""
+    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
+    not."""
     with threadpool_limits(1, user_api="openmp"):
         yield
 
@@ -63,7 +82,9 @@ def pushed(vector, index, by):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("method, kernel", [(method, kernel) for method, kernels in KERNELS.items() for kernel in kernels])
+@pytest.mark.parametrize(
+    "method, kernel", [(method, kernel) for method, kernels in KERNELS.items() for kernel in kernels]
+)
 def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_libsvms(tmp_path, method, kernel):
     stops = set()
     for trial in range(60):
@@ -90,16 +111,37 @@ def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_lib
 @pytest.mark.parametrize("kernel", KERNELS["geometry"])
 @pytest.mark.parametrize("points", range(1, 10))
 def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, points):
-    """Classes far apart, which a point or two tell; and rows between them, at the points, and where nothing is known."""
+    """Classes far apart, which a point or two tell; and rows between them, at the points, and where nothing is
+    known."""
     early = 0
     for trial in range(6):
         rng = np.random.default_rng([61, points, trial])
         d = int(rng.integers(1, 4))
-        near = [{i: float(side * 3 + 0.3 * rng.standard_normal()) for i in range(1, d + 1)} for side in (1, -1) for _ in range(20)]
+        near = [
+            {i: float(side * 3 + 0.3 * rng.standard_normal()) for i in range(1, d + 1)}
+            for side in (1, -1)
+            for _ in range(20)
+        ]
         machine = random_machine(rng, "c_svc", kernel, near, gamma=0.1, coef0=1.0, degree=3)
-        machine.nr_sv, machine.coef, machine.rho = [20, 20], np.repeat([1.0, -1.0], 20)[:, None] * rng.uniform(0.1, 1, (40, 1)), [float(rng.choice([0, 0.01]))]
-        rows = [*random_rows(rng, 20, list(range(1, d + 1)), scale=4), *near[:3], *near[-3:], {}, {UNKNOWN: 1.0}, {1: 1e20}, {1: 1e-300}]
-        rows = rows if kernel not in OWN_KERNELS else [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
+        machine.nr_sv, machine.coef, machine.rho = (
+            [20, 20],
+            np.repeat([1.0, -1.0], 20)[:, None] * rng.uniform(0.1, 1, (40, 1)),
+            [float(rng.choice([0, 0.01]))],
+        )
+        rows = [
+            *random_rows(rng, 20, list(range(1, d + 1)), scale=4),
+            *near[:3],
+            *near[-3:],
+            {},
+            {UNKNOWN: 1.0},
+            {1: 1e20},
+            {1: 1e-300},
+        ]
+        rows = (
+            rows
+            if kernel not in OWN_KERNELS
+            else [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
+        )
         model = order(machine, "geometry", points=points)
         ours, tally = lines(model, rows)
         assert ours == Libsvm(machine, tmp_path).lines(rows)
@@ -108,24 +150,39 @@ def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, poin
 
 
 def test_points_and_rows_that_are_one_settle_nothing_wrongly(tmp_path):
-    """Support vectors that are all the same, of coefficients that add up to almost nothing; the same with signs against each other; zero vectors."""
+    """Support vectors that are all the same, of coefficients that add up to almost nothing; the same with signs
+    against each other; zero vectors."""
     for kernel in KERNELS["geometry"]:
         for trial in range(8):
             rng = np.random.default_rng([62, trial])
             one = {1: float(rng.standard_normal()), 2: float(rng.standard_normal())} if trial % 4 else {}
-            machine = random_machine(rng, "c_svc", kernel, [dict(one) for _ in range(12)], gamma=0.7, coef0=1.0, degree=2)
+            machine = random_machine(
+                rng, "c_svc", kernel, [dict(one) for _ in range(12)], gamma=0.7, coef0=1.0, degree=2
+            )
             machine.coef = np.repeat([1.0, -1.0], 6)[:, None] * rng.uniform(0.5, 1, (12, 1))
             if trial % 2:
                 machine.coef[6:] = -machine.coef[:6]
             machine.nr_sv, machine.rho = [6, 6], [float(rng.choice([0.0, 1e-17, -1e-17]))]
-            rows = [one, {}, *random_rows(rng, 8, [1, 2]), {index: v * (1 + 1e-15) for index, v in one.items()}, {UNKNOWN: 1e-9}]
+            rows = [
+                one,
+                {},
+                *random_rows(rng, 8, [1, 2]),
+                {index: v * (1 + 1e-15) for index, v in one.items()},
+                {UNKNOWN: 1e-9},
+            ]
             for method in COMPILERS:
                 if kernel in KERNELS[method]:
-                    assert lines(order(machine, method), rows)[0] == Libsvm(machine, tmp_path).lines(rows), (kernel, method, trial)
+                    assert lines(order(machine, method), rows)[0] == Libsvm(machine, tmp_path).lines(rows), (
+                        kernel,
+                        method,
+                        trial,
+                    )
 
 
 @pytest.mark.parametrize("method", COMPILERS)
-@pytest.mark.parametrize("kernel, classes", [("rbf", 2), ("rbf", 3), ("rbf", 5), ("exponential", 2), ("exponential", 3), ("polynomial", 2)])
+@pytest.mark.parametrize(
+    "kernel, classes", [("rbf", 2), ("rbf", 3), ("rbf", 5), ("exponential", 2), ("exponential", 3), ("polynomial", 2)]
+)
 @pytest.mark.parametrize("density", [1.0, 0.02])
 def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
     """Rows are done side by side, and take each other's places; not one digit depends on the others."""
@@ -177,7 +234,9 @@ def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):
             expected[settles(task, *after(model, chunk, k), 1)] = k
         # An interval once settled stays so: the first look is the one.
         np.testing.assert_array_equal(evaluations, expected)
-        assert {r for r in range(len(rows)) if r not in left} == set(np.flatnonzero(settles(task, *after(model, chunk, points), 1)).tolist())
+        assert {r for r in range(len(rows)) if r not in left} == set(
+            np.flatnonzero(settles(task, *after(model, chunk, points), 1)).tolist()
+        )
         seen.update(evaluations.tolist())
     assert len(seen) > 6 and (more or seen & {3, 5, 6, 7, 10, 14})
 
@@ -185,7 +244,9 @@ def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):
 def test_with_many_decision_functions_geometry_looks_every_32_points():
     rng = np.random.default_rng(65)
     machine = spread(rng, 150, "rbf", d=3, classes=5)
-    machine.coef = np.abs(machine.coef) * np.where(np.repeat(np.arange(5), machine.nr_sv)[:, None] <= np.arange(4), 1, -1)
+    machine.coef = np.abs(machine.coef) * np.where(
+        np.repeat(np.arange(5), machine.nr_sv)[:, None] <= np.arange(4), 1, -1
+    )
     model = order(machine, "geometry", points=120)
     assert set(stopped(model, parse(random_rows(rng, 300, [1, 2, 3], scale=2)))[2].tolist()) <= {32, 64, 96, 120}
 
@@ -225,7 +286,8 @@ def test_triangle_looks_every_few_vectors_of_its_list(kernel, vectors, apart):
 @pytest.mark.parametrize("kernel", ["rbf", "exponential"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_triangle_computes_no_kernel_value_twice(tmp_path, kernel, classes):
-    """However many pivots there are: all support vectors, or the same one again and again, as only a file made by hand has it."""
+    """However many pivots there are: all support vectors, or the same one again and again, as only a file made by
+    hand has it."""
     rng = np.random.default_rng(68)
     machine = random_machine(rng, "c_svc", kernel, random_rows(rng, 40, [1, 2, 3]), nr_class=classes, gamma=0.5)
     rows = [*random_rows(rng, 40, [1, 2, 3, UNKNOWN], scale=3), *machine.vectors[:5], {}]
@@ -252,7 +314,9 @@ def test_rows_left_open_are_counted_in_full_and_by_reference_once_more(method):
     rng = np.random.default_rng(70)
     x, a = rng.standard_normal((20, 3)), rng.uniform(0.1, 2, 20)
     vectors = [dict(enumerate(row, 1)) for row in np.vstack([x, x * [-1, 1, 1]]).tolist()]
-    machine = Machine("c_svc", "rbf", vectors, np.concatenate([a, -a])[:, None], [0.0], gamma=0.3, label=[3, -4], nr_sv=[20, 20])
+    machine = Machine(
+        "c_svc", "rbf", vectors, np.concatenate([a, -a])[:, None], [0.0], gamma=0.3, label=[3, -4], nr_sv=[20, 20]
+    )
     rows = [dict(enumerate([0.0, *row], 1)) for row in rng.standard_normal((10, 2)).tolist()]
     model = order(machine, method)
     first, out = stopped(model, parse(rows))[2], _native.Decisions(1)
@@ -264,10 +328,14 @@ def test_rows_left_open_are_counted_in_full_and_by_reference_once_more(method):
 def test_blocks_count_the_kernel_values_of_their_boxes():
     rng = np.random.default_rng(71)
     for classes in (2, 3):
-        machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2]), nr_class=classes, gamma=1e-12)  # one kernel value like another: all are needed
+        machine = random_machine(
+            rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2]), nr_class=classes, gamma=1e-12
+        )  # one kernel value like another: all are needed
         machine.rho = [0.0] * len(machine.rho)
         blocks = sum(-(-size // 8) for size in machine.nr_sv)
-        least = {2: 2 * blocks, 3: blocks}[classes]  # nearest and farthest point of each box; with several classes the nearest
+        least = {2: 2 * blocks, 3: blocks}[
+            classes
+        ]  # nearest and farthest point of each box; with several classes the nearest
         evaluations = stopped(order(machine, "blocks"), parse(random_rows(rng, 20, [1, 2])))[2]
         assert evaluations.min() >= least and evaluations.max() <= least + 60
 
@@ -280,12 +348,16 @@ def ordered_file(tmp_path):
     def write(method, classes=2, probability=False, svm_type="c_svc"):
         rng = np.random.default_rng(72)
         machine = spread(rng, 120, "rbf", d=3, classes=classes)
-        machine = random_machine(rng, svm_type, "rbf", machine.vectors, nr_class=classes, gamma=0.5, probability=probability)
+        machine = random_machine(
+            rng, svm_type, "rbf", machine.vectors, nr_class=classes, gamma=0.5, probability=probability
+        )
         (tmp_path / "exact").write_bytes(machine.text())
         compiled = COMPILERS[method](exact_model(machine), fingerprint=fingerprint(machine.text()))
         (tmp_path / "ordered").write_bytes(compiled.to_text())
         rows = random_rows(rng, 70, [1, 2, 3], scale=2)
-        (tmp_path / "rows").write_text("".join("1 " + " ".join(f"{i}:{v!r}" for i, v in sorted(row.items())) + "\n" for row in rows))
+        (tmp_path / "rows").write_text(
+            "".join("1 " + " ".join(f"{i}:{v!r}" for i, v in sorted(row.items())) + "\n" for row in rows)
+        )
         return machine, rows
 
     return write
@@ -312,8 +384,12 @@ def test_evaluations_with_steps_and_an_exact_model(fastsvm, ordered_file, tmp_pa
     words = [line.split() for line in done.out.splitlines()]
     assert all(len(row) == 5 and row[4] == "9" for row in words)
     fastsvm("predict", "-q", "--steps", 9, "--exact", "exact", "--evaluations", "rows", "ordered", "out")
-    summary = json.loads(fastsvm("predict", "--json", "--steps", 9, "--exact", "exact", "rows", "ordered", "labels").out)
-    assert summary["kernel_evaluations"] == 9 * 70 + 120 * summary["rows_evaluated"] and 0 < summary["rows_evaluated"] < 70
+    summary = json.loads(
+        fastsvm("predict", "--json", "--steps", 9, "--exact", "exact", "rows", "ordered", "labels").out
+    )
+    assert (
+        summary["kernel_evaluations"] == 9 * 70 + 120 * summary["rows_evaluated"] and 0 < summary["rows_evaluated"] < 70
+    )
     counts = [line.split()[1] for line in (tmp_path / "out").read_text().splitlines()]
     assert set(counts) == {"9", "129"} and counts.count("129") == summary["rows_evaluated"]
 
@@ -323,12 +399,23 @@ def test_json_tells_evaluations_per_row(fastsvm, ordered_file):
         ordered_file(method)
         summary = json.loads(fastsvm("predict", "--json", "rows", "ordered", "out").out)
         assert summary["kernel_evaluations_per_row"] == summary["kernel_evaluations"] / 70 > 0
-    assert json.loads(fastsvm("predict", "--json", "-", "ordered", "out", input="").out)["kernel_evaluations_per_row"] is None
+    assert (
+        json.loads(fastsvm("predict", "--json", "-", "ordered", "out", input="").out)["kernel_evaluations_per_row"]
+        is None
+    )
 
 
 def test_evaluations_of_a_tolerance(fastsvm, ordered_file):
     ordered_file("geometry", svm_type="epsilon_svr")
-    loose, tight = ([int(line.split()[1]) for line in fastsvm("predict", "-q", "--tolerance", tolerance, "--evaluations", "rows", "ordered").out.splitlines()] for tolerance in (3, 1e-9))
+    loose, tight = (
+        [
+            int(line.split()[1])
+            for line in fastsvm(
+                "predict", "-q", "--tolerance", tolerance, "--evaluations", "rows", "ordered"
+            ).out.splitlines()
+        ]
+        for tolerance in (3, 1e-9)
+    )
     assert max(loose) < 120 <= min(tight)
 
 
@@ -376,4 +463,7 @@ def test_a_resumed_run_counts_the_evaluations_of_the_rows_before(fastsvm, ordere
 def test_evaluations_are_for_ordered_models(fastsvm, ordered_file, tmp_path):
     ordered_file("geometry")
     done = fastsvm("predict", "--evaluations", "rows", "exact", "out", code=2)
-    assert "--evaluations goes with a model of fastsvm order, which exact is not" in done.err and not (tmp_path / "out").exists()
+    assert (
+        "--evaluations goes with a model of fastsvm order, which exact is not" in done.err
+        and not (tmp_path / "out").exists()
+    )

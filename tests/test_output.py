@@ -26,7 +26,13 @@ def write(path, *pieces):
 def in_new_process(code, *arguments, **options):
     """Run Python code with `Output` at hand; for what only a process's own standard output, or rights, show."""
     code = "import sys\nfrom fastsvm_cli.text.output import Output\n" + code
-    return subprocess.run([sys.executable, "-I", "-c", code, *map(str, arguments)], stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **options)
+    return subprocess.run(
+        [sys.executable, "-I", "-c", code, *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        **options,
+    )
 
 
 def test_a_new_file_appears_when_it_is_whole(tmp_path):
@@ -105,14 +111,22 @@ def test_a_chain_of_links_and_a_link_to_nothing_yet_are_followed(tmp_path):
     (tmp_path / "first").symlink_to("second")
     (tmp_path / "second").symlink_to(tmp_path / "third")
     write(tmp_path / "first", b"x")
-    assert (tmp_path / "first").is_symlink() and (tmp_path / "second").is_symlink() and not (tmp_path / "third").is_symlink()
+    assert (
+        (tmp_path / "first").is_symlink()
+        and (tmp_path / "second").is_symlink()
+        and not (tmp_path / "third").is_symlink()
+    )
     assert (tmp_path / "third").read_bytes() == b"x"
 
 
 def test_a_link_to_a_device_is_written_through(tmp_path):
     (tmp_path / "null").symlink_to("/dev/null")
     write(tmp_path / "null", b"x" * 100)
-    assert os.readlink(tmp_path / "null") == "/dev/null" and os.listdir(tmp_path) == ["null"] and stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert (
+        os.readlink(tmp_path / "null") == "/dev/null"
+        and os.listdir(tmp_path) == ["null"]
+        and stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    )
 
 
 class Stopped(BaseException):
@@ -198,7 +212,11 @@ def test_a_named_pipe_is_written_directly(tmp_path):
     reader.start()
     write(path, b"one\n", b"two\n" * 50_000)
     reader.join(PATIENCE)
-    assert got == [b"one\n" + b"two\n" * 50_000] and stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
+    assert (
+        got == [b"one\n" + b"two\n" * 50_000]
+        and stat.S_ISFIFO(path.stat().st_mode)
+        and os.listdir(tmp_path) == ["pipe"]
+    )
 
 
 def test_a_reader_that_has_gone_is_a_broken_pipe(tmp_path):
@@ -215,10 +233,18 @@ def test_a_reader_that_has_gone_is_a_broken_pipe(tmp_path):
 
 @pytest.mark.parametrize(
     "name, words",
-    [("", "Is a directory"), (".", "Is a directory"), ("nowhere/out", "No such file or directory"), ("file/out", "Not a directory"),
-     ("loop", "Too many levels of symbolic links"), ("x" * 300, "File name too long"), ("dangling", "No such file or directory"), ("new/", "Is a directory")],
+    [
+        ("", "Is a directory"),
+        (".", "Is a directory"),
+        ("nowhere/out", "No such file or directory"),
+        ("file/out", "Not a directory"),
+        ("loop", "Too many levels of symbolic links"),
+        ("x" * 300, "File name too long"),
+        ("dangling", "No such file or directory"),
+        ("new/", "Is a directory"),
+    ],
     ids=lambda value: value[:12],
-)  # fmt: skip
+)
 def test_a_place_that_cannot_be_written_is_named_before_any_work_is_done(tmp_path, name, words):
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "loop").symlink_to("loop")
@@ -236,7 +262,11 @@ def test_an_empty_name_is_refused_before_any_work_is_done():
         Output("")
 
 
-@pytest.mark.parametrize("name", ["x" * 255, "é" * 127, "a b\tc\n", "-o", ".hidden"], ids=["long", "long and not ascii", "blanks", "dash", "hidden"])
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 255, "é" * 127, "a b\tc\n", "-o", ".hidden"],
+    ids=["long", "long and not ascii", "blanks", "dash", "hidden"],
+)
 def test_any_name_the_system_allows_is_written(tmp_path, name):
     write(tmp_path / name, b"x")
     assert (tmp_path / name).read_bytes() == b"x" and os.listdir(tmp_path) == [name]
@@ -346,7 +376,12 @@ def test_a_descriptor_that_is_not_open_is_an_error():
 
 def test_what_counts_as_standard_output():
     assert all(map(is_standard_output, (None, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")))
-    assert not any(map(is_standard_output, ("out", "/dev/stderr", "/dev/null", "/dev/fd/2", "/dev/fd/", "/dev/fd/1x", "./-", "/dev/stdout/x")))
+    assert not any(
+        map(
+            is_standard_output,
+            ("out", "/dev/stderr", "/dev/null", "/dev/fd/2", "/dev/fd/", "/dev/fd/1x", "./-", "/dev/stdout/x"),
+        )
+    )
 
 
 # ---- whose file it is, and who may write it
@@ -673,10 +708,16 @@ class Disk:
         monkeypatch.setattr(os, "replace", lambda *names: (self.events.append("rename"), replace(*names)))
 
 
-@pytest.mark.parametrize("previous, seconds, events", [
-    (None, 0.5, ["rename"]), (b"", 0.5, ["rename"]), (b"before", 0.5, ["file", "rename"]),
-    (None, 1.5, ["file", "rename", "folder"]), (b"before", 1.5, ["file", "rename", "folder"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "previous, seconds, events",
+    [
+        (None, 0.5, ["rename"]),
+        (b"", 0.5, ["rename"]),
+        (b"before", 0.5, ["file", "rename"]),
+        (None, 1.5, ["file", "rename", "folder"]),
+        (b"before", 1.5, ["file", "rename", "folder"]),
+    ],
+)
 def test_a_result_that_took_long_is_on_the_disk_and_a_previous_one_goes_only_for_one_that_is(
     tmp_path, monkeypatch, previous, seconds, events
 ):

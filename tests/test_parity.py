@@ -54,7 +54,8 @@ def is_text_of(word, number, *, digits, error):
 
 
 def assert_same_answers(model, theirs, rows, *, probability, errors=None):
-    """fastsvm's pipeline and its text against LIBSVM's, row by row. errors: of probabilities, per row, beyond the last digit printed."""
+    """fastsvm's pipeline and its text against LIBSVM's, row by row. errors: of probabilities, per row, beyond the
+    last digit printed."""
     chunk = parse(rows)
     machine = Machine.read(model.to_text())
     text, _ = written_lines(model, [chunk], probability=probability)
@@ -75,12 +76,14 @@ def assert_same_answers(model, theirs, rows, *, probability, errors=None):
         assert len(a) == len(b)
         for word, p in zip(a[1:], row):
             assert is_text_of(word, p, digits=6, error=error), (a, b)
-    # The formulas, on LIBSVM's own decision values: the transcription and the program are two different readings of them.
+    # The formulas, on LIBSVM's own decision values: the transcription and the program are two different readings of
+    # them.
     np.testing.assert_allclose(oracles.probabilities(machine, theirs.values(rows)), exact, rtol=1e-9, atol=1e-12)
 
 
 def train(folder, rows, labels, options):
-    """(model, LIBSVM's model) of what svm-train writes; None where that is not a number (nu-SVC of a constant kernel): such a file is refused."""
+    """(model, LIBSVM's model) of what svm-train writes; None where that is not a number (nu-SVC of a constant
+    kernel): such a file is refused."""
     path = folder / "trained.model"
     kernel = options.split("-t ")[1][0]
     svm_save_model(str(path), svm_train(svm_problem(labels, rows, isKernel=kernel == "4"), f"-q {options}"))
@@ -92,13 +95,24 @@ def train(folder, rows, labels, options):
 
 
 def problem(rng, kernel, classes):
-    """Seeded training rows, test rows (some of them training rows, some with features no training row has), labels, kernel options."""
+    """Seeded training rows, test rows (some of them training rows, some with features no training row has), labels,
+    kernel options."""
     n, d = int(rng.integers(max(12, 4 * classes), 80)), int(rng.integers(1, 21))
     scale, density = float(rng.choice([1e-4, 1.0, 1.0, 1e3])), float(rng.choice([0.15, 0.6, 1.0]))
     indices = sorted(rng.choice(np.arange(1, 60), d, replace=False).tolist())
     train_rows = random_rows(rng, n, indices, density=density, scale=scale)
-    test_rows = [*random_rows(rng, 12, [*indices, 70, 2000000000], density=density, scale=scale), *train_rows[:10], {}, {999: scale}]
-    names = {1: [1], 2: [[-1, 1], [0, 1], [1000000, -3]][rng.integers(3)], 3: [7, -3, 1000000], 6: [3, 1, 2, 12345678, -5, 0]}[classes]
+    test_rows = [
+        *random_rows(rng, 12, [*indices, 70, 2000000000], density=density, scale=scale),
+        *train_rows[:10],
+        {},
+        {999: scale},
+    ]
+    names = {
+        1: [1],
+        2: [[-1, 1], [0, 1], [1000000, -3]][rng.integers(3)],
+        3: [7, -3, 1000000],
+        6: [3, 1, 2, 12345678, -5, 0],
+    }[classes]
     labels = [names[i % classes] for i in range(n)]
     gamma = float(rng.choice([0.1, 1.0])) / (scale**2 * d * density)
     if kernel == "-t 0":  # the solver's patience depends on the size of the kernel
@@ -157,7 +171,8 @@ def test_one_class_probabilities_of_a_trained_model_are_among_the_ten_steps(tmp_
 
 
 def test_labels_of_seven_digits_are_printed_in_full(tmp_path):
-    """svm-predict does so without probabilities; with them it prints six digits, one of the differences the README lists."""
+    """svm-predict does so without probabilities; with them it prints six digits, one of the differences the README
+    lists."""
     rng = np.random.default_rng(3)
     machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 20, [1, 2]), nr_class=3, probability=True, gamma=0.5)
     machine.label = [1000000, 1234567, -123456789]
@@ -165,7 +180,9 @@ def test_labels_of_seven_digits_are_printed_in_full(tmp_path):
     rows = random_rows(rng, 50, [1, 2])
     for probability, labels in ((False, theirs.labels(rows)), (True, theirs.probabilities(rows)[0])):
         text, _ = written_lines(model, [parse(rows)], probability=probability)
-        assert [line.split()[0] for line in text.decode().splitlines()[int(probability) :]] == ["%d" % label for label in labels]
+        assert [line.split()[0] for line in text.decode().splitlines()[int(probability) :]] == [
+            "%d" % label for label in labels
+        ]
         assert len(set(labels)) > 1
 
 
@@ -202,7 +219,9 @@ def cases(draw, kernels=oracles.KERNELS, types=oracles.SVM_TYPES):
     return machine, rows
 
 
-anything = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+anything = settings(
+    max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
+)
 
 
 @anything
@@ -229,7 +248,9 @@ def test_the_fast_evaluation_stays_within_its_claimed_rounding(case):
 def test_decision_values_are_the_formulas(case):
     machine, rows = case
     values, _ = decide(parse_model(machine.text(), "a.model"), parse(rows))
-    for row, fast, exact, size in zip(rows, values, oracles.decision_values(machine, rows), oracles.magnitudes(machine, rows)):
+    for row, fast, exact, size in zip(
+        rows, values, oracles.decision_values(machine, rows), oracles.magnitudes(machine, rows)
+    ):
         allowed = oracles.rounding_radius(machine, row, fast)
         assert np.all(np.abs(fast - exact) <= np.where(np.isfinite(allowed), allowed, 1e-9 * size)), (fast, exact)
 
@@ -307,7 +328,9 @@ def test_near_duplicates_with_huge_opposite_coefficients_give_libsvms_label(tmp_
         xs = random_rows(rng, 20, [1, 2, 3, 4])
         twins = [{i: v * (1 + 1e-12 * rng.standard_normal()) for i, v in x.items()} for x in xs]
         coef = size * rng.uniform(1, 2, 20)
-        machine = Machine("c_svc", kernel, xs + twins, np.concatenate([coef, -coef])[:, None], [0.0], 0.5, 0.1, 3, [1, -1], [20, 20])
+        machine = Machine(
+            "c_svc", kernel, xs + twins, np.concatenate([coef, -coef])[:, None], [0.0], 0.5, 0.1, 3, [1, -1], [20, 20]
+        )
         model, theirs = both(machine, tmp_path)
         rows = random_rows(rng, 300, [1, 2, 3, 4])
         text, tally = written_lines(model, [parse(rows)])
@@ -326,7 +349,8 @@ def test_precomputed_kernels_are_always_summed_in_libsvms_order(tmp_path):
 
 
 def test_a_folded_linear_model_gives_libsvms_label_where_many_tiny_terms_decide(tmp_path):
-    """Folding adds one term per feature of the row; LIBSVM adds up each support vector first, and so keeps what is lost one by one."""
+    """Folding adds one term per feature of the row; LIBSVM adds up each support vector first, and so keeps what is
+    lost one by one."""
     many, per_vector = 10000, 100
     step, tiny = 1e-3, 0.8 * oracles.UNIT
     index = iter(range(2, many + 2))
@@ -341,11 +365,15 @@ def test_a_folded_linear_model_gives_libsvms_label_where_many_tiny_terms_decide(
 
 
 def test_a_large_rho_swallows_no_terms_that_decide_even_odds(tmp_path):
-    """-b 1, where f is near -B / A and not near 0: LIBSVM subtracts rho from the whole sum, not the sum's terms from rho one by one."""
+    """-b 1, where f is near -B / A and not near 0: LIBSVM subtracts rho from the whole sum, not the sum's terms from
+    rho one by one."""
     many, slope = 1000, 2.0**20
     x = {i: 0.4 * oracles.UNIT for i in range(1, many + 1)}
     machine = Machine("c_svc", "linear", [x, {}], np.array([[1.0], [-1.0]]), [1.0], label=[1, -1], nr_sv=[1, 1])
-    machine.probA, machine.probB = [-slope], [slope * (200 * oracles.UNIT - 1)]  # even odds at f = -1 + 200 u; f = -1 + 400 u in truth
+    machine.probA, machine.probB = (
+        [-slope],
+        [slope * (200 * oracles.UNIT - 1)],
+    )  # even odds at f = -1 + 200 u; f = -1 + 400 u in truth
     row = {i: 1.0 for i in x}
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse([row])], probability=True)
@@ -357,7 +385,9 @@ def test_many_support_vectors_may_add_up_to_nothing_in_libsvms_order(tmp_path, k
     """1 + 0.8 u + 0.8 u + ... stays 1 one by one; added up side by side the small ones first make a difference."""
     many = 200
     coef = np.array([1.0, *[0.8 * oracles.UNIT] * many, -1e-30])[:, None]
-    machine = Machine("c_svc", kernel, [{1: 1.0}] * (many + 2), coef, [1 + 80 * oracles.UNIT], 1.0, 0.0, 1, [1, -1], [many + 1, 1])
+    machine = Machine(
+        "c_svc", kernel, [{1: 1.0}] * (many + 2), coef, [1 + 80 * oracles.UNIT], 1.0, 0.0, 1, [1, -1], [many + 1, 1]
+    )
     model, theirs = both(machine, tmp_path)
     row = {1: 1.0}
     assert theirs.labels([row]) == [-1]
@@ -367,10 +397,13 @@ def test_many_support_vectors_may_add_up_to_nothing_in_libsvms_order(tmp_path, k
 
 
 def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
-    """|x|^2 = 1 + 0.8 u + 0.8 u + ... stays 1 one by one; in |x - z|^2 with z_1 = x_1 the small ones are all there is."""
+    """|x|^2 = 1 + 0.8 u + 0.8 u + ... stays 1 one by one; in |x - z|^2 with z_1 = x_1 the small ones are all there
+    is."""
     many = 1000
     x = {1: 1.0, **{i: (0.8 * oracles.UNIT) ** 0.5 for i in range(2, many + 2)}}
-    machine = Machine("c_svc", "rbf", [x], np.array([[1.0]]), [1 - 400 * oracles.UNIT], 1.0, label=[1, -1], nr_sv=[1, 0])
+    machine = Machine(
+        "c_svc", "rbf", [x], np.array([[1.0]]), [1 - 400 * oracles.UNIT], 1.0, label=[1, -1], nr_sv=[1, 0]
+    )
     model, theirs = both(machine, tmp_path)
     rows = [{1: 1.0}]
     assert theirs.labels(rows) == [-1]
@@ -381,7 +414,9 @@ def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
 def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
     """60,000 products and a degree of two billion: n u is 0.014, and (1 + u)^n - 1 no longer covered by 1.05 n u."""
     x = {i: 1e-3 for i in range(1, 60_001)}
-    machine = Machine("c_svc", "polynomial", [x, {}], np.array([[1.0], [-1.0]]), [0.0], 1.0, 0.9, 2**31 - 1, [1, -1], [1, 1])
+    machine = Machine(
+        "c_svc", "polynomial", [x, {}], np.array([[1.0], [-1.0]]), [0.0], 1.0, 0.9, 2**31 - 1, [1, -1], [1, 1]
+    )
     for rows, bounded in (([x], False), ([{1: 1e-3}], True)):
         out = _native.Decisions(1, True)
         parse_model(machine.text(), "m").evaluator.fast_values(parse(rows), out)
@@ -398,14 +433,21 @@ def test_even_odds_give_libsvms_label(tmp_path):
         model, theirs = both(machine, tmp_path)
         text, tally = written_lines(model, [parse(rows)], probability=True)
         assert tally.reference_rows == len(rows) or a == 0
-        assert [line.split()[0] for line in text.decode().splitlines()] == [line[0] for line in theirs.lines(rows, True)], (a, b)
+        assert [line.split()[0] for line in text.decode().splitlines()] == [
+            line[0] for line in theirs.lines(rows, True)
+        ], (a, b)
 
 
 def test_where_even_odds_are_lost_to_rounding_the_label_is_libsvms(tmp_path):
-    """1 / (1 + e^t) is 1/2 for the smallest t > 0, and the first class wins a tie: the side of t = 0 is not all that decides."""
+    """1 / (1 + e^t) is 1/2 for the smallest t > 0, and the first class wins a tie: the side of t = 0 is not all that
+    decides."""
     machine, rows = mirrored(np.random.default_rng(7), "rbf")
     machine.coef *= 1e6
-    machine.probA, machine.probB, machine.rho = [oracles.UNIT / 2], [0.0], [-1.0]  # t = 2^-54 in truth, where e^-t begins to differ from 1
+    machine.probA, machine.probB, machine.rho = (
+        [oracles.UNIT / 2],
+        [0.0],
+        [-1.0],
+    )  # t = 2^-54 in truth, where e^-t begins to differ from 1
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse(rows)], probability=True)
     expected = [line[0] for line in theirs.lines(rows, True)]
@@ -414,11 +456,14 @@ def test_where_even_odds_are_lost_to_rounding_the_label_is_libsvms(tmp_path):
 
 
 def test_a_row_on_the_brink_of_one_more_iteration_has_libsvms_probabilities(tmp_path):
-    """Coupled probabilities jump where the iteration's stopping test flips: between two neighbouring numbers, found by bisection."""
+    """Coupled probabilities jump where the iteration's stopping test flips: between two neighbouring numbers, found
+    by bisection."""
     rng = np.random.default_rng(9)
     brinks = 0
     for _ in range(30):
-        machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, probability=True, gamma=0.5)
+        machine = random_machine(
+            rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, probability=True, gamma=0.5
+        )
         model, theirs = both(machine, tmp_path)
         start, step = random_rows(rng, 2, [1, 2, 3])
 
@@ -447,7 +492,21 @@ def test_a_value_on_a_density_mark_gives_libsvms_step(tmp_path):
     """-b 1 of one class jumps at each mark."""
     rng = np.random.default_rng(10)
     machine, rows = mirrored(rng, "rbf", svm_type="one_class")
-    machine.rho, machine.marks = [-0.25], [-1.0, -0.5, -0.25, 0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 2.0]  # f = 0.25 in truth
+    machine.rho, machine.marks = (
+        [-0.25],
+        [
+            -1.0,
+            -0.5,
+            -0.25,
+            0.0,
+            0.125,
+            0.25,
+            0.5,
+            0.75,
+            1.0,
+            2.0,
+        ],
+    )  # f = 0.25 in truth
     model, theirs = both(machine, tmp_path)
     text, tally = written_lines(model, [parse(rows)], probability=True)
     assert tally.reference_rows == len(rows)
@@ -514,7 +573,13 @@ def test_every_size_of_model_and_data(kernel, density):
     rng = np.random.default_rng(12)
     for n, d in itertools.product(SIZES, SIZES):
         count = SIZES[(SIZES.index(n) + SIZES.index(d)) % len(SIZES)]
-        svm_type, nr_class = [("c_svc", 2), ("nu_svc", 3), ("one_class", 2), ("nu_svr", 2), ("c_svc", 1 if n == 0 else 5)][(n + d) % 5]
+        svm_type, nr_class = [
+            ("c_svc", 2),
+            ("nu_svc", 3),
+            ("one_class", 2),
+            ("nu_svr", 2),
+            ("c_svc", 1 if n == 0 else 5),
+        ][(n + d) % 5]
         indices = sorted(rng.choice(np.arange(0, 3 * d), d, replace=False).tolist())
         vectors = random_rows(rng, n, indices, density=density)
         parameters = {"gamma": 1 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(4))}
@@ -523,7 +588,9 @@ def test_every_size_of_model_and_data(kernel, density):
         rows = random_rows(rng, count, [*indices, 1000], density=rng.choice([0.1, 1.0]))
         values, _ = decide(model, parse(rows))
         assert_close(values, machine, rows)
-        assert oracles.labels(machine, reference(model, parse(rows))) == pytest.approx(labels_of(model, rows), rel=1e-9, abs=1e-9)
+        assert oracles.labels(machine, reference(model, parse(rows))) == pytest.approx(
+            labels_of(model, rows), rel=1e-9, abs=1e-9
+        )
 
 
 def labels_of(model, rows):
@@ -546,7 +613,12 @@ def test_every_number_of_rows_around_a_block_gives_the_same_values(tmp_path):
 def test_features_no_support_vector_has_count_in_the_norm_only(kernel):
     rng = np.random.default_rng(14)
     machine = random_machine(rng, "c_svc", kernel, random_rows(rng, 20, [3, 5, 9]), gamma=0.2, coef0=0.1, degree=2)
-    rows = [{1: 0.5, 3: 0.25, 4: -0.5, 9: 0.1, 10: 0.7, 2147483647: 0.3}, {1: 1.0}, {2147483647: 2.0}, {3: 0.25, 9: 0.1}]
+    rows = [
+        {1: 0.5, 3: 0.25, 4: -0.5, 9: 0.1, 10: 0.7, 2147483647: 0.3},
+        {1: 1.0},
+        {2147483647: 2.0},
+        {3: 0.25, 9: 0.1},
+    ]
     model = parse_model(machine.text(), "a.model")
     values, _ = decide(model, parse(rows))
     assert_close(values, machine, rows)
@@ -619,7 +691,9 @@ def test_lines_depend_neither_on_threads_nor_on_chunks(tmp_path, all_threads, pr
 
 def test_the_order_of_rows_does_not_change_their_lines():
     rng = np.random.default_rng(19)
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 40, list(range(1, 12)), density=0.5), nr_class=3, gamma=0.1)
+    machine = random_machine(
+        rng, "c_svc", "rbf", random_rows(rng, 40, list(range(1, 12)), density=0.5), nr_class=3, gamma=0.1
+    )
     model = parse_model(machine.text(), "a.model")
     rows = random_rows(rng, 200, list(range(1, 12)), density=0.5)
     order = rng.permutation(200)
@@ -635,7 +709,10 @@ def summary(labels, targets, regression):
         return ["Accuracy = %g%% (%d/%d) (classification)" % (correct / len(targets) * 100, correct, len(targets))]
     n, p, t = len(targets), np.array(labels), np.array(targets)
     square = (n * (p @ t) - p.sum() * t.sum()) ** 2 / ((n * (p @ p) - p.sum() ** 2) * (n * (t @ t) - t.sum() ** 2))
-    return ["Mean squared error = %g (regression)" % np.mean((p - t) ** 2), "Squared correlation coefficient = %g (regression)" % square]
+    return [
+        "Mean squared error = %g (regression)" % np.mean((p - t) ** 2),
+        "Squared correlation coefficient = %g (regression)" % square,
+    ]
 
 
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
@@ -644,7 +721,11 @@ def test_scores_are_svm_predicts(tmp_path, svm_type):
     machine = random_machine(rng, svm_type, "rbf", random_rows(rng, 30, [1, 2]), gamma=0.5)
     model, theirs = both(machine, tmp_path)
     rows = random_rows(rng, 150, [1, 2])
-    targets = rng.choice(machine.label or [-1, 1], 150).tolist() if not theirs.regression else rng.standard_normal(150).tolist()
+    targets = (
+        rng.choice(machine.label or [-1, 1], 150).tolist()
+        if not theirs.regression
+        else rng.standard_normal(150).tolist()
+    )
     _, tally = written_lines(model, [parse(rows[:70], targets[:70]), parse(rows[70:], targets[70:])])
     assert summary_lines(model.header, tally.score) == summary(theirs.labels(rows), targets, theirs.regression)
 
@@ -675,7 +756,16 @@ def commands(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name", ["rings", "rings-one-class", "rings-probability", "colors", "colors-linear", "colors-polynomial", "colors-probability"]
+    "name",
+    [
+        "rings",
+        "rings-one-class",
+        "rings-probability",
+        "colors",
+        "colors-linear",
+        "colors-polynomial",
+        "colors-probability",
+    ],
 )
 def test_the_command_writes_what_svm_predict_writes(svm_predict, fastsvm, tmp_path, commands, name):
     model, test = commands[name]
@@ -710,11 +800,15 @@ def test_the_command_writes_the_probabilities_of_libsvm_337(fastsvm, tmp_path, c
 
 
 @pytest.mark.parametrize("name", ["waves", "waves-nu"])
-def test_the_command_writes_svm_predicts_regression_values_but_for_rounding(svm_predict, fastsvm, tmp_path, commands, name):
+def test_the_command_writes_svm_predicts_regression_values_but_for_rounding(
+    svm_predict, fastsvm, tmp_path, commands, name
+):
     model, test = commands[name]
     theirs, ours = run_both(svm_predict, fastsvm, tmp_path, test, model)
     assert ours[1] == theirs[1]
-    np.testing.assert_allclose(np.array(ours[0].split(), float), np.array(theirs[0].split(), float), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        np.array(ours[0].split(), float), np.array(theirs[0].split(), float), rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("options", ["", "-q", "-b 1", "-b 1 -q"])
@@ -728,8 +822,12 @@ def test_no_row_and_one_row_end_as_svm_predicts(svm_predict, fastsvm, tmp_path, 
     theirs, ours = run_both(svm_predict, fastsvm, tmp_path, "rows", model, *options.split())
     assert ours[1] == theirs[1]
     if name.startswith("waves"):
-        np.testing.assert_allclose(np.array(ours[0].split(), float), np.array(theirs[0].split(), float), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            np.array(ours[0].split(), float), np.array(theirs[0].split(), float), rtol=1e-12, atol=1e-12
+        )
     elif name == "rings-probability" and "-b" in options:
-        assert [line.split()[0] for line in ours[0].splitlines()] == [line.split()[0] for line in theirs[0].splitlines()]
+        assert [line.split()[0] for line in ours[0].splitlines()] == [
+            line.split()[0] for line in theirs[0].splitlines()
+        ]
     else:
         assert ours[0] == theirs[0]

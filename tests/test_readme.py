@@ -15,7 +15,12 @@ CONTEXT = click.Context(group)
 
 
 def _options(name):
-    return {option for parameter in group.get_command(CONTEXT, name).params for option in parameter.opts if option.startswith("-")} | {"-h", "--help"}
+    return {
+        option
+        for parameter in group.get_command(CONTEXT, name).params
+        for option in parameter.opts
+        if option.startswith("-")
+    } | {"-h", "--help"}
 
 
 def test_every_command_is_in_the_readme_with_its_own_usage():

@@ -1,4 +1,5 @@
-"""Reduced sets as LIBSVM models (Suttorp and Igel 2007): the algorithm against the paper's equations, dense and in extended precision; the radius against models made to break it."""
+"""Reduced sets as LIBSVM models (Suttorp and Igel 2007): the algorithm against the paper's equations, dense and in
+extended precision; the radius against models made to break it."""
 
 import json
 import os
@@ -12,7 +13,24 @@ from evaluation import decide, parse, reference, values
 from in_process import Libsvm, mirrored, run_both
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
-from reducing import Dense, INITS, JOBS, OPTIMIZERS, TYPES, exact_model, fingerprint, labels, lines, machine_of, members, reduce, reduced, some_machine, split, trained  # noqa: F401, F811 (trained and reduced are fixtures)
+from reducing import (
+    Dense,
+    INITS,
+    JOBS,
+    OPTIMIZERS,
+    TYPES,
+    exact_model,
+    fingerprint,
+    labels,
+    lines,
+    machine_of,
+    members,
+    reduce,
+    reduced,
+    some_machine,
+    split,
+    trained,
+)  # noqa: F401, F811 (trained and reduced are fixtures)
 from scipy.optimize import approx_fprime
 from test_certificate import hostile_machine, hostile_rows
 
@@ -30,12 +48,18 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- the output is a LIBSVM model
 
 
-@pytest.mark.parametrize("name", ["rings", "rings-nu", "rings-one-class", "colors", "colors-probability", "waves", "waves-nu"])
-def test_svm_predict_reads_a_reduced_set_and_writes_what_fastsvm_predict_writes(svm_predict, fastsvm, tmp_path, trained, reduced, name):
+@pytest.mark.parametrize(
+    "name", ["rings", "rings-nu", "rings-one-class", "colors", "colors-probability", "waves", "waves-nu"]
+)
+def test_svm_predict_reads_a_reduced_set_and_writes_what_fastsvm_predict_writes(
+    svm_predict, fastsvm, tmp_path, trained, reduced, name
+):
     theirs, ours = run_both(svm_predict, fastsvm, tmp_path, trained[name][1], reduced(name))
     assert ours[1] == theirs[1]
     if name.startswith("waves"):
-        np.testing.assert_allclose(np.array(ours[0].split(), float), np.array(theirs[0].split(), float), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(
+            np.array(ours[0].split(), float), np.array(theirs[0].split(), float), rtol=1e-11, atol=1e-11
+        )
     else:
         assert ours[0] == theirs[0]
     assert len(set(ours[0].split())) > 1
@@ -52,7 +76,9 @@ def test_the_libsvm_package_reads_a_reduced_set_and_gives_the_same_lines(trained
     for probability in (False, True)[: 1 + model.header.has_probability]:
         ours = [line.split() for line in lines(model, [parse(rows)], probability=probability)[0]]
         if theirs.regression:
-            np.testing.assert_allclose(np.array(ours, float), np.array(theirs.lines(rows, probability), float), rtol=1e-11, atol=1e-11)
+            np.testing.assert_allclose(
+                np.array(ours, float), np.array(theirs.lines(rows, probability), float), rtol=1e-11, atol=1e-11
+            )
         else:
             assert ours == theirs.lines(rows, probability)
 
@@ -65,7 +91,9 @@ def test_all_but_the_vectors_and_offsets_is_the_exact_models(svm_type, classes):
         assert getattr(small, key) == getattr(machine, key), key
     assert len(small.vectors) == 10 and (not small.nr_sv or sum(small.nr_sv) == 10)
     assert set(small.features) <= set(machine.features)
-    assert words[:5] == [b"2", fingerprint(machine.text()).encode(), b"40", b"5", *words[4:5]] and len(words) == 4 + 2 * len(machine.pairs)
+    assert words[:5] == [b"2", fingerprint(machine.text()).encode(), b"40", b"5", *words[4:5]] and len(
+        words
+    ) == 4 + 2 * len(machine.pairs)
 
 
 def test_indices_are_those_of_the_support_vectors():
@@ -99,7 +127,9 @@ def test_coefficients_solve_the_equations_of_each_pair_over_the_vectors_of_both_
     for p in range(len(machine.pairs)):
         own = members(small, p)
         expected = np.linalg.solve(dense.kzz[np.ix_(own, own)].astype(float), dense.b[p, own].astype(float))
-        np.testing.assert_allclose(dense.beta[p, own].astype(float), expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            dense.beta[p, own].astype(float), expected, rtol=0, atol=1e-7 * np.abs(expected).max()
+        )
         assert not np.any(dense.beta[p, ~own])
     assert 0.005 < dense.share < 0.9
 
@@ -126,20 +156,31 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
     dense, first = Dense(machine, small), done.out.splitlines()
     assert first[0] == f"{len(machine.vectors)} support vectors -> 20 vectors" and len(small.vectors) == 20
     assert re.fullmatch(rf"[\d.]+ KB -> [\d.]+ (KB|bytes): {name}.model.reduced", first[1])
-    distance, radius = map(float, re.fullmatch(r"squared distance (\S+) of \|Psi\|\^2, radius (\S+)", first[2]).groups())
+    distance, radius = map(
+        float, re.fullmatch(r"squared distance (\S+) of \|Psi\|\^2, radius (\S+)", first[2]).groups()
+    )
     assert distance == pytest.approx(dense.share, rel=0.006)
-    true = np.sqrt(np.maximum(0, dense.distance)) + np.abs(np.array(small.rho, EXTENDED) - np.array(machine.rho, EXTENDED))
+    true = np.sqrt(np.maximum(0, dense.distance)) + np.abs(
+        np.array(small.rho, EXTENDED) - np.array(machine.rho, EXTENDED)
+    )
     assert radius == pytest.approx(float(true.max()), rel=0.006)
     exact, found = load_model(str(model)), load_model(str(tmp_path / f"{name}.model.reduced"))
     chunks = list(read_chunks(str(test)))
     a, b = labels(exact, chunks), labels(found, chunks)
     if name == "waves":
-        said = float(re.fullmatch(rf"root mean square difference on {test}: (\S+) \([\d.e-]+ % of the spread of the values\)", first[3])[1])
+        said = float(
+            re.fullmatch(
+                rf"root mean square difference on {test}: (\S+) \([\d.e-]+ % of the spread of the values\)", first[3]
+            )[1]
+        )
         assert said == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), rel=0.006)
     else:
         assert first[3].startswith(f"labels that differ on {test}: {np.sum(a != b)} of {len(a)} (") and np.any(a != b)
         y = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
-        assert f"({np.sum(b == y)}/{len(y)})" in first[4].split(";")[0] and f"({np.sum(a == y)}/{len(y)})" in first[4].split(";")[1]
+        assert (
+            f"({np.sum(b == y)}/{len(y)})" in first[4].split(";")[0]
+            and f"({np.sum(a == y)}/{len(y)})" in first[4].split(";")[1]
+        )
     warned = "Warning: values are off by " if name == "waves" else "Warning: "
     assert done.err == "" or (done.err.startswith(warned) and done.err.count("\n") == 1)
 
@@ -151,7 +192,9 @@ def test_the_stored_radius_is_the_dense_one_rounded_up(svm_type, classes):
     machine.rho = [100.0 * (-1) ** p for p in range(len(machine.rho))]
     found = reduce(machine, 10)
     small, words = split(found.model.to_text())
-    true = np.sqrt(Dense(machine, small).distance) + np.abs(np.array(small.rho, EXTENDED) - np.array(machine.rho, EXTENDED))
+    true = np.sqrt(Dense(machine, small).distance) + np.abs(
+        np.array(small.rho, EXTENDED) - np.array(machine.rho, EXTENDED)
+    )
     stored = np.array(words[4 : 4 + len(machine.pairs)], float)
     assert np.all(stored >= true) and np.all(stored <= true * (1 + 1e-6))
     weight = np.array(words[4 + len(machine.pairs) :], float)
@@ -185,7 +228,10 @@ def test_coefficients_that_vanish_beside_the_offset_are_no_crash(coefficient):
         found = reduce(machine, 5, **options)
         assert found.distance >= 0
         rows = machine.vectors
-        assert np.all(np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(machine_of(found), rows)) <= found.model.origin.radius)
+        assert np.all(
+            np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(machine_of(found), rows))
+            <= found.model.origin.radius
+        )
 
 
 # ---- the radius
@@ -199,7 +245,11 @@ def hostile_reduction(seed):
     rng = np.random.default_rng([seed, 5])
     machine, x = hostile_machine(rng)
     several = len(machine.pairs) > 1
-    options = {"init": "greedy" if several else str(rng.choice(INITS)), "optimizer": str(rng.choice(OPTIMIZERS)), "finishing": bool(rng.random() < 0.5)}
+    options = {
+        "init": "greedy" if several else str(rng.choice(INITS)),
+        "optimizer": str(rng.choice(OPTIMIZERS)),
+        "finishing": bool(rng.random() < 0.5),
+    }
     exact = exact_model(machine)
     merged, _ = merge_duplicates(exact)
     assert merged.header.total_sv == merged.vectors.rows  # or the core reads vectors that are not there
@@ -223,7 +273,11 @@ def test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius(first)
         chunk = parse(rows)
         value, radius = decide(model, chunk)
         with np.errstate(all="ignore"):
-            truth, approximate, theirs = oracles.decision_values(machine, rows), oracles.decision_values(small, rows), reference(exact, chunk)
+            truth, approximate, theirs = (
+                oracles.decision_values(machine, rows),
+                oracles.decision_values(small, rows),
+                reference(exact, chunk),
+            )
             stored = np.array(words[4 : 4 + len(machine.pairs)], float)
             assert not uncovered(np.abs(truth - approximate), np.broadcast_to(stored, truth.shape)).any(), seed
             assert not uncovered(np.maximum(np.abs(value - truth), np.abs(value - theirs)), radius).any(), seed
@@ -237,8 +291,15 @@ def test_the_radius_of_a_trained_model_covers_rows_near_far_and_at_the_vectors(t
     small, words = split(reduced(name).read_bytes())
     found = load_model(str(reduced(name)))
     rng = np.random.default_rng(21)
-    rows = [*random_rows(rng, 20, machine.features), *random_rows(rng, 5, [*machine.features, 1000], scale=50), {}, {999: 3.0}]
-    rows += [x for x in machine.vectors[:20] + small.vectors[:10]] + [{i: v + 1e-3 for i, v in x.items()} for x in machine.vectors[:5]]
+    rows = [
+        *random_rows(rng, 20, machine.features),
+        *random_rows(rng, 5, [*machine.features, 1000], scale=50),
+        {},
+        {999: 3.0},
+    ]
+    rows += [x for x in machine.vectors[:20] + small.vectors[:10]] + [
+        {i: v + 1e-3 for i, v in x.items()} for x in machine.vectors[:5]
+    ]
     truth, approximate = oracles.decision_values(machine, rows), oracles.decision_values(small, rows)
     assert np.all(np.abs(truth - approximate) <= np.array(words[4 : 4 + len(machine.pairs)], float))
     value, radius = decide(found, parse(rows))
@@ -282,7 +343,9 @@ def test_unscaled_data_is_reduced_soundly_or_refused(offset):
                 continue
             small, words = split(found.model.to_text())
             dense = Dense(machine, small)
-            assert np.sqrt(dense.distance[0]) + abs(EXTENDED(small.rho[0]) - EXTENDED(machine.rho[0])) <= float(words[4])
+            assert np.sqrt(dense.distance[0]) + abs(EXTENDED(small.rho[0]) - EXTENDED(machine.rho[0])) <= float(
+                words[4]
+            )
             assert dense.share < 0.3
 
 
@@ -300,7 +363,15 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
     settled = seen = 0
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        machine = some_machine(seed, svm_type, classes, n=int(rng.integers(10, 30)), d=2, gamma=float(10 ** rng.uniform(-3, -0.5)), probability=probability)
+        machine = some_machine(
+            seed,
+            svm_type,
+            classes,
+            n=int(rng.integers(10, 30)),
+            d=2,
+            gamma=float(10 ** rng.uniform(-3, -0.5)),
+            probability=probability,
+        )
         (tmp_path / "m").write_bytes(machine.text())
         rows = [*random_rows(rng, 20, [1, 2, 3]), *machine.vectors[:10], {}, {1000: 1e5}]
         ours, tally = exact_lines(machine, 8, rows, probability=probability)
@@ -323,7 +394,9 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
     assert proven > 0 or tolerance < 1e-3
 
 
-@pytest.mark.parametrize("name, count", [("rings", 80), ("rings-probability", 80), ("rings-one-class", 20), ("colors", 60)])
+@pytest.mark.parametrize(
+    "name, count", [("rings", 80), ("rings-probability", 80), ("rings-one-class", 20), ("colors", 60)]
+)
 def test_the_command_gives_the_exact_models_lines_to_the_byte(fastsvm, trained, reduced, name, count):
     model, test = trained[name]
     for options in ([], ["-b", 1]) if "probability" in name else ([],):
@@ -339,29 +412,46 @@ def test_the_command_keeps_a_regression_value_within_the_tolerance(fastsvm, trai
     model, test = trained["waves"]
     exact = np.array(fastsvm("predict", "-q", test, model).out.split(), float)
     for tolerance in (1e-9, 100):
-        ours = np.array(fastsvm("predict", "-q", "--exact", model, "--tolerance", tolerance, test, reduced("waves", 20)).out.split(), float)
+        ours = np.array(
+            fastsvm(
+                "predict", "-q", "--exact", model, "--tolerance", tolerance, test, reduced("waves", 20)
+            ).out.split(),
+            float,
+        )
         assert np.all(np.abs(ours - exact) <= tolerance * (1 + 1e-9)) and np.any(ours != exact) == (tolerance == 100)
 
 
 @pytest.mark.parametrize("name", ["rings-probability", "colors-probability"])
-def test_exact_probabilities_are_the_exact_models_also_where_those_of_the_set_were_fitted_anew(fastsvm, trained, reduced, name):
+def test_exact_probabilities_are_the_exact_models_also_where_those_of_the_set_were_fitted_anew(
+    fastsvm, trained, reduced, name
+):
     model, test = trained[name]
     refitted = reduced(name, 100, data=test)
     assert load_model(str(refitted)).header.probA != load_model(str(model)).header.probA
-    assert fastsvm("predict", "-q", "-b", 1, "--exact", model, test, refitted).out == fastsvm("predict", "-q", "-b", 1, test, model).out
+    assert (
+        fastsvm("predict", "-q", "-b", 1, "--exact", model, test, refitted).out
+        == fastsvm("predict", "-q", "-b", 1, test, model).out
+    )
 
 
 def test_the_scale_of_exact_regression_noise_is_the_exact_models(fastsvm, tmp_path, trained, reduced):
     model, test = trained["waves"]
     refitted = reduced("waves", 10, data=test)
     assert load_model(str(refitted)).header.probA[0] > 1.05 * load_model(str(model)).header.probA[0]
-    said = [fastsvm("predict", "-b", 1, *options, test, file, "out").out.splitlines()[:2] for options, file in (([], model), (["--exact", model, "--tolerance", 0.1], refitted))]
+    said = [
+        fastsvm("predict", "-b", 1, *options, test, file, "out").out.splitlines()[:2]
+        for options, file in (([], model), (["--exact", model, "--tolerance", 0.1], refitted))
+    ]
     assert said[0] == said[1] and "sigma=" in said[0][1]
 
 
 def test_another_exact_model_is_refused(fastsvm, tmp_path, trained, reduced):
     done = fastsvm("predict", "--exact", trained["rings-nu"][0], trained["rings"][1], reduced("rings"), "out", code=1)
-    assert done.err == f"Error: {trained['rings-nu'][0]}: this is not the model that {reduced('rings')} was compiled from (their fingerprints differ)\n"
+    assert (
+        done.err
+        == f"Error: {trained['rings-nu'][0]}: this is not the model that {reduced('rings')} was compiled from (their"
+        " fingerprints differ)\n"
+    )
     assert os.listdir(tmp_path) == []
 
 
@@ -370,11 +460,17 @@ def test_a_reduced_set_may_itself_be_the_exact_model(fastsvm, tmp_path):
     machine = some_machine(23, n=60, d=2)
     text = reduce(machine, 8, finishing=False).model.to_text()
     (tmp_path / "first").write_bytes(text)
-    second = compile_reduced_set(parse_model(text, "first"), fingerprint=fingerprint(text), count=5, finishing=False).model
+    second = compile_reduced_set(
+        parse_model(text, "first"), fingerprint=fingerprint(text), count=5, finishing=False
+    ).model
     (tmp_path / "second").write_bytes(second.to_text())
     (tmp_path / "rows").write_bytes(data_text(random_rows(np.random.default_rng(23), 200, [1, 2], scale=2)))
     summary = json.loads(fastsvm("predict", "--json", "--exact", "first", "rows", "second", "out").out)
-    assert (tmp_path / "out").read_text() == fastsvm("predict", "-q", "rows", "first").out != fastsvm("predict", "-q", "rows", "second").out
+    assert (
+        (tmp_path / "out").read_text()
+        == fastsvm("predict", "-q", "rows", "first").out
+        != fastsvm("predict", "-q", "rows", "second").out
+    )
     assert 0 < summary["rows_evaluated"] < 200
     assert summary["rows_by_reference_sum"] < 0.1 * summary["rows_evaluated"]
 
@@ -384,7 +480,15 @@ def test_a_reduced_set_may_itself_be_the_exact_model(fastsvm, tmp_path):
 
 def reduced_text(machine):
     """The machine's file, as one of a reduced set."""
-    origin = ["fastsvm_reduced", "1", "0" * 32, "60", "6", *["0.5"] * len(machine.pairs), *["10.0"] * len(machine.pairs)]
+    origin = [
+        "fastsvm_reduced",
+        "1",
+        "0" * 32,
+        "60",
+        "6",
+        *["0.5"] * len(machine.pairs),
+        *["10.0"] * len(machine.pairs),
+    ]
     return machine.text() + " ".join(origin).encode() + b"\n"
 
 
@@ -400,11 +504,14 @@ def test_labels_are_those_of_svm_predict_where_rounding_decides(tmp_path, asked)
 
 
 def test_rows_whose_probabilities_rounding_decides_keep_their_radius(tmp_path):
-    """Three classes at the brink of one more iteration of the coupling: LIBSVM's sum is asked for, and it is that of the reduced set."""
+    """Three classes at the brink of one more iteration of the coupling: LIBSVM's sum is asked for, and it is that of
+    the reduced set."""
     rng = np.random.default_rng(9)
     doubtful = 0
     for _ in range(30):
-        machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, probability=True, gamma=0.5)
+        machine = random_machine(
+            rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, probability=True, gamma=0.5
+        )
         (tmp_path / "m").write_bytes(reduced_text(machine))
         theirs, model = Libsvm(tmp_path / "m"), load_model(str(tmp_path / "m"))
         start, step = random_rows(rng, 2, [1, 2, 3])
@@ -493,27 +600,37 @@ def test_regression_noise_is_fitted_as_svm_train_does():
 def test_the_marks_of_one_class_stay(fastsvm, tmp_path, trained):
     model, test = trained["rings-one-class-probability"]
     fastsvm("reduce", "-q", "--vectors", 5, "--data", test, model, "out")
-    assert load_model(str(tmp_path / "out")).header.prob_density_marks == load_model(str(model)).header.prob_density_marks
+    assert (
+        load_model(str(tmp_path / "out")).header.prob_density_marks == load_model(str(model)).header.prob_density_marks
+    )
 
 
 # ---- lossless
 
 
 def merged_machine(machine):
-    """(machine, how many fewer): equal vectors (of a class, where there are more than two) added up, those of coefficient 0 left out."""
-    of = np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else np.zeros(len(machine.vectors), int)
+    """(machine, how many fewer): equal vectors (of a class, where there are more than two) added up, those of
+    coefficient 0 left out."""
+    of = (
+        np.repeat(np.arange(machine.nr_class), machine.nr_sv)
+        if machine.classification
+        else np.zeros(len(machine.vectors), int)
+    )
     sums, where = {}, {}
     for at, (x, a) in enumerate(zip(machine.vectors, machine.coef)):
         key = (of[at] if machine.nr_class > 2 else 0, frozenset((i, v) for i, v in x.items() if v))
         sums[key] = sums[key] + a if key in sums else a
         where.setdefault(key, at)
     kept = [key for key in sums if np.any(sums[key])]
-    nr_sv = [sum(of[where[key]] == c for key in kept) for c in range(machine.nr_class)] if machine.classification else []
+    nr_sv = (
+        [sum(of[where[key]] == c for key in kept) for c in range(machine.nr_class)] if machine.classification else []
+    )
     return [(machine.vectors[where[key]], sums[key]) for key in kept], nr_sv
 
 
 def with_duplicates(seed, svm_type, classes):
-    """One vector in three repeats another, of any class, some of those with explicit zeros or coefficients that cancel."""
+    """One vector in three repeats another, of any class, some of those with explicit zeros or coefficients that
+    cancel."""
     rng = np.random.default_rng(seed)
     machine = some_machine(seed, svm_type, classes, n=45, probability=True)
     if machine.nr_sv:
@@ -540,7 +657,9 @@ def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classe
         assert model.header.total_sv == model.vectors.rows
         small, words = split(model.to_text())
         expected, nr_sv = merged_machine(machine)
-        assert [{i: v for i, v in x.items() if v} for x in small.vectors] == [{i: v for i, v in x.items() if v} for x, _ in expected]
+        assert [{i: v for i, v in x.items() if v} for x in small.vectors] == [
+            {i: v for i, v in x.items() if v} for x, _ in expected
+        ]
         np.testing.assert_allclose(small.coef, [a for _, a in expected], rtol=1e-14)
         assert small.nr_sv == nr_sv
         for key in ("svm_type", "kernel", "gamma", "rho", "label", "probA", "probB", "marks"):
@@ -548,7 +667,9 @@ def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classe
         rows = [*random_rows(np.random.default_rng(seed), 20, [1, 2, 3, 4, 5, 7]), *machine.vectors[:20]]
         truth = oracles.decision_values(machine, rows)
         assert np.abs(oracles.decision_values(small, rows) - truth).max() < 1e-9
-        assert np.all(np.abs(oracles.decision_values(small, rows) - truth) <= np.array(words[4 : 4 + len(machine.pairs)], float))
+        assert np.all(
+            np.abs(oracles.decision_values(small, rows) - truth) <= np.array(words[4 : 4 + len(machine.pairs)], float)
+        )
         assert np.array(words[4 : 4 + len(machine.pairs)], float).max() < 1e-11
         assert np.abs(values(model, parse(rows)) - values(exact, parse(rows))).max() < 1e-9
         count = merge_duplicates(exact)[1]
@@ -559,38 +680,60 @@ def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classe
 
 def test_lossless_merges_across_two_classes_and_only_within_one_of_more():
     twins = [{1: 1.0}, {1: 2.0}, {1: 1.0}, {1: 3.0}]
-    two = Machine("c_svc", "rbf", twins, np.array([[2.0], [1.0], [-0.5], [-1.0]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[2, 2])
+    two = Machine(
+        "c_svc", "rbf", twins, np.array([[2.0], [1.0], [-0.5], [-1.0]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[2, 2]
+    )
     small, _ = split(lossless(exact_model(two), "x").model.to_text())
-    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}] and small.coef[:, 0].tolist() == [1.5, 1.0, -1.0] and small.nr_sv == [2, 1]
+    assert (
+        small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
+        and small.coef[:, 0].tolist() == [1.5, 1.0, -1.0]
+        and small.nr_sv == [2, 1]
+    )
     three = Machine("c_svc", "rbf", twins, np.ones((4, 2)), [0.1] * 3, gamma=0.5, label=[1, 2, 3], nr_sv=[2, 1, 1])
     small, _ = split(lossless(exact_model(three), "x").model.to_text())
     assert small.vectors == twins and small.nr_sv == [2, 1, 1]
     three.nr_sv = [3, 1, 0]
     small, _ = split(lossless(exact_model(three), "x").model.to_text())
-    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}] and small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]] and small.nr_sv == [2, 1, 0]
+    assert (
+        small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
+        and small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]]
+        and small.nr_sv == [2, 1, 0]
+    )
 
 
 def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fastsvm, tmp_path):
-    machine = Machine("c_svc", "rbf", [{1: 1.0}, {1: 1.0}], np.array([[2.0], [-2.0]]), [0.25], gamma=0.5, label=[3, -4], nr_sv=[1, 1])
+    machine = Machine(
+        "c_svc", "rbf", [{1: 1.0}, {1: 1.0}], np.array([[2.0], [-2.0]]), [0.25], gamma=0.5, label=[3, -4], nr_sv=[1, 1]
+    )
     (tmp_path / "m").write_bytes(machine.text())
     (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {2: 1.0}]))
-    assert "2 support vectors, 2 of them equal to others or of coefficient 0 -> 0 vectors\n" in fastsvm("reduce", "--lossless", "m", "small").out
+    assert (
+        "2 support vectors, 2 of them equal to others or of coefficient 0 -> 0 vectors\n"
+        in fastsvm("reduce", "--lossless", "m", "small").out
+    )
     (theirs, _), (ours, _) = run_both(svm_predict, fastsvm, tmp_path, "rows", "small")
     assert ours == theirs == "-4\n-4\n"
     fastsvm("reduce", "--vectors", 1, "m", "small")
 
 
-@pytest.mark.parametrize("svm_type, option", [("c_svc", ["--lossless"]), ("one_class", ["--lossless"]), ("epsilon_svr", ["--vectors", 1])])
+@pytest.mark.parametrize(
+    "svm_type, option", [("c_svc", ["--lossless"]), ("one_class", ["--lossless"]), ("epsilon_svr", ["--vectors", 1])]
+)
 def test_duplicates_of_every_svm_type_are_merged_by_the_command(fastsvm, tmp_path, svm_type, option):
     """A process of its own: a wrong count of vectors ends it."""
-    machine = Machine(svm_type, "rbf", [{1: 1.0}, {1: 1.0}, {2: 1.0}], np.array([[1.0], [0.5], [0.25]]), [0.1], gamma=0.5)
+    machine = Machine(
+        svm_type, "rbf", [{1: 1.0}, {1: 1.0}, {2: 1.0}], np.array([[1.0], [0.5], [0.25]]), [0.1], gamma=0.5
+    )
     if svm_type == "c_svc":
         machine.label, machine.nr_sv = [1, -1], [2, 1]
     (tmp_path / "m").write_bytes(machine.text())
     (tmp_path / "rows").write_bytes(data_text(machine.vectors))
     done = fastsvm("reduce", *option, "m", "small")
     small, _ = split((tmp_path / "small").read_bytes())
-    assert f"3 support vectors, 1 of them equal to others or of coefficient 0 -> {len(small.vectors)} vectors\n" in done.out
+    assert (
+        f"3 support vectors, 1 of them equal to others or of coefficient 0 -> {len(small.vectors)} vectors\n"
+        in done.out
+    )
     assert len(small.vectors) == (2 if option == ["--lossless"] else 1)
     head = (tmp_path / "small").read_text().split("SV\n")[0].splitlines()
     assert f"total_sv {len(small.vectors)}" in head
@@ -606,8 +749,15 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
     machine, (small, _) = Machine.read((tmp_path / "m").read_bytes()), split((tmp_path / "m.reduced").read_bytes())
     expected, _ = merged_machine(machine)
     assert len(small.vectors) == len(expected) < len(machine.vectors) - 20
-    first = f"{len(machine.vectors)} support vectors, {len(machine.vectors) - len(expected)} of them equal to others or of coefficient 0 -> {len(expected)} vectors"
-    assert done.out.splitlines()[0] == first and "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
+    first = (
+        f"{len(machine.vectors)} support vectors, {len(machine.vectors) - len(expected)} of them equal to others or of"
+        f" coefficient 0 -> {len(expected)} vectors"
+    )
+    assert (
+        done.out.splitlines()[0] == first
+        and "labels that differ on the support vectors: 0 of" in done.out
+        and "squared distance" not in done.out
+    )
     rows = [{k: v for k, v in row.items() if v} for row in x[300:400]]
     assert np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows)).max() < 1e-9
 
@@ -617,7 +767,14 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
 
 @pytest.mark.parametrize(
     "name, target, where",
-    [("rings", 0.03, "data"), ("rings", 0.1, "support vectors"), ("colors", 0.1, "data"), ("rings-one-class", 0.1, "support vectors"), ("waves", 0.1, "data"), ("waves-nu", 0.01, "support vectors")],
+    [
+        ("rings", 0.03, "data"),
+        ("rings", 0.1, "support vectors"),
+        ("colors", 0.1, "data"),
+        ("rings-one-class", 0.1, "support vectors"),
+        ("waves", 0.1, "data"),
+        ("waves-nu", 0.01, "support vectors"),
+    ],
 )
 def test_a_target_is_kept_with_fewer_vectors(trained, name, target, where):
     model, test = trained[name]
@@ -662,7 +819,9 @@ def test_a_target_by_the_command(fastsvm, tmp_path, trained):
 
 
 def tiny(svm_type, total, classes=2):
-    machine = Machine(svm_type, "rbf", [{1: 1.0, 3: -0.5}][:total], np.array([[0.7]] * total).reshape(total, 1), [0.3], gamma=0.5)
+    machine = Machine(
+        svm_type, "rbf", [{1: 1.0, 3: -0.5}][:total], np.array([[0.7]] * total).reshape(total, 1), [0.3], gamma=0.5
+    )
     if svm_type == "c_svc":
         machine.label, machine.nr_sv = [1, -1], [total, 0]
     return machine
@@ -673,11 +832,21 @@ def tiny(svm_type, total, classes=2):
 def test_a_model_of_no_or_one_support_vector_stays_what_it_is(svm_type, total):
     machine = tiny(svm_type, total)
     exact = exact_model(machine)
-    made = [reduce(machine, count, init=init, optimizer=optimizer) for count in (1, 5) for init in INITS for optimizer in OPTIMIZERS]
+    made = [
+        reduce(machine, count, init=init, optimizer=optimizer)
+        for count in (1, 5)
+        for init in INITS
+        for optimizer in OPTIMIZERS
+    ]
     made.append(grow(exact, 1e-3, [exact.vectors], fingerprint="x"))
     for found in made:
         small, words = split(found.model.to_text())
-        assert (small.vectors, small.coef.tolist(), small.rho, small.nr_sv) == (machine.vectors, machine.coef.tolist(), machine.rho, machine.nr_sv)
+        assert (small.vectors, small.coef.tolist(), small.rho, small.nr_sv) == (
+            machine.vectors,
+            machine.coef.tolist(),
+            machine.rho,
+            machine.nr_sv,
+        )
         assert float(words[4]) < 1e-15 and not found.missing
 
 

@@ -50,19 +50,34 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, trained, arguments, words
 
 
 @pytest.mark.parametrize(
-    "kernel, option", [(kernel, ["--lossless"]) for kernel in ("linear", "precomputed", "negative gamma")] + [(kernel, ["--vectors", 2]) for kernel in ("polynomial", "negative gamma")]
+    "kernel, option",
+    [(kernel, ["--lossless"]) for kernel in ("linear", "precomputed", "negative gamma")]
+    + [(kernel, ["--vectors", 2]) for kernel in ("polynomial", "negative gamma")],
 )
 def test_other_kernels_are_refused_in_one_line(fastsvm, tmp_path, kernel, option):
     """Or, without loss, come out as a model of that kernel."""
     vectors = [{0: at} for at in (1, 1, 2)] if kernel == "precomputed" else [{1: 1.0}, {1: 1.0}, {2: 1.0}]
-    machine = Machine("c_svc", "rbf" if kernel == "negative gamma" else kernel, vectors, np.array([[1.0], [0.5], [-1.0]]), [0.1], 0.5, 0.1, 2, [1, -1], [2, 1])
+    machine = Machine(
+        "c_svc",
+        "rbf" if kernel == "negative gamma" else kernel,
+        vectors,
+        np.array([[1.0], [0.5], [-1.0]]),
+        [0.1],
+        0.5,
+        0.1,
+        2,
+        [1, -1],
+        [2, 1],
+    )
     if kernel == "negative gamma":
         machine.gamma = -0.5
     (tmp_path / "m").write_bytes(machine.text())
-    (tmp_path / "rows").write_bytes(data_text([{0: 1, 1: 1.0, 2: 0.3} if kernel == "precomputed" else {1: 3.0, 2: -3.0}]))
+    (tmp_path / "rows").write_bytes(
+        data_text([{0: 1, 1: 1.0, 2: 0.3} if kernel == "precomputed" else {1: 3.0, 2: -3.0}])
+    )
     done = fastsvm("reduce", *option, "m", "out", code=None)
     if done.code == 0 and option == ["--lossless"]:
-        (before, after) = (fastsvm("predict", "-q", "--values", "rows", file).out.split() for file in ("m", "out"))
+        before, after = (fastsvm("predict", "-q", "--values", "rows", file).out.split() for file in ("m", "out"))
         assert float(after[1]) == pytest.approx(float(before[1]), rel=1e-12)
         if len(after) > 2:  # a radius: it has to hold
             assert abs(float(after[1]) - float(before[1])) <= float(after[2])
@@ -105,9 +120,13 @@ def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
 def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, trained):
     model = trained["rings"][0]
     done = fastsvm("reduce", "--vectors", 10, "--no-finish", model)
-    assert os.listdir(tmp_path) == ["rings.model.reduced"] and re.fullmatch(r"Warning: .* of these labels are not the exact model's.*\n", done.err)
+    assert os.listdir(tmp_path) == ["rings.model.reduced"] and re.fullmatch(
+        r"Warning: .* of these labels are not the exact model's.*\n", done.err
+    )
     text = (tmp_path / "rings.model.reduced").read_text()
-    piped = fastsvm("reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes())  # the model through standard input, too
+    piped = fastsvm(
+        "reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes()
+    )  # the model through standard input, too
     assert piped.out == text and piped.err == done.out.replace(": rings.model.reduced", ": standard output") + done.err
     quiet = fastsvm("reduce", "-q", "--vectors", 10, "--no-finish", model, "-")
     assert quiet.out == text and quiet.err == ""
@@ -120,7 +139,10 @@ def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fasts
     done = fastsvm("reduce", *options, "--optimizer", "fixed-point", model, "stalled")
     count = int(re.search(r"-> (\d+) vectors", done.out)[1])
     assert 1 <= count < 40
-    assert done.err.startswith(f"Warning: fixed-point iteration came to no rest, so that there are {40 - count} vectors fewer than wanted; --optimizer irprop reaches any number.\n")
+    assert done.err.startswith(
+        f"Warning: fixed-point iteration came to no rest, so that there are {40 - count} vectors fewer than wanted;"
+        " --optimizer irprop reaches any number.\n"
+    )
     assert len(split((tmp_path / "stalled").read_bytes())[0].vectors) == count
     assert np.isfinite(np.array(fastsvm("predict", "-q", test, "stalled").out.split(), float)).all()
     done = fastsvm("reduce", *options, "--optimizer", "irprop", model, "placed")
@@ -134,25 +156,41 @@ def test_fixed_point_iteration_that_places_no_vector_is_an_error(fastsvm, tmp_pa
     svm_save_model(str(tmp_path / "m"), svm_train(y[:120], x[:120], "-q -g 0.5 -c 10"))
     (tmp_path / "out").write_text("before\n")
     for options in ([], ["--no-finish"], ["-q"]):
-        done = fastsvm("reduce", "--vectors", 3, "--init", init, "--optimizer", "fixed-point", *options, "m", "out", code=1)
-        assert done.err == "Error: m: fixed-point iteration came to no rest from any of its starts, so that there is no vector to write: --optimizer irprop reaches any number\n" and done.out == ""
+        done = fastsvm(
+            "reduce", "--vectors", 3, "--init", init, "--optimizer", "fixed-point", *options, "m", "out", code=1
+        )
+        assert (
+            done.err
+            == "Error: m: fixed-point iteration came to no rest from any of its starts, so that there is no vector to"
+            " write: --optimizer irprop reaches any number\n"
+            and done.out == ""
+        )
         assert (tmp_path / "out").read_text() == "before\n"
     assert "-> 3 vectors" in fastsvm("reduce", "--vectors", 3, "--init", init, "--optimizer", "irprop", "m", "out").out
 
 
 def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
-    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun. Of
+    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun.
+    Of
     a clock that goes a minute each time it is read, that is at once, however fast the machine is."""
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute's work
     (tmp_path / "out").write_text("before\n")
     screen, terminal = pty.openpty()
-    code = "import itertools, sys; from fastsvm_cli import progress, start; progress.monotonic = itertools.count(0, 60).__next__; start.run()"
+    code = (
+        "import itertools, sys; from fastsvm_cli import progress, start; progress.monotonic = itertools.count(0,"
+        " 60).__next__; start.run()"
+    )
     process = subprocess.Popen(
-        [sys.executable, "-I", "-c", code, "reduce", "--vectors", "1200", "m", "out"], cwd=tmp_path,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}, start_new_session=True, preexec_fn=default_signals,
-    )  # fmt: skip
+        [sys.executable, "-I", "-c", code, "reduce", "--vectors", "1200", "m", "out"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+        start_new_session=True,
+        preexec_fn=default_signals,
+    )
     os.close(terminal)
     seen, deadline = b"", time.monotonic() + PATIENCE
     while b"squared distance" not in seen and time.monotonic() < deadline and process.poll() is None:
@@ -174,14 +212,28 @@ def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_fa
 def test_help_names_every_option(fastsvm):
     text = fastsvm("reduce", "--help", env={"COLUMNS": "60"}).out
     assert max(map(len, text.splitlines())) <= 80
-    for option in ("--vectors", "--ratio", "--target", "--data", "--lossless", "--init", "--optimizer", "--no-finish", "--seed", "--threads", "--quiet"):
+    for option in (
+        "--vectors",
+        "--ratio",
+        "--target",
+        "--data",
+        "--lossless",
+        "--init",
+        "--optimizer",
+        "--no-finish",
+        "--seed",
+        "--threads",
+        "--quiet",
+    ):
         assert option in text
 
 
 # ---- the line behind the last vector
 
 
-SMALL = Machine("c_svc", "rbf", [{1: 1.0}, {2: 0.5}], np.array([[0.5], [-0.5]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[1, 1])
+SMALL = Machine(
+    "c_svc", "rbf", [{1: 1.0}, {2: 0.5}], np.array([[0.5], [-0.5]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[1, 1]
+)
 OLD_LINE = b"fastsvm_reduced 1 0123456789abcdef0123456789abcdef 30 8 0.25 12.5\n"
 LINE = sealed_line(SMALL.text() + OLD_LINE).removeprefix(SMALL.text())
 NUMBER = SMALL.text().count(b"\n") + 1  # of that line
@@ -194,7 +246,10 @@ def test_the_line_is_read_back():
     assert (origin.radius, origin.weight, origin.count, origin.longest) == ([0.25], [12.5], 30, 8)
     assert model.to_text() == parse_model(model.to_text(), "m").to_text() == sealed_line(model.to_text())
     assert model.to_text().splitlines()[-1].split()[:-1] == LINE.split()[:-1]
-    assert LINE.startswith(b"fastsvm_reduced 2 ") and parse_model(SMALL.text() + OLD_LINE, "m").to_text() == model.to_text()
+    assert (
+        LINE.startswith(b"fastsvm_reduced 2 ")
+        and parse_model(SMALL.text() + OLD_LINE, "m").to_text() == model.to_text()
+    )
     assert parse_model((SMALL.text() + LINE).replace(b"\n", b"\r\n"), "m").origin.radius == [0.25]
 
 
@@ -202,17 +257,34 @@ def test_a_libsvm_model_without_the_line_is_one_as_before():
     model = parse_model(SMALL.text(), "m")
     assert not isinstance(model, ReducedModel) and not model.certified and b"fastsvm" not in model.to_text()
     rows = random_rows(np.random.default_rng(30), 20, [1, 2, 3])
-    np.testing.assert_array_equal(values(model, parse(rows)), values(parse_model(SMALL.text() + LINE, "m"), parse(rows)))
+    np.testing.assert_array_equal(
+        values(model, parse(rows)), values(parse_model(SMALL.text() + LINE, "m"), parse(rows))
+    )
 
 
 WORDS = LINE.split()
 FAULTS = {
-    "a word too few": (b" ".join([*WORDS[:-2], WORDS[-1]]) + b"\n", "7 words in the line 'fastsvm_reduced' found, expected 8"),
+    "a word too few": (
+        b" ".join([*WORDS[:-2], WORDS[-1]]) + b"\n",
+        "7 words in the line 'fastsvm_reduced' found, expected 8",
+    ),
     "a word too many": (b" ".join([*WORDS, b"1"]) + b"\n", "9 words in the line 'fastsvm_reduced' found, expected 8"),
-    "a word too few in version 1": (b" ".join(OLD_LINE.split()[:-1]) + b"\n", "6 words in the line 'fastsvm_reduced' found, expected 7"),
-    "a word too many in version 1": (OLD_LINE[:-1] + b" 1\n", "8 words in the line 'fastsvm_reduced' found, expected 7"),
-    "nothing but its name": (b"fastsvm_reduced \n", "version '' of the line 'fastsvm_reduced' found, this fastsvm reads up to 2"),
-    "version 3": (LINE.replace(b" 2 ", b" 3 ", 1), "version '3' of the line 'fastsvm_reduced' found, this fastsvm reads up to 2"),
+    "a word too few in version 1": (
+        b" ".join(OLD_LINE.split()[:-1]) + b"\n",
+        "6 words in the line 'fastsvm_reduced' found, expected 7",
+    ),
+    "a word too many in version 1": (
+        OLD_LINE[:-1] + b" 1\n",
+        "8 words in the line 'fastsvm_reduced' found, expected 7",
+    ),
+    "nothing but its name": (
+        b"fastsvm_reduced \n",
+        "version '' of the line 'fastsvm_reduced' found, this fastsvm reads up to 2",
+    ),
+    "version 3": (
+        LINE.replace(b" 2 ", b" 3 ", 1),
+        "version '3' of the line 'fastsvm_reduced' found, this fastsvm reads up to 2",
+    ),
     "nan": (LINE.replace(b"0.25", b"nan"), "fastsvm_reduced 'nan' found, expected a finite number"),
     "inf": (LINE.replace(b"12.5", b"inf"), "fastsvm_reduced 'inf' found, expected a finite number"),
     "no number": (LINE.replace(b"0.25", b"0.2.5"), "fastsvm_reduced '0.2.5' found, expected a finite number"),
@@ -222,7 +294,10 @@ FAULTS = {
     "without its end": (LINE[:-1], None),
     "text after it": (LINE + b"more\n", None),
     "twice": (LINE * 2, None),
-    "another name": (LINE.replace(b"reduced", b"reducex"), "text found after the 2 support vectors that total_sv announces"),
+    "another name": (
+        LINE.replace(b"reduced", b"reducex"),
+        "text found after the 2 support vectors that total_sv announces",
+    ),
 }
 
 

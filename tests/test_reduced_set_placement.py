@@ -1,10 +1,23 @@
-"""Where reduced sets place their vectors: gradients, optimizers, starts, greedy selection and the finishing descent, dense and in extended precision."""
+"""Where reduced sets place their vectors: gradients, optimizers, starts, greedy selection and the finishing descent,
+dense and in extended precision."""
 
 import numpy as np
 import oracles
 import pytest
 from oracles import Machine, random_machine
-from reducing import Dense, INITS, OPTIMIZERS, TYPES, as_rows, exact_model, machine_of, members, reduce, some_machine, split
+from reducing import (
+    Dense,
+    INITS,
+    OPTIMIZERS,
+    TYPES,
+    as_rows,
+    exact_model,
+    machine_of,
+    members,
+    reduce,
+    some_machine,
+    split,
+)
 from scipy.optimize import approx_fprime
 
 from fastsvm_cli.compilers.feature_space import FeatureSpace
@@ -21,8 +34,17 @@ def z_of(problem, rng, counts):
 
 
 def least_distance(machine, z):
-    """sum over the pairs of min_beta |Psi_p - Psi'_p|^2 for the vectors z, (one array per class, or one in all), coefficients solved in doubles."""
-    small = Machine(machine.svm_type, "rbf", as_rows(np.vstack(z)), np.zeros((sum(map(len, z)), machine.coef.shape[1])), machine.rho, gamma=machine.gamma, label=machine.label)
+    """sum over the pairs of min_beta |Psi_p - Psi'_p|^2 for the vectors z, (one array per class, or one in all),
+    coefficients solved in doubles."""
+    small = Machine(
+        machine.svm_type,
+        "rbf",
+        as_rows(np.vstack(z)),
+        np.zeros((sum(map(len, z)), machine.coef.shape[1])),
+        machine.rho,
+        gamma=machine.gamma,
+        label=machine.label,
+    )
     small.nr_sv = [len(each) for each in z] if len(z) > 1 else [len(z[0]), 0]
     dense, total = Dense(machine, small), 0.0
     for p in range(len(machine.pairs)):
@@ -32,7 +54,10 @@ def least_distance(machine, z):
     return total
 
 
-@pytest.mark.parametrize("svm_type, classes, counts", [("c_svc", 2, [4]), ("nu_svr", 2, [3]), ("c_svc", 3, [2, 3, 1]), ("c_svc", 4, [2, 0, 3, 1])])
+@pytest.mark.parametrize(
+    "svm_type, classes, counts",
+    [("c_svc", 2, [4]), ("nu_svr", 2, [3]), ("c_svc", 3, [2, 3, 1]), ("c_svc", 4, [2, 0, 3, 1])],
+)
 def test_the_gradient_is_that_of_the_least_distance(svm_type, classes, counts):
     machine = some_machine(8, svm_type, classes, n=24, d=3)
     problem, rng = Problem(FeatureSpace(exact_model(machine))), np.random.default_rng(8)
@@ -65,7 +90,9 @@ def test_the_gradient_is_equation_7():
     for i in range(len(z)):
         inner = sum(beta[j] * beta[i] * k(z[i], z[j]) * (z[j] - z[i]) for j in range(len(z)))
         outer = sum(alpha[j] * beta[i] * k(z[i], x[j]) * (x[j] - z[i]) for j in range(len(x)))
-        np.testing.assert_allclose(fit.gradient[0][i], (4 * machine.gamma * (inner - outer)).astype(float), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            fit.gradient[0][i], (4 * machine.gamma * (inner - outer)).astype(float), rtol=1e-9, atol=1e-12
+        )
 
 
 def residuals(count, seed, *, d=3, functions=(1, 2), positive=False):
@@ -74,7 +101,9 @@ def residuals(count, seed, *, d=3, functions=(1, 2), positive=False):
         rng = np.random.default_rng([seed, at])
         x, m = rng.standard_normal((int(rng.integers(1, 30)), d)), int(rng.choice(functions))
         a = rng.standard_normal((len(x), m))
-        residual = placement.Residual(x, (x**2).sum(axis=1), np.abs(a) if positive else a, float(10 ** rng.uniform(-2, 1)))
+        residual = placement.Residual(
+            x, (x**2).sum(axis=1), np.abs(a) if positive else a, float(10 ** rng.uniform(-2, 1))
+        )
         if not positive:
             residual.z, residual.beta = rng.standard_normal((int(rng.integers(0, 4)), d)), None
             residual.beta = rng.standard_normal((len(residual.z), m))
@@ -94,17 +123,28 @@ def test_what_is_left_its_gradient_and_its_fixed_point_are_equations_4_10_and_6(
     for residual, z in residuals(40, 1):
         error, gradient, following = residual.at(z)
         assert error == pytest.approx(energy(residual, z), rel=1e-9)
-        np.testing.assert_allclose(gradient, approx_fprime(z, lambda at: energy(residual, at), 1e-7), rtol=1e-4, atol=1e-5 * (1 + abs(error)) * (1 + residual.gamma))
+        np.testing.assert_allclose(
+            gradient,
+            approx_fprime(z, lambda at: energy(residual, at), 1e-7),
+            rtol=1e-4,
+            atol=1e-5 * (1 + abs(error)) * (1 + residual.gamma),
+        )
         assert np.linalg.norm(gradient) > 0
     for residual, z in residuals(40, 2, functions=(1,)):  # eq. (6) is of one function
         weight = np.concatenate([residual.a[:, 0], -residual.beta[:, 0]])
         points = np.vstack([residual.x, residual.z])
         weight = weight * np.exp(-residual.gamma * ((points - z) ** 2).sum(axis=1))
-        np.testing.assert_allclose(residual.at(z)[2], weight @ points / weight.sum(), rtol=1e-7, atol=1e-9 * np.abs(weight).sum() / abs(weight.sum()))
+        np.testing.assert_allclose(
+            residual.at(z)[2],
+            weight @ points / weight.sum(),
+            rtol=1e-7,
+            atol=1e-9 * np.abs(weight).sum() / abs(weight.sum()),
+        )
 
 
 def papers_irprop(residual, start, iterations):
-    """iRprop+ component by component (Igel and Huesken 2003, algorithm 2): the best point it comes to. Steps of 0.01 at first, 1 at most, 1e-7 at least, in lengths of the kernel."""
+    """iRprop+ component by component (Igel and Huesken 2003, algorithm 2): the best point it comes to. Steps of 0.01
+    at first, 1 at most, 1e-7 at least, in lengths of the kernel."""
     d, length = len(start), residual.gamma**-0.5
     z, step, last, moved = list(start), [0.01 * length] * d, [0.0] * d, [0.0] * d
     error_before, best = np.inf, (energy(residual, start), start)
@@ -131,7 +171,9 @@ def papers_irprop(residual, start, iterations):
 def test_irprop_takes_the_papers_steps():
     for residual, start in residuals(60, 3):
         for iterations in (1, 2, 5, 9):
-            np.testing.assert_allclose(placement.irprop(residual, start, iterations)[0], papers_irprop(residual, start, iterations), atol=1e-12)
+            np.testing.assert_allclose(
+                placement.irprop(residual, start, iterations)[0], papers_irprop(residual, start, iterations), atol=1e-12
+            )
 
 
 def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
@@ -141,7 +183,10 @@ def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
         z, rests = placement.irprop(residual, start)
         after = residual.at(z)
         assert rests and after[0] <= before[0]
-        level_before, level_after = (np.linalg.norm(gradient) <= 0.05 * (1 + residual.gamma) * abs(error) for error, gradient, _ in (before, after))
+        level_before, level_after = (
+            np.linalg.norm(gradient) <= 0.05 * (1 + residual.gamma) * abs(error)
+            for error, gradient, _ in (before, after)
+        )
         assert after[0] < before[0] or level_before
         level += level_after
     assert level >= 120  # others are on their way still
@@ -175,7 +220,10 @@ def test_placed_vectors_are_nearer_than_where_they_started(optimizer):
     for seed in range(5):
         machine = some_machine(seed, n=30, d=2)
         machine.coef = np.abs(machine.coef)
-        placed, still = (reduce(machine, 1, init="alpha", optimizer=chosen, finishing=False, seed=seed) for chosen in (optimizer, "none"))
+        placed, still = (
+            reduce(machine, 1, init="alpha", optimizer=chosen, finishing=False, seed=seed)
+            for chosen in (optimizer, "none")
+        )
         assert placed.distance < still.distance
 
 
@@ -189,7 +237,20 @@ def two_sides(rng, positive, negative, d=3):
 
 
 @pytest.mark.parametrize("init", ["random", "cluster"])
-@pytest.mark.parametrize("positive, negative, count", [(30, 10, 8), (30, 10, 1), (30, 10, 40), (1, 39, 10), (39, 1, 10), (40, 0, 7), (0, 40, 7), (3, 37, 37), (20, 20, 15)])
+@pytest.mark.parametrize(
+    "positive, negative, count",
+    [
+        (30, 10, 8),
+        (30, 10, 1),
+        (30, 10, 40),
+        (1, 39, 10),
+        (39, 1, 10),
+        (40, 0, 7),
+        (0, 40, 7),
+        (3, 37, 37),
+        (20, 20, 15),
+    ],
+)
 def test_starts_are_different_support_vectors_positive_and_negative_in_proportion(init, positive, negative, count):
     for seed in range(5):
         x, norms, a = two_sides(np.random.default_rng(seed), positive, negative)
@@ -199,7 +260,9 @@ def test_starts_are_different_support_vectors_positive_and_negative_in_proportio
         if init == "random" and wanted <= positive and count - wanted <= negative:
             assert sum(a[row, 0] > 0 for row in chosen) == wanted
         if init == "cluster" and min(positive, negative) > 5 and count < 40:
-            assert abs(sum(a[row, 0] > 0 for row in chosen) - wanted) <= 1  # two clusters may have the same row nearest to both centres
+            assert (
+                abs(sum(a[row, 0] > 0 for row in chosen) - wanted) <= 1
+            )  # two clusters may have the same row nearest to both centres
 
 
 def test_starts_by_coefficient_are_stochastic_universal_sampling():
@@ -210,15 +273,20 @@ def test_starts_by_coefficient_are_stochastic_universal_sampling():
         a *= 10 ** rng.uniform(-2, 1, a.shape)
         chosen = placement.initial_order("alpha", x, norms, a, 0.5, 30, np.random.default_rng(seed))
         hits, expected = np.bincount(chosen, minlength=40), 30 * np.abs(a[:, 0]) / np.abs(a).sum()
-        assert np.all(hits >= np.floor(expected - 1e-9)) and np.all(hits <= np.ceil(expected + 1e-9)) and hits.sum() == 30
+        assert (
+            np.all(hits >= np.floor(expected - 1e-9)) and np.all(hits <= np.ceil(expected + 1e-9)) and hits.sum() == 30
+        )
 
 
 def papers_kernel_means(x, gamma, start):
-    """Kernel k-means (Girolami 2002) from these rows as first centres: (rows, centres), |phi(x) - centre|^2 - 1 where it comes to rest."""
+    """Kernel k-means (Girolami 2002) from these rows as first centres: (rows, centres), |phi(x) - centre|^2 - 1
+    where it comes to rest."""
     k = np.exp(-gamma * ((x[:, None] - x) ** 2).sum(axis=2))
     cluster = k[:, start].argmax(axis=1)
     for _ in range(100):
-        distance = np.array([k[c][:, c].mean() - 2 * k[:, c].mean(axis=1) for c in (cluster == each for each in range(len(start)))]).T
+        distance = np.array(
+            [k[c][:, c].mean() - 2 * k[:, c].mean(axis=1) for c in (cluster == each for each in range(len(start)))]
+        ).T
         before, cluster = cluster, distance.argmin(axis=1)
         if np.array_equal(before, cluster):
             return distance
@@ -252,7 +320,10 @@ def test_kernel_means_are_the_papers():
 def test_as_many_vectors_as_asked_for_all_different_and_the_same_for_the_same_seed(init, optimizer, classes):
     machine = some_machine(12, classes=classes, n=24)
     machine.nr_sv = [24 // classes] * classes
-    made = [reduce(machine, 8, init=init, optimizer=optimizer, finishing=False, seed=seed).model.to_text() for seed in (1, 1, 2)]
+    made = [
+        reduce(machine, 8, init=init, optimizer=optimizer, finishing=False, seed=seed).model.to_text()
+        for seed in (1, 1, 2)
+    ]
     assert made[0] == made[1]
     assert (made[0] != made[2]) == (init != "greedy")
     small, _ = split(made[0])
@@ -278,10 +349,13 @@ def test_a_class_may_get_no_vectors(init):
 
 @pytest.mark.parametrize("init", ["random", "alpha", "cluster"])
 def test_only_fixed_point_iteration_comes_to_no_rest(init):
-    """Twins that a kernel matrix hardly tells apart may leave fewer vectors; they are no reason to blame an iteration that did not run."""
+    """Twins that a kernel matrix hardly tells apart may leave fewer vectors; they are no reason to blame an
+    iteration that did not run."""
     for seed in range(6):
         x = np.random.default_rng(seed).standard_normal((20, 2))
-        machine = random_machine(np.random.default_rng(seed), "one_class", "rbf", as_rows(np.vstack([x, x + 1e-4])), gamma=0.5)
+        machine = random_machine(
+            np.random.default_rng(seed), "one_class", "rbf", as_rows(np.vstack([x, x + 1e-4])), gamma=0.5
+        )
         found = reduce(machine, 30, init=init, finishing=False, seed=seed)
         assert 15 <= found.model.header.total_sv <= 30
         assert not found.missing
@@ -304,7 +378,8 @@ def test_support_vectors_kept_sparse_give_the_same_set(monkeypatch, init, optimi
 
 
 def dense_greedy(k, a, count):
-    """[(gain, row)]: the largest |c|^2 / d of what is left of K a and of the diagonal of K after projecting on the chosen, each time from the beginning."""
+    """[(gain, row)]: the largest |c|^2 / d of what is left of K a and of the diagonal of K after projecting on the
+    chosen, each time from the beginning."""
     chosen, out = [], []
     for _ in range(count):
         ka, c, d = k @ a, k @ a, np.diag(k).copy()
@@ -361,7 +436,10 @@ def test_finishing_narrows_the_spread_over_seeds():
     machine = some_machine(19, n=60, d=2)
     spread = {}
     for finishing in (True, False):
-        found = [reduce(machine, 10, init="random", optimizer="irprop", finishing=finishing, seed=seed).distance for seed in range(8)]
+        found = [
+            reduce(machine, 10, init="random", optimizer="irprop", finishing=finishing, seed=seed).distance
+            for seed in range(8)
+        ]
         spread[finishing] = np.ptp(found)
     assert spread[True] < spread[False]
 
@@ -369,7 +447,11 @@ def test_finishing_narrows_the_spread_over_seeds():
 def test_progress_goes_up_from_0_to_1():
     for options in ({}, {"init": "random", "optimizer": "irprop"}):
         seen = []
-        reduce(some_machine(20, classes=3), 10, on_progress=lambda share, words="": seen.append((share, words)), **options)
-        assert [share for share, _ in seen] == sorted(share for share, _ in seen) and 0 <= seen[0][0] and seen[-1][0] <= 1
+        reduce(
+            some_machine(20, classes=3), 10, on_progress=lambda share, words="": seen.append((share, words)), **options
+        )
+        assert (
+            [share for share, _ in seen] == sorted(share for share, _ in seen) and 0 <= seen[0][0] and seen[-1][0] <= 1
+        )
         distances = [float(words.split()[-1]) for _, words in seen if words]
         assert len(distances) > 3 and distances[-1] < distances[0]

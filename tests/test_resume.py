@@ -291,8 +291,14 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
     """With no checkpoint on the way: the one that the signal leaves behind is enough."""
     command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
     forked(tmp_path, *command[:1], *command[2:-1], "expected")
-    first = forked(tmp_path, *command, prepare=lambda: Disk(32, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9)
-    kept = int(re.fullmatch(r".*^(\d+) rows are kept in out\.partial: the same command goes on behind them\.\n", first.err, re.M | re.S)[1])
+    first = forked(
+        tmp_path, *command, prepare=lambda: Disk(32, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9
+    )
+    kept = int(
+        re.fullmatch(
+            r".*^(\d+) rows are kept in out\.partial: the same command goes on behind them\.\n", first.err, re.M | re.S
+        )[1]
+    )
     assert 0 < kept < ROWS and not (tmp_path / "out").exists()
     assert (tmp_path / "out.partial").read_bytes() == b"".join(
         (tmp_path / "expected").read_bytes().splitlines(keepends=True)[:kept]
@@ -527,8 +533,10 @@ def test_a_damaged_state_or_other_lines_are_refused(stopped, models, tmp_path):
     for other, words in (
         (
             lines[:-1],
-            f"{len(lines) - 1} bytes found, expected the {len(lines)} that out.partial.state speaks of; "
-            "remove both to start from the beginning",
+            (
+                f"{len(lines) - 1} bytes found, expected the {len(lines)} that out.partial.state speaks of; "
+                "remove both to start from the beginning"
+            ),
         ),
         (
             b"x" + lines[:-1],
@@ -548,8 +556,7 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
     (tmp_path / "out.partial").write_text("precious\n")
     done = forked(tmp_path, *command, code=1)
     assert (
-        done.err.splitlines()[-1]
-        == "Error: out.partial: found without out.partial.state, which says how far it came; "
+        done.err.splitlines()[-1] == "Error: out.partial: found without out.partial.state, which says how far it came; "
         "remove it to start from the beginning"
     )
     assert (tmp_path / "out.partial").read_text() == "precious\n" and os.listdir(tmp_path) == ["out.partial"]

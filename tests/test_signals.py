@@ -297,7 +297,12 @@ def test_the_cursor_comes_back(place):
     except OSError:  # the terminal's end
         pass
     os.close(main)
-    assert process.wait(PATIENCE) == 130 and b"\x1b[?25l" in said and said.endswith(b"\x1b[?25h") and b"Traceback" not in said
+    assert (
+        process.wait(PATIENCE) == 130
+        and b"\x1b[?25l" in said
+        and said.endswith(b"\x1b[?25h")
+        and b"Traceback" not in said
+    )
 
 
 def test_bench_ends_its_children(place):

@@ -40,7 +40,9 @@ class Ran:
         self.words, self.code, self.out, self.err, self.output = words, code, out, err, (place / "out").read_text()
 
     def __repr__(self):
-        said = f"--- standard output\n{self.out[:600]}\n--- standard error\n{self.err[:600]}\n--- out\n{self.output[:60]}"
+        said = (
+            f"--- standard output\n{self.out[:600]}\n--- standard error\n{self.err[:600]}\n--- out\n{self.output[:60]}"
+        )
         return f"$ {self.words}\nexit code {self.code}\n{said}"
 
 
@@ -181,9 +183,11 @@ def test_no_file_becomes_a_standard_stream(place):
     (place / "code.py").write_text(code)
     for closed in CLOSED:
         subprocess.run(
-            f"exec {sys.executable} -P code.py {closed}"
-            if sys.version_info >= (3, 11)
-            else f"exec {sys.executable} code.py {closed}",
+            (
+                f"exec {sys.executable} -P code.py {closed}"
+                if sys.version_info >= (3, 11)
+                else f"exec {sys.executable} code.py {closed}"
+            ),
             shell=True,
             executable="/bin/bash",
             cwd=place,

@@ -1,4 +1,5 @@
-"""Threads: one file for a seed, whatever their number; one for the matrix library, which starts them when it is loaded; and machines that let none start."""
+"""Threads: one file for a seed, whatever their number; one for the matrix library, which starts them when it is
+loaded; and machines that let none start."""
 
 import bz2
 import gzip
@@ -24,13 +25,24 @@ from fastsvm_cli.models import load_model
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
-TASKS = {"rings": ("rings.train", "-g 2 -c 10"), "colors": ("colors.train", "-g 0.05"), "waves": ("waves.train", "-s 3 -g 1 -p 0.02")}
+TASKS = {
+    "rings": ("rings.train", "-g 2 -c 10"),
+    "colors": ("colors.train", "-g 0.05"),
+    "waves": ("waves.train", "-s 3 -g 1 -p 0.02"),
+}
 #: What loads numpy, of every command.
 LOADING = (
-    ["approx", "--certify", "{rings}", "out"], ["approx", "--centers", "3", "{rings}", "out"], ["approx", "--rank", "2", "{rings}", "out"], ["reduce", "--vectors", "5", "{rings}", "out"],
-    ["order", "{rings}", "out"], ["order", "--method", "triangle", "{rings}", "out"], ["order", "--method", "blocks", "{rings}", "out"], ["border", "--samples", "5", "{rings}", "out"],
-    ["border", "--samples", "5", "--bandwidth", "0.3", "{data}", "out"], ["bound", "{data}", "{rings}"],
-)  # fmt: skip
+    ["approx", "--certify", "{rings}", "out"],
+    ["approx", "--centers", "3", "{rings}", "out"],
+    ["approx", "--rank", "2", "{rings}", "out"],
+    ["reduce", "--vectors", "5", "{rings}", "out"],
+    ["order", "{rings}", "out"],
+    ["order", "--method", "triangle", "{rings}", "out"],
+    ["order", "--method", "blocks", "{rings}", "out"],
+    ["border", "--samples", "5", "{rings}", "out"],
+    ["border", "--samples", "5", "--bandwidth", "0.3", "{data}", "out"],
+    ["bound", "{data}", "{rings}"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +64,21 @@ def words_of(template, models):
 def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path, svm_type, classes, optimizer):
     """Matrices large enough for a library to share them out. What the environment says is for other programs."""
     rng = np.random.default_rng(0)
-    machine = random_machine(rng, svm_type, "rbf", as_rows(rng.standard_normal((1000, 100)).round(4)), nr_class=classes, gamma=0.01)
+    machine = random_machine(
+        rng, svm_type, "rbf", as_rows(rng.standard_normal((1000, 100)).round(4)), nr_class=classes, gamma=0.01
+    )
     (tmp_path / "m").write_bytes(machine.text())
-    options = ["--vectors", 40, "--seed", 5] if optimizer == "none" else ["--vectors", 10, "--no-finish", "--init", "random", "--optimizer", optimizer]
-    made = {fastsvm("reduce", "-q", *options, "--threads", threads, "m", "-", env={"OPENBLAS_NUM_THREADS": str(threads)}).out for threads in (1, 2, 4)}
+    options = (
+        ["--vectors", 40, "--seed", 5]
+        if optimizer == "none"
+        else ["--vectors", 10, "--no-finish", "--init", "random", "--optimizer", optimizer]
+    )
+    made = {
+        fastsvm(
+            "reduce", "-q", *options, "--threads", threads, "m", "-", env={"OPENBLAS_NUM_THREADS": str(threads)}
+        ).out
+        for threads in (1, 2, 4)
+    }
     assert len(made) == 1 and len(made.pop()) > 500
 
 
@@ -72,11 +95,18 @@ def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_kernel
 @pytest.mark.parametrize("words", LOADING, ids=" ".join)
 def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, words):
     code = (
-        "import sys\nfrom fastsvm_cli.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
-        "from threadpoolctl import threadpool_info\nprint('threads', *{pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'})\n"
+        "import sys\nfrom fastsvm_cli.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not"
+        " end.code\nfrom threadpoolctl import threadpool_info\nprint('threads', *{pool['num_threads'] for pool in"
+        " threadpool_info() if pool['user_api'] == 'blas'})\n"
     )
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "3"}
-    done = subprocess.run([sys.executable, "-I", "-c", code, *words_of(words, models)], cwd=tmp_path, env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code, *words_of(words, models)],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.splitlines()[-1] == "threads 1", (done.stdout[-300:], done.stderr[-500:])
 
 
@@ -87,17 +117,32 @@ def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, wo
 def threadless(tmp_path_factory):
     """The environment of a machine that lets no thread start: a process limit does not hold for root."""
     folder = tmp_path_factory.mktemp("threadless")
-    (folder / "none.cpp").write_text('#include <cerrno>\nextern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return EAGAIN; }\n')
-    subprocess.run([os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "none.so"), str(folder / "none.cpp")], check=True)
+    (folder / "none.cpp").write_text(
+        '#include <cerrno>\nextern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return'
+        " EAGAIN; }\n"
+    )
+    subprocess.run(
+        [os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "none.so"), str(folder / "none.cpp")],
+        check=True,
+    )
     return {"LD_PRELOAD": str(folder / "none.so")}
 
 
 def test_no_thread_starts_there(threadless):
     code = "import threading\ntry:\n    threading.Thread(target=print).start()\nexcept RuntimeError:\n    print('none')"
-    assert subprocess.run([sys.executable, "-c", code], env={**os.environ, **threadless}, capture_output=True, text=True).stdout == "none\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, **threadless}, capture_output=True, text=True
+        ).stdout
+        == "none\n"
+    )
 
 
-@pytest.mark.parametrize("words", [*LOADING, ["order", "--fold", "{data}", "{rings}", "out"], ["predict", "{data}", "{rings}", "out"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [*LOADING, ["order", "--fold", "{data}", "{rings}", "out"], ["predict", "{data}", "{rings}", "out"]],
+    ids=" ".join,
+)
 def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, threadless, words):
     words = words_of(words, models)
     done = fastsvm(*words, env=threadless)

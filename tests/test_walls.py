@@ -11,7 +11,8 @@ from conftest import DATA, ROOT
 PACKAGE = ROOT / "fastsvm_cli"
 HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importlib.metadata", "dataclasses"}
 
-#: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use everything.
+#: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use
+#: everything.
 ROOMS = {
     "errors": set(),
     "bounds": set(),
@@ -22,7 +23,17 @@ ROOMS = {
     "prediction": {"__version__", "_native", "errors", "models", "stopping", "text"},
     "comparisons": {"_native", "bounds", "errors", "models", "text"},
     "compilers": {"_native", "bounds", "comparisons", "errors", "models", "text"},
-    "benchmarks": {"__version__", "_native", "comparisons", "compilers", "errors", "models", "prediction", "stopping", "text"},
+    "benchmarks": {
+        "__version__",
+        "_native",
+        "comparisons",
+        "compilers",
+        "errors",
+        "models",
+        "prediction",
+        "stopping",
+        "text",
+    },
     "console": None,
     "commands": None,
     "cli": {"commands", "errors"},
@@ -136,7 +147,10 @@ def test_every_file_of_the_core_keeps_to_its_room(path):
 
 
 def _modules_after(*arguments):
-    code = "import sys; from fastsvm_cli.cli import main\ntry: main()\nexcept SystemExit as e: assert not e.code, e.code\nprint(*sys.modules, file=sys.stderr)"
+    code = (
+        "import sys; from fastsvm_cli.cli import main\ntry: main()\nexcept SystemExit as e: assert not e.code,"
+        " e.code\nprint(*sys.modules, file=sys.stderr)"
+    )
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=DATA)
     assert done.returncode == 0, done.stderr
     return set(done.stderr.split())
@@ -159,10 +173,19 @@ def models(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "model",
-    ["exact", "compiled", "density", "certified --open-rows /dev/null",
-     "geometry", "triangle", "blocks", "geometry --steps 5", "compiled --on-bad-row nan",
-     "certified --exact exact"],
-)  # fmt: skip
+    [
+        "exact",
+        "compiled",
+        "density",
+        "certified --open-rows /dev/null",
+        "geometry",
+        "triangle",
+        "blocks",
+        "geometry --steps 5",
+        "compiled --on-bad-row nan",
+        "certified --exact exact",
+    ],
+)
 def test_predict_loads_nothing_heavy(models, model):
     model, *options = model.split()
     options = [models / word if word == "exact" else word for word in options]
@@ -174,7 +197,11 @@ def test_predict_loads_nothing_heavy(models, model):
 
 def test_approx_and_its_trial_load_no_numpy(models):
     loaded = _modules_after("approx", models / "exact", "/dev/null")
-    assert "fastsvm_cli.comparisons.trial" in loaded and not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich"}
+    assert "fastsvm_cli.comparisons.trial" in loaded and not {name.split(".")[0] for name in loaded} & {
+        "numpy",
+        "scipy",
+        "rich",
+    }
 
 
 def test_version_and_help_load_no_core():

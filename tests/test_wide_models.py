@@ -1,4 +1,5 @@
-"""Models of many features and few entries: refused before the work, in one line, or compiled in memory that the entries decide, not the features."""
+"""Models of many features and few entries: refused before the work, in one line, or compiled in memory that the
+entries decide, not the features."""
 
 import re
 
@@ -22,9 +23,23 @@ FEATURES = 150_000
 def wide(tmp_path_factory):
     """300 vectors of 60 entries: 360 MB as a dense matrix."""
     rng, n = np.random.default_rng(0), 300
-    rows = [dict.fromkeys((rng.choice(FEATURES - 1, 60, replace=False) + 1).tolist(), 1.0) | {FEATURES: float(i % 2)} for i in range(n)]
+    rows = [
+        dict.fromkeys((rng.choice(FEATURES - 1, 60, replace=False) + 1).tolist(), 1.0) | {FEATURES: float(i % 2)}
+        for i in range(n)
+    ]
     path = tmp_path_factory.mktemp("wide") / "m"
-    path.write_bytes(Machine("c_svc", "rbf", rows, rng.standard_normal((n, 1)), [0.1], gamma=0.01, label=[1, -1], nr_sv=[n // 2, n - n // 2]).text())
+    path.write_bytes(
+        Machine(
+            "c_svc",
+            "rbf",
+            rows,
+            rng.standard_normal((n, 1)),
+            [0.1],
+            gamma=0.01,
+            label=[1, -1],
+            nr_sv=[n // 2, n - n // 2],
+        ).text()
+    )
     return path
 
 
@@ -33,23 +48,59 @@ def no_clusters(monkeypatch):
     monkeypatch.setattr(clusters, "clusters_of", lambda *_: pytest.fail("clustered before the size was known"))
 
 
-@pytest.mark.parametrize("options, what", [
-    ({"clusters": 10}, "10 centers"), ({"clusters": 1000, "degree": 1}, "300 centers"), ({"clusters": 300, "rank": 2}, "300 centers"), ({"clusters": 300, "tolerance": 0.1}, "300 centers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, what",
+    [
+        ({"clusters": 10}, "10 centers"),
+        ({"clusters": 1000, "degree": 1}, "300 centers"),
+        ({"clusters": 300, "rank": 2}, "300 centers"),
+        ({"clusters": 300, "tolerance": 0.1}, "300 centers"),
+    ],
+)
 def test_the_size_is_known_before_any_clusters(no_clusters, wide, options, what):
     """As many expansions as clusters, each of the least size it can have."""
     machine = Machine.read(wide.read_bytes())
     if "rank" in options or "tolerance" in options:  # a matrix that can be formed
-        machine = Machine("c_svc", "rbf", [dict(enumerate(row, 1)) for row in np.random.default_rng(0).standard_normal((300, 500)).tolist()], np.ones((300, 1)), [0.1], gamma=0.01, label=[1, -1], nr_sv=[150, 150])
-    with pytest.raises(TooLargeError, match=rf"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree \d, {what}\), beyond the limit of 1 MB"):
+        machine = Machine(
+            "c_svc",
+            "rbf",
+            [dict(enumerate(row, 1)) for row in np.random.default_rng(0).standard_normal((300, 500)).tolist()],
+            np.ones((300, 1)),
+            [0.1],
+            gamma=0.01,
+            label=[1, -1],
+            nr_sv=[150, 150],
+        )
+    with pytest.raises(
+        TooLargeError,
+        match=(
+            rf"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree \d, {what}\),"
+            r" beyond the limit of 1 MB"
+        ),
+    ):
         compile_maclaurin(exact_model(machine), fingerprint="f", max_bytes=1e6, **options)
 
 
-@pytest.mark.parametrize("words, message", [
-    (["--centers", 10], r"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree 2, 10 centers\), beyond the limit of 256 MB \(--max-size\)"),
-    (["--rank", 3], r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB"),
-    (["--tolerance", 0.1], r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (
+            ["--centers", 10],
+            (
+                r"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree 2, 10"
+                r" centers\), beyond the limit of 256 MB \(--max-size\)"
+            ),
+        ),
+        (
+            ["--rank", 3],
+            r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB",
+        ),
+        (
+            ["--tolerance", 0.1],
+            r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB",
+        ),
+    ],
+)
 def test_what_does_not_fit_is_refused_in_one_line(fastsvm, wide, tmp_path, words, message):
     done = fastsvm("approx", *words, wide, "out", code=1)
     assert re.fullmatch(rf"Error: {wide}: {message}\n", done.err), done.err
@@ -60,7 +111,12 @@ def test_a_certificate_of_too_many_numbers_is_refused(monkeypatch, wide):
     from fastsvm_cli.compilers import certificates
 
     monkeypatch.setattr(certificates, "_DENSE_CELLS", 1_000_000)
-    with pytest.raises(ModelFormatError, match=r"support vectors of \S+ GB as a dense matrix found, which a certificate needs, expected at most 0.008 GB"):
+    with pytest.raises(
+        ModelFormatError,
+        match=(
+            r"support vectors of \S+ GB as a dense matrix found, which a certificate needs, expected at most 0.008 GB"
+        ),
+    ):
         compile_maclaurin(exact_model(Machine.read(wide.read_bytes())), fingerprint="f", degree=1, certify=True)
 
 
@@ -78,7 +134,11 @@ def parts(vectors, k):
 def test_sparse_rows_are_clustered_as_dense_ones_are(monkeypatch):
     """Groups so far apart that any start finds them, if it has a row of each."""
     rng = np.random.default_rng(2)
-    rows = [{j: 50.0 * (j == group + 1) + rng.standard_normal() for j in range(1, 5)} for group in range(4) for _ in range(30)]
+    rows = [
+        {j: 50.0 * (j == group + 1) + rng.standard_normal() for j in range(1, 5)}
+        for group in range(4)
+        for _ in range(30)
+    ]
     dense = parts(parse(rows), 4)
     monkeypatch.setattr(clusters, "_DENSE_CELLS", 0)
     found = [k_means(matrix(parse(rows))[0], 4, seed, "m")[1] for seed in range(40)]
@@ -106,5 +166,8 @@ def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch):
 
 def test_means_of_too_many_numbers_are_refused(monkeypatch, wide):
     monkeypatch.setattr(clusters, "_CENTROIDS", 1_000_000)
-    with pytest.raises(ModelFormatError, match=r"100 clusters of \d+ features found, whose means take \S+ GB, expected at most 0.008 GB"):
+    with pytest.raises(
+        ModelFormatError,
+        match=r"100 clusters of \d+ features found, whose means take \S+ GB, expected at most 0.008 GB",
+    ):
         clusters_of(exact_model(Machine.read(wide.read_bytes())).vectors, 100, "m")

@@ -19,7 +19,8 @@ _CERTIFY_OPERATIONS = 2e9  # a second, about
 
 
 class Attempt:
-    """arguments: of fastsvm, without the files. exact: predict with --exact as well. skipped: why it is not tried, or None."""
+    """arguments: of fastsvm, without the files. exact: predict with --exact as well. skipped: why it is not tried,
+    or None."""
 
     def __init__(self, *arguments: str, exact: bool = False, skipped: "str | None" = None):
         self.arguments, self.exact, self.skipped = list(arguments), exact, skipped
@@ -46,7 +47,13 @@ def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Atte
 
     if header.kernel_type == "rbf" and header.gamma >= 0:
         for degree in range(1, MAX_DEGREE + 1):
-            approx("--degree", str(degree), *(["--certify"] if degree in (2, 3) else []), degree=degree, exact=degree in (2, 3))
+            approx(
+                "--degree",
+                str(degree),
+                *(["--certify"] if degree in (2, 3) else []),
+                degree=degree,
+                exact=degree in (2, 3),
+            )
         for degree in range(1, MAX_DEGREE + 1):
             approx("--center", "origin", "--degree", str(degree), degree=degree)
         if model.pairs > 1:
@@ -55,7 +62,11 @@ def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Atte
             for degree in (2, 3):
                 if centers < header.total_sv:
                     approx("--centers", str(centers), "--degree", str(degree), degree=degree, expansions=centers)
-        out += [Attempt("reduce", "--ratio", str(ratio)) for ratio in _RATIOS if ratio * header.total_sv >= max(2, header.nr_class)]
+        out += [
+            Attempt("reduce", "--ratio", str(ratio))
+            for ratio in _RATIOS
+            if ratio * header.total_sv >= max(2, header.nr_class)
+        ]
     elif header.kernel_type == "linear" or (header.kernel_type == "polynomial" and 1 <= header.degree <= MAX_DEGREE):
         approx("--certify", degree=1 if header.kernel_type == "linear" else header.degree, exact=True)
     if header.classification and header.kernel_type != "precomputed":
@@ -67,8 +78,11 @@ def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Atte
     return out
 
 
-def compile_attempts(bench: Bench, tried: "list[Attempt]", fastsvm: "list[str]", folder: str, patience: float, threads: int, on_progress) -> None:
-    """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they made to the bench; what fails, or takes longer than `patience`
+def compile_attempts(
+    bench: Bench, tried: "list[Attempt]", fastsvm: "list[str]", folder: str, patience: float, threads: int, on_progress
+) -> None:
+    """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they made
+    to the bench; what fails, or takes longer than `patience`
     seconds, is a case that says so. Larger reduced sets take longer: none is tried behind one that was given up."""
     given_up = None
     for at, each in enumerate(tried):
@@ -78,7 +92,14 @@ def compile_attempts(bench: Bench, tried: "list[Attempt]", fastsvm: "list[str]",
         path = os.path.join(folder, f"tried{at}")
         start = time.perf_counter()
         if why is None:
-            words = [*fastsvm, *each.arguments, *(["--threads", str(threads)] if threads else []), "-q", bench.exact_file, path]
+            words = [
+                *fastsvm,
+                *each.arguments,
+                *(["--threads", str(threads)] if threads else []),
+                "-q",
+                bench.exact_file,
+                path,
+            ]
             try:
                 code, said = process.run(words, timeout=patience)
                 why = None if code == 0 else said.strip().removeprefix("Error: ")

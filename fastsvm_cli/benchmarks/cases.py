@@ -21,8 +21,10 @@ _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20  # of a run of libsvm in this process: a
 
 
 class Case:
-    """A row of the result. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control". name: what the row is called. path, size: of the model file.
-    made_by: the command that makes it. compile_seconds: a new process, file to file. end_to_end, scoring: Timed, or None. quality: or None. different: lines of the output
+    """A row of the result. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control". name:
+    what the row is called. path, size: of the model file.
+    made_by: the command that makes it. compile_seconds: a new process, file to file. end_to_end, scoring: Timed, or
+    None. quality: or None. different: lines of the output
     that differ from the reference's. failed: why there is nothing more."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
@@ -45,9 +47,19 @@ class Case:
 
 
 class Bench:
-    """The cases of one test file. exact_file: the LIBSVM model. folder: for outputs. threads: as set. fastsvm: the command's words. svm_predict: its path, or None."""
+    """The cases of one test file. exact_file: the LIBSVM model. folder: for outputs. threads: as set. fastsvm: the
+    command's words. svm_predict: its path, or None."""
 
-    def __init__(self, test_file: str, exact_file: str, *, folder: str, threads: int, fastsvm: "list[str]", svm_predict: "str | None"):
+    def __init__(
+        self,
+        test_file: str,
+        exact_file: str,
+        *,
+        folder: str,
+        threads: int,
+        fastsvm: "list[str]",
+        svm_predict: "str | None",
+    ):
         self.test_file, self.exact_file, self.folder, self.threads = test_file, exact_file, folder, threads
         self._fastsvm, self._svm_predict = fastsvm, svm_predict
         chunks = list(read_chunks(test_file))
@@ -57,7 +69,9 @@ class Bench:
         text = read_bytes(exact_file)
         self.model = parse_model(text, exact_file)
         if not isinstance(self.model, ExactModel) or self.model.reduced:
-            raise ModelFormatError(exact_file, "a compiled model found, expected the LIBSVM model first: the others are compared with it")
+            raise ModelFormatError(
+                exact_file, "a compiled model found, expected the LIBSVM model first: the others are compared with it"
+            )
         self._fingerprint = fingerprint(text)
         self.answers = Answers(self.model, chunks)
         self.chunks = self.answers.chunks
@@ -86,11 +100,24 @@ class Bench:
             case.failed = str(error)
         self.cases.append(case)
         if self._svm_predict is not None:
-            self.cases.append(self._process(Case("svm-predict, empty file", "start-up", self.exact_file), [self._svm_predict], self._empty))
-        self.cases.append(self._process(Case("fastsvm, empty file", "start-up", self.exact_file), [*self._fastsvm, "predict", *self._thread_words(), "-q"], self._empty))
+            self.cases.append(
+                self._process(
+                    Case("svm-predict, empty file", "start-up", self.exact_file), [self._svm_predict], self._empty
+                )
+            )
+        self.cases.append(
+            self._process(
+                Case("fastsvm, empty file", "start-up", self.exact_file),
+                [*self._fastsvm, "predict", *self._thread_words(), "-q"],
+                self._empty,
+            )
+        )
 
-    def add_model(self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None) -> "list[Case]":
-        """A model file; where it is certified, predict --exact with it as well, unless exact is False. Returns the cases."""
+    def add_model(
+        self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None
+    ) -> "list[Case]":
+        """A model file; where it is certified, predict --exact with it as well, unless exact is False. Returns the
+        cases."""
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
             name = path
@@ -103,7 +130,13 @@ class Bench:
         except (FastsvmError, ValueError, OSError) as error:
             added[0].failed = str(error) if path in str(error) else f"{path}: {error}"
             return added
-        fallback = model.certified and not model.proves and not model.header.regression and exact is not False and getattr(model, "fingerprint", None) == self._fingerprint
+        fallback = (
+            model.certified
+            and not model.proves
+            and not model.header.regression
+            and exact is not False
+            and getattr(model, "fingerprint", None) == self._fingerprint
+        )
         if fallback:
             case = Case(f"{added[0].name}, predict --exact", role, path)
             case.with_exact = True
@@ -129,7 +162,13 @@ class Bench:
     def _of_exact(self, found: Quality) -> Quality:
         """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""
         out = Quality()
-        out.rows, out.proven, out.largest, out.mean, out.score = found.rows, found.proven, float("nan"), float("nan"), self.answers.score
+        out.rows, out.proven, out.largest, out.mean, out.score = (
+            found.rows,
+            found.proven,
+            float("nan"),
+            float("nan"),
+            self.answers.score,
+        )
         return out
 
     def _thread_words(self) -> "list[str]":
@@ -166,7 +205,12 @@ class Bench:
 
     def measure(self, cases: "list[Case]", clock: str, runs: int, most_seconds: float, on_run: "Callable") -> None:
         """Time these cases by one clock, in turns."""
-        timed = [each for case in cases for each in [case.end_to_end if clock == END_TO_END else case.scoring] if each is not None]
+        timed = [
+            each
+            for case in cases
+            for each in [case.end_to_end if clock == END_TO_END else case.scoring]
+            if each is not None
+        ]
         interleave(timed, runs, most_seconds, on_run)
         if clock == END_TO_END:
             self.compare_outputs()
@@ -183,7 +227,16 @@ class Bench:
         """Labels as they stand in the files, against svm-predict's, or the exact model's where there is none."""
         if self.model.header.regression:
             return
-        reference = next((lines for case in self.cases if case.role in ("reference", "exact") for lines in [self._lines(case)] if lines is not None), None)
+        reference = next(
+            (
+                lines
+                for case in self.cases
+                if case.role in ("reference", "exact")
+                for lines in [self._lines(case)]
+                if lines is not None
+            ),
+            None,
+        )
         for case in self.cases:
             lines = self._lines(case) if case.role != "start-up" else None
             if lines is not None and reference is not None and len(lines) == len(reference):
@@ -198,7 +251,8 @@ class Bench:
     # ---- what is said of it
 
     def reference(self, clock: str) -> "Case | None":
-        """What speed-ups are of: LIBSVM by that clock, or the exact model with fastsvm where LIBSVM could not be measured."""
+        """What speed-ups are of: LIBSVM by that clock, or the exact model with fastsvm where LIBSVM could not be
+        measured."""
         for role in ("reference", "exact"):
             for case in self.cases:
                 if case.role == role and case.timings(clock) is not None:
@@ -220,18 +274,45 @@ class Bench:
         return case.quality.disagreement if case.quality is not None else None
 
     def within(self, budget: float) -> "Case | None":
-        """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this clock cannot tell from the fastest one (the difference is below the
+        """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this clock
+        cannot tell from the fastest one (the difference is below the
         spread of both), the fastest in memory: on a small file starting the process is most of the time of all."""
-        fit = [case for case in self.cases if case.role in ("exact", "compiled") and case.failed is None and case.timings(END_TO_END) is not None and (self.disagreement(case) or 0.0) <= budget]
+        fit = [
+            case
+            for case in self.cases
+            if case.role in ("exact", "compiled")
+            and case.failed is None
+            and case.timings(END_TO_END) is not None
+            and (self.disagreement(case) or 0.0) <= budget
+        ]
         if not fit:
             return None
         best = min((case.timings(END_TO_END) for case in fit), key=lambda timings: timings.median)
-        level = [case for case in fit if case.timings(END_TO_END).median - best.median <= case.timings(END_TO_END).spread + best.spread]
-        return min(level, key=lambda case: (case.timings(SCORING).median if case.timings(SCORING) else float("inf"), case.timings(END_TO_END).median))
+        level = [
+            case
+            for case in fit
+            if case.timings(END_TO_END).median - best.median <= case.timings(END_TO_END).spread + best.spread
+        ]
+        return min(
+            level,
+            key=lambda case: (
+                case.timings(SCORING).median if case.timings(SCORING) else float("inf"),
+                case.timings(END_TO_END).median,
+            ),
+        )
 
     def record(self, case: Case) -> dict:
         """All of a case, for programs."""
-        out = {"name": case.name, "role": case.role, "model": case.path, "size": case.size, "made_by": case.made_by, "compile_seconds": case.compile_seconds, "failed": case.failed, "note": case.note}
+        out = {
+            "name": case.name,
+            "role": case.role,
+            "model": case.path,
+            "size": case.size,
+            "made_by": case.made_by,
+            "compile_seconds": case.compile_seconds,
+            "failed": case.failed,
+            "note": case.note,
+        }
         exact_size = os.path.getsize(self.exact_file)
         out["size_ratio"] = exact_size / case.size if case.size else None
         for clock, key in ((END_TO_END, "end_to_end"), (SCORING, "scoring")):
@@ -242,16 +323,34 @@ class Bench:
             reference = self.reference(clock)
             rows = self.rows if clock == END_TO_END else 1
             out[key] = {
-                "unit": "seconds" if clock == END_TO_END else "seconds per row", "runs": timings.seconds, "median": timings.median, "mean": timings.mean, "deviation": timings.deviation, "spread": timings.spread,
-                "least": timings.least, "most": timings.most, "rows_per_second": rows / timings.median if case.role != "start-up" else None,
-                "speed_up": faster[0] if faster else None, "speed_up_error": faster[1] if faster else None, "reference": reference.name if reference else None,
-            }  # fmt: skip
+                "unit": "seconds" if clock == END_TO_END else "seconds per row",
+                "runs": timings.seconds,
+                "median": timings.median,
+                "mean": timings.mean,
+                "deviation": timings.deviation,
+                "spread": timings.spread,
+                "least": timings.least,
+                "most": timings.most,
+                "rows_per_second": rows / timings.median if case.role != "start-up" else None,
+                "speed_up": faster[0] if faster else None,
+                "speed_up_error": faster[1] if faster else None,
+                "reference": reference.name if reference else None,
+            }
         found = case.quality
         share = self.disagreement(case)
-        out["disagreement"], out["labels_that_differ"] = share, case.different if case.different is not None else (found.different if found is not None and share is not None else None)
+        out["disagreement"], out["labels_that_differ"] = (
+            share,
+            (
+                case.different
+                if case.different is not None
+                else (found.different if found is not None and share is not None else None)
+            ),
+        )
         if found is not None:
             out["disagreement_upper_95"] = None if share is None else upper_95(round(share * self.rows), self.rows)
-            out["largest_difference"], out["mean_difference"] = (None if each != each else each for each in (found.largest, found.mean))
+            out["largest_difference"], out["mean_difference"] = (
+                None if each != each else each for each in (found.largest, found.mean)
+            )
             out["rows_proven"] = found.proven
             out.update(summary_values(self.model.header, found.score))
         return out

@@ -1,4 +1,5 @@
-"""The honest rival of any compiled model: an SVM trained on fewer rows, small enough to be fast by itself (the control that libAGF's authors use)."""
+"""The honest rival of any compiled model: an SVM trained on fewer rows, small enough to be fast by itself (the
+control that libAGF's authors use)."""
 
 import numpy as np
 
@@ -17,25 +18,46 @@ class Control:
         self.path, self.rows, self.of, self.disagreement, self.cost = path, rows, of, disagreement, cost
 
 
-def subsample_control(exact: Answers, train_file: str, target: float, folder: str, *, cost: "float | None" = None, seed: int = 0, on_progress=None) -> "Control | None":
-    """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is `target` or less; None where not even all rows give one. Trained by libsvm-official
-    with the exact model's kernel, and its C: `cost`, or the largest |coefficient|. Raises ModelFormatError for models other than c_svc, and FileError."""
+def subsample_control(
+    exact: Answers,
+    train_file: str,
+    target: float,
+    folder: str,
+    *,
+    cost: "float | None" = None,
+    seed: int = 0,
+    on_progress=None,
+) -> "Control | None":
+    """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is `target`
+    or less; None where not even all rows give one. Trained by libsvm-official
+    with the exact model's kernel, and its C: `cost`, or the largest |coefficient|. Raises ModelFormatError for models
+    other than c_svc, and FileError."""
     header = exact.model.header
     if header.svm_type != "c_svc" or header.kernel_type == "precomputed":
-        raise ModelFormatError(exact.model.path, f"a {header.svm_type} model with a {header.kernel_type} kernel found, expected c_svc and LIBSVM's own kernel: only that is trained again")
+        raise ModelFormatError(
+            exact.model.path,
+            f"a {header.svm_type} model with a {header.kernel_type} kernel found, expected c_svc and LIBSVM's own"
+            " kernel: only that is trained again",
+        )
     cost = cost or float(np.max(np.abs(np.asarray(exact.model.vectors.leading)), initial=0.0)) or 1.0
     labels, rows = libsvm_problem(read_chunks(train_file))
     if not rows:
         raise FileError(train_file, "no rows found, expected some to train on")
     order = np.random.default_rng(seed).permutation(len(labels))
-    words = f"-s {SVM_TYPES.index('c_svc')} -t {KERNEL_TYPES.index(header.kernel_type)} -g {header.gamma!r} -r {header.coef0!r} -d {header.degree} -c {cost!r}"
+    words = (
+        f"-s {SVM_TYPES.index('c_svc')} -t {KERNEL_TYPES.index(header.kernel_type)} -g {header.gamma!r} -r"
+        f" {header.coef0!r} -d {header.degree} -c {cost!r}"
+    )
 
     def attempt(count: int) -> "Control | None":
         taken = order[:count]
         if on_progress:
             on_progress(count / len(labels), f"{count} rows")
         # The order of the exact model's labels: LIBSVM takes that of their first rows.
-        taken = sorted(taken.tolist(), key=lambda row: header.label.index(int(labels[row])) if int(labels[row]) in header.label else -1)
+        taken = sorted(
+            taken.tolist(),
+            key=lambda row: header.label.index(int(labels[row])) if int(labels[row]) in header.label else -1,
+        )
         if {int(labels[row]) for row in taken} != set(header.label):
             return None
         path = f"{folder}/control{count}.model"

@@ -5,7 +5,8 @@ from fastsvm_cli.text.data import select_rows
 
 
 class LibsvmScoring:
-    """A model of libsvm-official, and the rows it predicts, as its nodes. path: a LIBSVM model file. chunks: in memory."""
+    """A model of libsvm-official, and the rows it predicts, as its nodes. path: a LIBSVM model file. chunks: in
+    memory."""
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
         from libsvm import svm

@@ -11,10 +11,16 @@ from fastsvm_cli.benchmarks.libsvm import version
 
 def describe(threads: int) -> dict:
     return {
-        "processor": _processor(), "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(), "threads": threads, "kernels": _native.kernels(),
-        "system": f"{platform.system()} {platform.release()}", "python": platform.python_version(), "fastsvm": __version__,
-        "libsvm_official": version(), "svm_predict": shutil.which("svm-predict"),
-    }  # fmt: skip
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "threads": threads,
+        "kernels": _native.kernels(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "fastsvm": __version__,
+        "libsvm_official": version(),
+        "svm_predict": shutil.which("svm-predict"),
+    }
 
 
 def fastsvm_command() -> "list[str]":

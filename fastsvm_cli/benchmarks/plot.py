@@ -15,7 +15,14 @@ def plot(bench: Bench, kind: str, picked: "Case | None", front: "list[Case]") ->
     from matplotlib import pyplot
 
     pyplot.rcParams["svg.fonttype"] = "none"  # text as text: smaller, and it can be searched
-    shown = [case for case in bench.cases if case.role in ("exact", "compiled", "control", "reference") and case.failed is None and bench.speed_up(case, END_TO_END) is not None and bench.disagreement(case) is not None]
+    shown = [
+        case
+        for case in bench.cases
+        if case.role in ("exact", "compiled", "control", "reference")
+        and case.failed is None
+        and bench.speed_up(case, END_TO_END) is not None
+        and bench.disagreement(case) is not None
+    ]
     shares = [bench.disagreement(case) for case in shown]
     # No share is 0 on a logarithmic axis: none of the rows stands at a third of one row.
     none = 1 / (3 * bench.rows)
@@ -29,7 +36,13 @@ def plot(bench: Bench, kind: str, picked: "Case | None", front: "list[Case]") ->
         axis.errorbar([x], [y], yerr=[min(error, 0.9 * y)], fmt="o", color=colour, markersize=6, capsize=2, zorder=2)
         axis.annotate(str(number), (x, y), xytext=(6, 4), textcoords="offset points", fontsize=8, color=colour)
         axis.plot([], [], " ", label=f"{number}  {_plain(case.name)}")
-    axis.set(xscale="log", yscale="log", xlabel="labels that differ, %", ylabel=f"times as fast as {bench.reference(END_TO_END).name}, end to end", title=f"{_plain(bench.test_file)}: {bench.rows} rows, {bench.model.header.total_sv} support vectors")
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlabel="labels that differ, %",
+        ylabel=f"times as fast as {bench.reference(END_TO_END).name}, end to end",
+        title=f"{_plain(bench.test_file)}: {bench.rows} rows, {bench.model.header.total_sv} support vectors",
+    )
     axis.axvspan(100 * none / 1.5, 100 * none * 1.5, color="0.93", zorder=0)
     axis.text(100 * none, axis.get_ylim()[0], "none", ha="center", va="bottom", fontsize=8)
     axis.grid(True, which="major", color="0.9")

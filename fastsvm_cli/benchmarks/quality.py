@@ -9,12 +9,14 @@ from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 
-#: Decision values of the exact model that are kept while models are compared with it, 128 MB; the others are evaluated for each model again.
+#: Decision values of the exact model that are kept while models are compared with it, 128 MB; the others are evaluated
+#: for each model again.
 KEPT_VALUES = 1 << 24
 
 
 class Quality:
-    """rows; different: rows with another label; largest, mean: of |f - f_exact|, over all rows and pairs; proven: rows whose label the model's radii prove, None where it has
+    """rows; different: rows with another label; largest, mean: of |f - f_exact|, over all rows and pairs; proven: rows
+    whose label the model's radii prove, None where it has
     none; score: svm-predict's sums. Regression: different counts nothing."""
 
     def __init__(self):
@@ -38,7 +40,8 @@ def upper_95(different: int, rows: int) -> float:
 
 
 class Answers:
-    """What the exact model says of the rows, which are parted so that a chunk has MOST_VALUES decision values at most. chunks: those;
+    """What the exact model says of the rows, which are parted so that a chunk has MOST_VALUES decision values at most.
+    chunks: those;
     labels: of each chunk (rows,); score: svm-predict's sums."""
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
@@ -54,7 +57,8 @@ class Answers:
             self.score.add(chunk, predictions)
 
     def values(self, at: int) -> np.ndarray:
-        """Decision values (rows, pairs) of a chunk: kept, or evaluated once more where those of all rows would be too many."""
+        """Decision values (rows, pairs) of a chunk: kept, or evaluated once more where those of all rows would be
+        too many."""
         kept = self._values[at]
         return kept if kept is not None else np.array(next(answers(self.model, [self.chunks[at]]))[1].value)
 
@@ -70,9 +74,15 @@ def answers(model: Model, chunks, with_radius: bool = False):
 
 
 def quality(model: Model, exact: Answers) -> Quality:
-    """Both must decide between the same classes, or ValueError says so; of classes in another order, only labels are compared."""
+    """Both must decide between the same classes, or ValueError says so; of classes in another order, only labels are
+    compared."""
     mine, theirs = model.header, exact.model.header
-    if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (sorted(theirs.label or []), theirs.pairs, theirs.regression, theirs.svm_type == "one_class"):
+    if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
+        sorted(theirs.label or []),
+        theirs.pairs,
+        theirs.regression,
+        theirs.svm_type == "one_class",
+    ):
         raise ValueError("other classes than the exact model's")
     comparable = mine.label == theirs.label
     out, total, count = Quality(), 0.0, 0

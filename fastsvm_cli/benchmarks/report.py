@@ -12,7 +12,15 @@ from fastsvm_cli.text.sizes import size_text
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
 _WIDTH = 180  # where there is no terminal
-ANSWER_COLUMNS = ("model", "labels that differ", "at most, 95 %", "score", "|f - f_exact|: largest", "mean", "rows proven")
+ANSWER_COLUMNS = (
+    "model",
+    "labels that differ",
+    "at most, 95 %",
+    "score",
+    "|f - f_exact|: largest",
+    "mean",
+    "rows proven",
+)
 
 
 class RawTimings:
@@ -28,7 +36,12 @@ class RawTimings:
         self._write("clock", "case", "run", "seconds")
 
     def __call__(self, case: Timed, round: int, seconds: float) -> None:
-        self._write(f"{case.clock_name}{' per row' if case.clock_name == SCORING else ''}", case.name, "warm-up" if round == WARM_UP else round + 1, repr(seconds))
+        self._write(
+            f"{case.clock_name}{' per row' if case.clock_name == SCORING else ''}",
+            case.name,
+            "warm-up" if round == WARM_UP else round + 1,
+            repr(seconds),
+        )
 
     def _write(self, *words) -> None:
         if self._writer:
@@ -50,12 +63,18 @@ def time_rows(bench: Bench) -> "list[tuple[str, ...]]":
     """The cells of TIME_COLUMNS, a row per case."""
     return [
         (
-            case.name + (f" ({case.note})" if case.note else ""), size_text(case.size) if case.size is not None and case.role != "start-up" else "", _seconds(case.compile_seconds),
-            *_clock(bench, case, END_TO_END), *_clock(bench, case, SCORING),
+            (
+                case.name + (f" ({case.note})" if case.note else ""),
+                size_text(case.size) if case.size is not None and case.role != "start-up" else "",
+                _seconds(case.compile_seconds),
+                *_clock(bench, case, END_TO_END),
+                *_clock(bench, case, SCORING),
+            )
+            if case.failed is None
+            else (case.name, *_why(case, len(TIME_COLUMNS)))
         )
-        if case.failed is None else (case.name, *_why(case, len(TIME_COLUMNS)))
         for case in bench.cases
-    ]  # fmt: skip
+    ]
 
 
 def answer_rows(bench: Bench) -> "list[tuple[str, ...]]":
@@ -69,18 +88,29 @@ def answer_rows(bench: Bench) -> "list[tuple[str, ...]]":
             score = f"MSE {_g(record['mean_squared_error'])}, r2 {_g(record['squared_correlation'])}"
         else:
             score = "" if record["accuracy"] is None else f"{100 * record['accuracy']:.2f} %"
-        differ = "" if record["disagreement"] is None else f"{record['labels_that_differ']} ({100 * record['disagreement']:.3g} %)"
+        differ = (
+            ""
+            if record["disagreement"] is None
+            else f"{record['labels_that_differ']} ({100 * record['disagreement']:.3g} %)"
+        )
         upper = "" if record["disagreement"] is None else f"{100 * record['disagreement_upper_95']:.2g} %"
         proven = "" if record["rows_proven"] is None else f"{100 * record['rows_proven'] / bench.rows:.4g} %"
-        out.append((case.name, differ, upper, score, _g(record["largest_difference"]), _g(record["mean_difference"]), proven))
+        out.append(
+            (case.name, differ, upper, score, _g(record["largest_difference"]), _g(record["mean_difference"]), proven)
+        )
     return out
 
 
 def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
     document = {
-        "machine": machine, "test_file": bench.test_file, "rows": bench.rows, "exact_model": bench.exact_file, "references": {clock: case.name if case else None for clock, case in _references(bench)},
-        "picked": picked.name if picked else None, "cases": [bench.record(case) for case in bench.cases],
-    }  # fmt: skip
+        "machine": machine,
+        "test_file": bench.test_file,
+        "rows": bench.rows,
+        "exact_model": bench.exact_file,
+        "references": {clock: case.name if case else None for clock, case in _references(bench)},
+        "picked": picked.name if picked else None,
+        "cases": [bench.record(case) for case in bench.cases],
+    }
     return json.dumps(_finite(document), indent=1)
 
 
@@ -111,7 +141,10 @@ def _print_tables(bench: Bench, machine: dict, picked: "Case | None", names: "se
     from rich.table import Table
     from rich.text import Text
 
-    for title, columns, rows in (("Time", TIME_COLUMNS, time_rows(bench)), ("Answers", ANSWER_COLUMNS, answer_rows(bench))):
+    for title, columns, rows in (
+        ("Time", TIME_COLUMNS, time_rows(bench)),
+        ("Answers", ANSWER_COLUMNS, answer_rows(bench)),
+    ):
         table = Table(title=title, title_justify="left", show_edge=False)
         for at, column in enumerate(columns):
             table.add_column(column, justify="left" if at == 0 else "right", overflow="fold")
@@ -128,8 +161,11 @@ def heading(bench: Bench, machine: dict) -> str:
     """What was measured, on what, and what the speed-ups are of."""
     of = "; ".join(f"{clock}: {case.name}" for clock, case in _references(bench) if case is not None)
     return (
-        f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median). End to end: a new process, file to file. In memory: rows parsed, labels out. Faster than, {of}.\n"
-        f"{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads, {machine['kernels']}; fastsvm {machine['fastsvm']}, libsvm-official {machine['libsvm_official']}, Python {machine['python']}."
+        f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median)."
+        " End to end: a new process, file to file. In memory: rows parsed, labels out. Faster than,"
+        f" {of}.\n{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads,"
+        f" {machine['kernels']}; fastsvm {machine['fastsvm']}, libsvm-official {machine['libsvm_official']}, Python"
+        f" {machine['python']}."
         + (f" svm-predict is {os.path.realpath(machine['svm_predict'])}." if machine["svm_predict"] else "")
     )
 
@@ -139,9 +175,16 @@ def pareto(bench: Bench) -> "list[Case]":
     points = [
         (case.timings(END_TO_END).median, bench.disagreement(case), case)
         for case in bench.cases
-        if case.role in ("exact", "compiled", "control", "reference") and case.failed is None and case.timings(END_TO_END) is not None and bench.disagreement(case) is not None
+        if case.role in ("exact", "compiled", "control", "reference")
+        and case.failed is None
+        and case.timings(END_TO_END) is not None
+        and bench.disagreement(case) is not None
     ]
-    return [case for seconds, share, case in points if not any((s <= seconds and d <= share and (s, d) != (seconds, share)) for s, d, _ in points)]
+    return [
+        case
+        for seconds, share, case in points
+        if not any((s <= seconds and d <= share and (s, d) != (seconds, share)) for s, d, _ in points)
+    ]
 
 
 def _references(bench: Bench):
@@ -151,9 +194,15 @@ def _references(bench: Bench):
 def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
     timings, faster = case.timings(clock), bench.speed_up(case, clock)
     reference = bench.reference(clock)
-    ratio = "" if faster is None else "1" if case is reference else f"{_digits(faster[0], 3)} +- {_digits(faster[1], 2)}"
+    ratio = (
+        "" if faster is None else "1" if case is reference else f"{_digits(faster[0], 3)} +- {_digits(faster[1], 2)}"
+    )
     if clock == SCORING:
-        return ("", "") if timings is None else (f"{_digits(1e6 * timings.median, 3)} +- {_digits(1e6 * timings.spread, 1)} us", ratio)
+        return (
+            ("", "")
+            if timings is None
+            else (f"{_digits(1e6 * timings.median, 3)} +- {_digits(1e6 * timings.spread, 1)} us", ratio)
+        )
     if timings is None:
         return ("", "", "")
     speed = f"{bench.rows / timings.median:,.0f}" if case.role != "start-up" else ""

@@ -32,7 +32,8 @@ class Timings:
 
     @property
     def spread(self) -> float:
-        """The median distance from the median, times 1.4826, which makes it the standard deviation of normal ones: like the median, it does not follow a single run that something
+        """The median distance from the median, times 1.4826, which makes it the standard deviation of normal ones: like
+        the median, it does not follow a single run that something
         disturbed."""
         middle = self.median
         return 1.4826 * median(abs(each - middle) for each in self.seconds)
@@ -47,13 +48,15 @@ class Timings:
 
 
 def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
-    """How many times as fast as the reference, by the medians, and the error of that: the relative spreads of both, added as independent ones are. Both by the same clock."""
+    """How many times as fast as the reference, by the medians, and the error of that: the relative spreads of both,
+    added as independent ones are. Both by the same clock."""
     ratio = reference.median / other.median
     return ratio, ratio * sqrt((reference.spread / reference.median) ** 2 + (other.spread / other.median) ** 2)
 
 
 class Timed:
-    """Something to time. run: does it once, and returns a number to divide the seconds by (rows; 1 for a whole process). failed: why it can go no further."""
+    """Something to time. run: does it once, and returns a number to divide the seconds by (rows; 1 for a whole
+    process). failed: why it can go no further."""
 
     def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
         self.name, self.clock_name, self.run = name, clock_name, run
@@ -68,12 +71,15 @@ def interleave(
     on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
-    """Run every case once to warm up, then `runs` times, in rounds: what disturbs the machine for a while disturbs all. A case of which `runs` runs would take longer than
-    `most_seconds` is run fewer times, but three. A case that raises an Exception is left out from then on; its `failed` says why. on_run: called after every run with
-    the round and its seconds (divided, where the case has a divisor)."""
+    """Run every case once to warm up, then `runs` times, in rounds: what disturbs the machine for a while disturbs all.
+    A case of which `runs` runs would take longer than
+    `most_seconds` is run fewer times, but three. A case that raises an Exception is left out from then on; its `failed`
+    says why. on_run: called after every run with the round and its seconds (divided, where the case has a divisor)."""
     for round in range(WARM_UP, runs):
         for case in cases:
-            if case.failed is not None or round >= max(3, min(runs, int(most_seconds / case.warm_up) if case.warm_up > 0 else runs)):
+            if case.failed is not None or round >= max(
+                3, min(runs, int(most_seconds / case.warm_up) if case.warm_up > 0 else runs)
+            ):
                 continue
             try:
                 start = clock()

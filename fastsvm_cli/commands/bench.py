@@ -23,35 +23,140 @@ class Share(click.ParamType):
 
 
 @click.command("bench", cls=FileCommand)
-@click.option("--try", "attempt", is_flag=True, help="Compile the exact model in every way that applies, into a temporary place, and measure these too.")
-@click.option("--budget", type=Share(), metavar="P", help="The share of labels that may differ, as 0.5% or 0.005: marks the fastest model that stays inside.")
-@click.option("--keep", metavar="PATH", help="With --try and --budget: write that model here, and print the command that makes it.")
-@click.option("--max-disagreement", type=Share(), metavar="P", help="A gate: exit with 3 when a named model changes more labels than that.")
-@click.option("--control", "train_file", metavar="TRAIN_FILE", help="Add the honest rival: an SVM trained on as few rows of this file as reach the disagreement of the picked model (without --budget: of the fastest compiled one).")
-@click.option("--cross-validate", "folds", type=click.IntRange(2), metavar="K", help="No model: train, compile and predict on K folds of TEST_FILE, with -c and -g.")
-@click.option("-c", "cost", type=click.FloatRange(0, min_open=True), metavar="C", help="Of the training: --cross-validate [default: 1], --control [default: the largest |coefficient| of the model].")
-@click.option("-g", "gamma", type=click.FloatRange(0, min_open=True), metavar="G", help="Of the training of --cross-validate [default: 1 / number of features].")
-@click.option("--degree", type=click.IntRange(1, 4), default=2, show_default=True, help="Of the expansion of --cross-validate.")
-@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Of every case, after one to warm up.")
-@click.option("--max-seconds", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, metavar="S", help="A case whose runs take longer together is run fewer times, but three.")
-@click.option("--patience", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, metavar="S", help="With --try: compilations that take longer are given up.")
-@click.option("--max-size", type=click.FloatRange(0, min_open=True), default=64, show_default=True, metavar="MB", help="With --try: larger models are not made.")
+@click.option(
+    "--try",
+    "attempt",
+    is_flag=True,
+    help="Compile the exact model in every way that applies, into a temporary place, and measure these too.",
+)
+@click.option(
+    "--budget",
+    type=Share(),
+    metavar="P",
+    help="The share of labels that may differ, as 0.5% or 0.005: marks the fastest model that stays inside.",
+)
+@click.option(
+    "--keep",
+    metavar="PATH",
+    help="With --try and --budget: write that model here, and print the command that makes it.",
+)
+@click.option(
+    "--max-disagreement",
+    type=Share(),
+    metavar="P",
+    help="A gate: exit with 3 when a named model changes more labels than that.",
+)
+@click.option(
+    "--control",
+    "train_file",
+    metavar="TRAIN_FILE",
+    help=(
+        "Add the honest rival: an SVM trained on as few rows of this file as reach the disagreement of the picked model"
+        " (without --budget: of the fastest compiled one)."
+    ),
+)
+@click.option(
+    "--cross-validate",
+    "folds",
+    type=click.IntRange(2),
+    metavar="K",
+    help="No model: train, compile and predict on K folds of TEST_FILE, with -c and -g.",
+)
+@click.option(
+    "-c",
+    "cost",
+    type=click.FloatRange(0, min_open=True),
+    metavar="C",
+    help="Of the training: --cross-validate [default: 1], --control [default: the largest |coefficient| of the model].",
+)
+@click.option(
+    "-g",
+    "gamma",
+    type=click.FloatRange(0, min_open=True),
+    metavar="G",
+    help="Of the training of --cross-validate [default: 1 / number of features].",
+)
+@click.option(
+    "--degree", type=click.IntRange(1, 4), default=2, show_default=True, help="Of the expansion of --cross-validate."
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Of every case, after one to warm up.",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=20.0,
+    show_default=True,
+    metavar="S",
+    help="A case whose runs take longer together is run fewer times, but three.",
+)
+@click.option(
+    "--patience",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    show_default=True,
+    metavar="S",
+    help="With --try: compilations that take longer are given up.",
+)
+@click.option(
+    "--max-size",
+    type=click.FloatRange(0, min_open=True),
+    default=64,
+    show_default=True,
+    metavar="MB",
+    help="With --try: larger models are not made.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Everything on standard output as JSON, instead of the tables.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown.")
 @click.option("--csv", "csv_file", metavar="FILE", help="Every raw timing, written as it is measured.")
-@click.option("--plot", "plot_file", metavar="FILE", help="Draw speed-up against disagreement (.svg or .png; needs matplotlib: pip install 'fastsvm[plot]').")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the folds, and of the rows of --control.")
+@click.option(
+    "--plot",
+    "plot_file",
+    metavar="FILE",
+    help="Draw speed-up against disagreement (.svg or .png; needs matplotlib: pip install 'fastsvm[plot]').",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the folds, and of the rows of --control."
+)
 @threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar, no notes.")
 @click.argument("test_file")
 @click.argument("model_files", nargs=-1)
-def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, degree, runs, max_seconds, patience, max_size, as_json, as_markdown, csv_file, plot_file, seed,
-            threads, quiet, test_file, model_files):  # fmt: skip
+def command(
+    attempt,
+    budget,
+    keep,
+    max_disagreement,
+    train_file,
+    folds,
+    cost,
+    gamma,
+    degree,
+    runs,
+    max_seconds,
+    patience,
+    max_size,
+    as_json,
+    as_markdown,
+    csv_file,
+    plot_file,
+    seed,
+    threads,
+    quiet,
+    test_file,
+    model_files,
+):
     """Put models side by side on TEST_FILE: how much faster, how different, how large, which one to take.
 
-    The first model is the exact one, a LIBSVM model; the others are compared with it. Two clocks: end to end is a new process that reads the files and writes one, against
-    svm-predict where that is on the PATH; in memory is from parsed rows to labels, against libsvm itself. Cases take turns, so that what disturbs the
-    machine disturbs all. Certified models are measured with predict --exact as well. What fails is a row that says why.
+    The first model is the exact one, a LIBSVM model; the others are compared with it. Two clocks: end to end is a new
+    process that reads the files and writes one, against svm-predict where that is on the PATH; in memory is from parsed
+    rows to labels, against libsvm itself. Cases take turns, so that what disturbs the machine disturbs all. Certified
+    models are measured with predict --exact as well. What fails is a row that says why.
 
     \b
       fastsvm bench test.txt train.model train.model.approx
@@ -63,7 +168,22 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     import tempfile
     from contextlib import ExitStack
 
-    _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, csv_file, plot_file, test_file, model_files)
+    _check_usage(
+        attempt,
+        budget,
+        keep,
+        max_disagreement,
+        train_file,
+        folds,
+        cost,
+        gamma,
+        as_json,
+        as_markdown,
+        csv_file,
+        plot_file,
+        test_file,
+        model_files,
+    )
     _check_files((test_file, train_file, *model_files), (keep, csv_file, plot_file))
     # libsvm-official's OpenMP, read when it is loaded. Threads that wait must not keep the others from running.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -79,7 +199,13 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
 
     from fastsvm_cli.benchmarks import machine as machines
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
-    from fastsvm_cli.benchmarks.report import RawTimings, as_json as json_text, as_markdown as markdown_text, pareto, print_tables
+    from fastsvm_cli.benchmarks.report import (
+        RawTimings,
+        as_json as json_text,
+        as_markdown as markdown_text,
+        pareto,
+        print_tables,
+    )
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.output import Output
     from fastsvm_cli.console.progress import Progress
@@ -94,9 +220,21 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
     load_libsvm()
     # Told to stop, it has child processes to end and measurements to print.
     with raising(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
-        bench = Bench(test_file, model_files[0], folder=folder, threads=threads, fastsvm=machines.fastsvm_command(), svm_predict=machine["svm_predict"])
-        if bench.model.header.regression and (budget is not None or max_disagreement is not None or train_file or plot_file):
-            raise click.UsageError("--budget, --max-disagreement, --control and --plot are about labels that differ; a regression model has values.")
+        bench = Bench(
+            test_file,
+            model_files[0],
+            folder=folder,
+            threads=threads,
+            fastsvm=machines.fastsvm_command(),
+            svm_predict=machine["svm_predict"],
+        )
+        if bench.model.header.regression and (
+            budget is not None or max_disagreement is not None or train_file or plot_file
+        ):
+            raise click.UsageError(
+                "--budget, --max-disagreement, --control and --plot are about labels that differ; a regression model"
+                " has values."
+            )
         raw = stack.enter_context(RawTimings(csv_file))  # the previous timings go when new ones are to come
         bench.add_references()
         bench.add_model(model_files[0], name="exact model", role="exact")
@@ -148,21 +286,55 @@ def command(attempt, budget, keep, max_disagreement, train_file, folds, cost, ga
         if budget is not None:
             _say_picked(bench, picked, budget, keep, report)
     failed = [case for case in named if case.failed is not None]
-    exceeded = [case for case in named if max_disagreement is not None and (bench.disagreement(case) or 0.0) > max_disagreement]
+    exceeded = [
+        case for case in named if max_disagreement is not None and (bench.disagreement(case) or 0.0) > max_disagreement
+    ]
     for case in failed:
         print(f"Error: {case.failed}", file=sys.stderr)
     for case in exceeded:
-        print(f"Error: {case.name}: {100 * bench.disagreement(case):.3g} % of the labels differ, more than {100 * max_disagreement:.3g} % (--max-disagreement)", file=sys.stderr)
+        print(
+            f"Error: {case.name}: {100 * bench.disagreement(case):.3g} % of the labels differ, more than"
+            f" {100 * max_disagreement:.3g} % (--max-disagreement)",
+            file=sys.stderr,
+        )
     if exceeded or failed:
         raise click.exceptions.Exit(3 if exceeded else 1)
 
 
-def _check_usage(attempt, budget, keep, max_disagreement, train_file, folds, cost, gamma, as_json, as_markdown, csv_file, plot_file, test_file, model_files):
+def _check_usage(
+    attempt,
+    budget,
+    keep,
+    max_disagreement,
+    train_file,
+    folds,
+    cost,
+    gamma,
+    as_json,
+    as_markdown,
+    csv_file,
+    plot_file,
+    test_file,
+    model_files,
+):
     if "-" in (test_file, train_file, *model_files):
         raise click.UsageError("bench reads its files several times: none of them can be standard input.")
     if folds is not None:
-        if model_files or attempt or budget is not None or keep or max_disagreement is not None or train_file or csv_file or plot_file or as_markdown:
-            raise click.UsageError("--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree, --seed and --json, not with --csv, --plot or the others.")
+        if (
+            model_files
+            or attempt
+            or budget is not None
+            or keep
+            or max_disagreement is not None
+            or train_file
+            or csv_file
+            or plot_file
+            or as_markdown
+        ):
+            raise click.UsageError(
+                "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
+                " --seed and --json, not with --csv, --plot or the others."
+            )
     elif not model_files:
         raise click.UsageError("Missing argument 'MODEL_FILES...': the exact model, then others (or --try).")
     if gamma is not None and folds is None:
@@ -208,7 +380,9 @@ def _try_everything(bench, fastsvm, folder, max_size, patience, threads, quiet, 
     if skipped:
         note("Skipped: " + "; ".join(f"{each.name} ({each.skipped})" for each in skipped) + ".")
     with Progress("compile", quiet=quiet) as progress:
-        compile_attempts(bench, [each for each in tried if each.skipped is None], fastsvm, folder, patience, threads, progress)
+        compile_attempts(
+            bench, [each for each in tried if each.skipped is None], fastsvm, folder, patience, threads, progress
+        )
 
 
 def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):
@@ -218,22 +392,35 @@ def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):
     from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.console.progress import Progress
 
-    rivals = [case for case in bench.cases if case.role == "compiled" and case.failed is None and case.timings(END_TO_END) is not None]
-    rival = picked if picked is not None and picked.role == "compiled" else min(rivals, key=lambda case: case.timings(END_TO_END).median, default=None)
+    rivals = [
+        case
+        for case in bench.cases
+        if case.role == "compiled" and case.failed is None and case.timings(END_TO_END) is not None
+    ]
+    rival = (
+        picked
+        if picked is not None and picked.role == "compiled"
+        else min(rivals, key=lambda case: case.timings(END_TO_END).median, default=None)
+    )
     if rival is None:
         note("No control: there is no compiled model to compare it with.")
         return []
     target = bench.disagreement(rival) or 0.0
     try:
         with Progress("control", quiet=quiet) as progress:
-            found = subsample_control(bench.answers, train_file, target, folder, cost=cost, seed=seed, on_progress=progress)
+            found = subsample_control(
+                bench.answers, train_file, target, folder, cost=cost, seed=seed, on_progress=progress
+            )
     except FastsvmError as error:
         case = Case("control", "control")
         case.failed = str(error)
         bench.cases.append(case)
         return []
     if found is None:
-        note(f"No control: not even all rows of {train_file} train an SVM that differs in {100 * target:.3g} % of the labels or fewer, as {rival.name} does. (Is -c {cost or ''} the C of the exact model?)")
+        note(
+            f"No control: not even all rows of {train_file} train an SVM that differs in {100 * target:.3g} % of the"
+            f" labels or fewer, as {rival.name} does. (Is -c {cost or ''} the C of the exact model?)"
+        )
         return []
     return bench.add_control(found.path, f"control, {found.rows} of {found.of} rows")
 
@@ -248,13 +435,19 @@ def _say_picked(bench, picked, budget, keep, report):
         return
     share, (ratio, error) = bench.disagreement(picked) or 0.0, bench.speed_up(picked, END_TO_END)
     of = bench.reference(END_TO_END).name
-    print(f"Fastest within {100 * budget:.3g} %: {picked.name}, {ratio:.3g} +- {error:.2g} times as fast as {of}; {100 * share:.3g} % of the labels differ.", file=report)
+    print(
+        f"Fastest within {100 * budget:.3g} %: {picked.name}, {ratio:.3g} +- {error:.2g} times as fast as {of};"
+        f" {100 * share:.3g} % of the labels differ.",
+        file=report,
+    )
     path = keep or "fast.model"
     if picked.role == "exact":
         print("No compiled model is faster; fastsvm predict takes the exact one as it is.", file=report)
         path = keep or bench.exact_file
     if picked.made_by:
-        print(f"  fastsvm {shlex.join(picked.made_by)} {shlex.quote(bench.exact_file)} {shlex.quote(path)}", file=report)
+        print(
+            f"  fastsvm {shlex.join(picked.made_by)} {shlex.quote(bench.exact_file)} {shlex.quote(path)}", file=report
+        )
     elif picked.role == "compiled":
         path = picked.path
     exact = f"--exact {shlex.quote(bench.exact_file)} " if picked.with_exact else ""
@@ -277,16 +470,45 @@ def _cross_validate(data_file, folds, cost, gamma, degree, seed, as_json, quiet)
         raise FileError(data_file, "no rows found, expected some to train on")
     gamma = gamma or 1 / max(1, max(chunk.max_index for chunk in chunks))
     with raising(), tempfile.TemporaryDirectory() as folder, Progress("cross-validate", quiet=quiet) as progress:
-        found = cross_validate(chunks, data_file, folds, cost=cost, gamma=gamma, degree=degree, folder=folder, seed=seed, on_progress=progress)
+        found = cross_validate(
+            chunks,
+            data_file,
+            folds,
+            cost=cost,
+            gamma=gamma,
+            degree=degree,
+            folder=folder,
+            seed=seed,
+            on_progress=progress,
+        )
     rows = sum(fold.rows for fold in found)
-    means = [sum(getattr(fold, name) * fold.rows for fold in found) / rows for name in ("exact", "compiled", "disagreement")]
+    means = [
+        sum(getattr(fold, name) * fold.rows for fold in found) / rows for name in ("exact", "compiled", "disagreement")
+    ]
     if as_json:
         import json
 
-        print(json.dumps({"data_file": data_file, "gamma": gamma, "cost": cost, "degree": degree, "folds": [vars(fold) for fold in found], "exact": means[0], "compiled": means[1], "disagreement": means[2]}, indent=1))
+        print(
+            json.dumps(
+                {
+                    "data_file": data_file,
+                    "gamma": gamma,
+                    "cost": cost,
+                    "degree": degree,
+                    "folds": [vars(fold) for fold in found],
+                    "exact": means[0],
+                    "compiled": means[1],
+                    "disagreement": means[2],
+                },
+                indent=1,
+            )
+        )
         return
     print(f"{data_file}: {folds} folds, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}")
     print(f"{'fold':>6} {'rows':>8} {'support vectors':>16} {'exact':>10} {'compiled':>10} {'labels that differ':>19}")
     for at, fold in enumerate(found, 1):
-        print(f"{at:>6} {fold.rows:>8} {fold.vectors:>16} {100 * fold.exact:>8.2f} % {100 * fold.compiled:>8.2f} % {100 * fold.disagreement:>17.3g} %")
+        print(
+            f"{at:>6} {fold.rows:>8} {fold.vectors:>16} {100 * fold.exact:>8.2f} % {100 * fold.compiled:>8.2f} %"
+            f" {100 * fold.disagreement:>17.3g} %"
+        )
     print(f"{'all':>6} {rows:>8} {'':>16} {100 * means[0]:>8.2f} % {100 * means[1]:>8.2f} % {100 * means[2]:>17.3g} %")

@@ -20,36 +20,122 @@ def _bandwidth(context, parameter, value):
 
 
 @click.command("border", cls=FileCommand)
-@click.option("--samples", type=click.IntRange(1, 100000), default=100, show_default=True, metavar="N", help="Border samples per pair of classes.")
-@click.option("--target", type=click.FloatRange(0, min_open=True), metavar="E", help="Instead of --samples: as many (100,000 at most) as bring the share of labels that differ (0.002: 2 in 1,000), on rows that placed none of them, to E or below.")
-@click.option("--data", "data_file", metavar="TRAIN_FILE", help="Rows to draw the lines between, and to measure on: half of them for either (fewer than 50: all for both). 40,000 drawn rows at most, fewer beyond 838 features [default: the support vectors].")
-@click.option("--sampling", type=click.Choice(["refined", "dense", "random"]), default="refined", show_default=True, help="Which rows lines are drawn between. random: any two on either side, as in the paper; dense: the second one near the first (the nearest of 2,000 drawn ones); refined: from the rows that the samples so far get wrong, to a near one.")
-@click.option("--local", type=click.IntRange(1, 64), default=1, show_default=True, metavar="K", help="Weigh the K nearest samples instead of the nearest alone, if that lowers the share of labels that differ.")
-@click.option("--tolerance", type=click.FloatRange(0, min_open=True), default=1e-4, show_default=True, metavar="E", help="Of the decision value at a border sample.")
-@click.option("--raw", is_flag=True, help="A model with probabilities: sample where the decision value is 0 (the labels of svm-predict -b 0), not where both classes are as likely (-b 1).")
-@click.option("--bandwidth", callback=_bandwidth, metavar="adaptive|H", help="No SVM: MODEL_FILE is a training file, and the border is where Gaussian kernel density estimates of the classes are equal; of bandwidth H, or of one that varies so that the weights of all rows add up to W.")
-@click.option("-W", "weight", type=click.FloatRange(0, min_open=True), metavar="W", help="With --bandwidth adaptive: how many rows a density estimate rests on, about.")
 @click.option(
-    "--density", is_flag=True,
-    help="With --bandwidth: no border, but the density estimate itself, which answers at the cost of all training "
-    "rows. Of a fixed bandwidth a LIBSVM model, for svm-predict and every command here; of an adaptive one a model "
-    "with probabilities.",
-)  # fmt: skip
+    "--samples",
+    type=click.IntRange(1, 100000),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Border samples per pair of classes.",
+)
+@click.option(
+    "--target",
+    type=click.FloatRange(0, min_open=True),
+    metavar="E",
+    help=(
+        "Instead of --samples: as many (100,000 at most) as bring the share of labels that differ (0.002: 2 in 1,000),"
+        " on rows that placed none of them, to E or below."
+    ),
+)
+@click.option(
+    "--data",
+    "data_file",
+    metavar="TRAIN_FILE",
+    help=(
+        "Rows to draw the lines between, and to measure on: half of them for either (fewer than 50: all for both)."
+        " 40,000 drawn rows at most, fewer beyond 838 features [default: the support vectors]."
+    ),
+)
+@click.option(
+    "--sampling",
+    type=click.Choice(["refined", "dense", "random"]),
+    default="refined",
+    show_default=True,
+    help=(
+        "Which rows lines are drawn between. random: any two on either side, as in the paper; dense: the second one"
+        " near the first (the nearest of 2,000 drawn ones); refined: from the rows that the samples so far get wrong,"
+        " to a near one."
+    ),
+)
+@click.option(
+    "--local",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="Weigh the K nearest samples instead of the nearest alone, if that lowers the share of labels that differ.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, min_open=True),
+    default=1e-4,
+    show_default=True,
+    metavar="E",
+    help="Of the decision value at a border sample.",
+)
+@click.option(
+    "--raw",
+    is_flag=True,
+    help=(
+        "A model with probabilities: sample where the decision value is 0 (the labels of svm-predict -b 0), not where"
+        " both classes are as likely (-b 1)."
+    ),
+)
+@click.option(
+    "--bandwidth",
+    callback=_bandwidth,
+    metavar="adaptive|H",
+    help=(
+        "No SVM: MODEL_FILE is a training file, and the border is where Gaussian kernel density estimates of the"
+        " classes are equal; of bandwidth H, or of one that varies so that the weights of all rows add up to W."
+    ),
+)
+@click.option(
+    "-W",
+    "weight",
+    type=click.FloatRange(0, min_open=True),
+    metavar="W",
+    help="With --bandwidth adaptive: how many rows a density estimate rests on, about.",
+)
+@click.option(
+    "--density",
+    is_flag=True,
+    help=(
+        "With --bandwidth: no border, but the density estimate itself, which answers at the cost of all training "
+        "rows. Of a fixed bandwidth a LIBSVM model, for svm-predict and every command here; of an adaptive one a model "
+        "with probabilities."
+    ),
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn.")
 @threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
 def command(
-    samples, target, data_file, sampling, local, tolerance, raw, bandwidth, weight, density, seed, threads, quiet,
-    model_file, output_file,
-):  # fmt: skip
+    samples,
+    target,
+    data_file,
+    sampling,
+    local,
+    tolerance,
+    raw,
+    bandwidth,
+    weight,
+    density,
+    seed,
+    threads,
+    quiet,
+    model_file,
+    output_file,
+):
     """Compile a LIBSVM model into border samples: points on the border between two classes, with normals.
 
-    A border sample is a root of the decision function on the line between two vectors of opposite class, its normal the gradient there. A row belongs to the class on
-    whose side of the nearest sample's plane it lies: as many distances as there are samples, whatever the number of support vectors. For few features and several
-    classes as well; for models with probabilities, predict -b 1 works. Classification and one-class models (these with --data); any kernel but a precomputed one.
-    OUTPUT_FILE is MODEL_FILE.border in the current directory unless named; - is standard output.
+    A border sample is a root of the decision function on the line between two vectors of opposite class, its normal the
+    gradient there. A row belongs to the class on
+    whose side of the nearest sample's plane it lies: as many distances as there are samples, whatever the number of
+    support vectors. For few features and several classes as well; for models with probabilities, predict -b 1 works.
+    Classification and one-class models (these with --data); any kernel but a precomputed one. OUTPUT_FILE is
+    MODEL_FILE.border in the current directory unless named; - is standard output.
 
     The labels are not proven. The summary says how many differ on rows that took no part.
 
@@ -71,9 +157,15 @@ def command(
     if target is not None and source_of_samples is not None and source_of_samples.name == "COMMANDLINE":
         raise click.UsageError("--samples and --target do not go together.")
     if (bandwidth == "adaptive") != (weight is not None):
-        raise click.UsageError("--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has none.")
+        raise click.UsageError(
+            "--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has"
+            " none."
+        )
     if bandwidth is not None and (data_file is not None or raw):
-        raise click.UsageError("--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about a model.")
+        raise click.UsageError(
+            "--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about a"
+            " model."
+        )
     if density:
         _check_density(bandwidth)
     output_file = output_name(output_file, model_file, ".density" if density else ".border")
@@ -86,7 +178,9 @@ def command(
 
         check_border(source.model)
         if source.model.header.svm_type == "one_class" and data_file is None:
-            raise click.UsageError("a one-class model needs --data TRAIN_FILE: its support vectors lie on one side of the border.")
+            raise click.UsageError(
+                "a one-class model needs --data TRAIN_FILE: its support vectors lie on one side of the border."
+            )
     rows = list(read_chunks(rows_file)) if rows_file is not None else None
     if rows is not None and not sum(chunk.rows for chunk in rows):
         raise FileError(rows_file, "no rows found, expected some to draw lines between")
@@ -103,10 +197,18 @@ def command(
     with Progress("border", quiet=quiet) as progress:
         if source is None:
             found = compile_density_border(
-                rows, model_file, fingerprint=_fingerprint(rows), bandwidth=None if bandwidth == "adaptive" else bandwidth, weight=weight or 0.0, on_progress=progress, **how
+                rows,
+                model_file,
+                fingerprint=_fingerprint(rows),
+                bandwidth=None if bandwidth == "adaptive" else bandwidth,
+                weight=weight or 0.0,
+                on_progress=progress,
+                **how,
             )
         else:
-            found = compile_border(source.model, fingerprint=source.fingerprint, raw=raw, chunks=rows, on_progress=progress, **how)
+            found = compile_border(
+                source.model, fingerprint=source.fingerprint, raw=raw, chunks=rows, on_progress=progress, **how
+            )
     result = text_to_write(found.model, model_file)
     with Output(output_file) as output:
         output.write(result)
@@ -121,32 +223,65 @@ def command(
     print(size_line(source.size if source else None, len(result), output_file), file=report)
     what = rows_file or "support vectors"
     apart = "held out" if found.parted else "too few to hold out"
-    print(f"labels that differ on {found.measured} rows of {what}, {apart}: {found.different} ({100 * found.disagreement:.3g} %)", file=report)
+    print(
+        f"labels that differ on {found.measured} rows of {what}, {apart}: {found.different}"
+        f" ({100 * found.disagreement:.3g} %)",
+        file=report,
+    )
     if local > 1:
-        print(f"local: {model.local} of the nearest samples answer together" if model.local > 1 else f"local: the nearest sample alone is as good as {local} of them", file=report)
+        print(
+            (
+                f"local: {model.local} of the nearest samples answer together"
+                if model.local > 1
+                else f"local: the nearest sample alone is as good as {local} of them"
+            ),
+            file=report,
+        )
 
     def warn(words):
         print(f"Warning: {words}", file=sys.stderr)
 
     tried = trial(model, source.model) if source else None
     if tried is not None:
-        print(f"Trial on {tried.rows} support vectors: {tried.speed_up:.3g} times as fast as the exact model.", file=report)
+        print(
+            f"Trial on {tried.rows} support vectors: {tried.speed_up:.3g} times as fast as the exact model.",
+            file=report,
+        )
         if tried.speed_up < 1:
-            warn("no gain in time is to be expected over fastsvm predict with the exact model; fewer --samples are faster.")
+            warn(
+                "no gain in time is to be expected over fastsvm predict with the exact model; fewer --samples are"
+                " faster."
+            )
     if found.one_sided:
-        warn(f"{found.one_sided} of {len(counts)} pairs of classes have no border between the rows: one class wins on all of them.")
+        warn(
+            f"{found.one_sided} of {len(counts)} pairs of classes have no border between the rows: one class wins on"
+            " all of them."
+        )
     if found.without_root:
-        what = "a larger --bandwidth" if source is None else "a larger --tolerance for decision values as large as these"
-        warn(f"{found.without_root} of {len(counts)} pairs of classes have no root within {tolerance:g}: choose {what}.")
+        what = (
+            "a larger --bandwidth" if source is None else "a larger --tolerance for decision values as large as these"
+        )
+        warn(
+            f"{found.without_root} of {len(counts)} pairs of classes have no root within {tolerance:g}: choose {what}."
+        )
     if found.short and target is None:
-        warn(f"{found.short} of {len(counts)} pairs have fewer samples than asked for: further ones would be near-duplicates.")
+        warn(
+            f"{found.short} of {len(counts)} pairs have fewer samples than asked for: further ones would be"
+            " near-duplicates."
+        )
     if target is not None and found.disagreement > target:
         warn(f"the target of {100 * target:.3g} % was not met.")
     elif found.disagreement > 0.05:
         better = "more --samples, another bandwidth, or an SVM" if source is None else "fastsvm approx or reduce"
-        warn(f"poor agreement is to be expected: {better} may do better{' (fastsvm bench tells)' * (source is not None)}.")
+        warn(
+            f"poor agreement is to be expected: {better} may do"
+            f" better{' (fastsvm bench tells)' * (source is not None)}."
+        )
     if looks_one_hot(rows[0] if rows else source.model.vectors):
-        warn("most features have one value besides 0, as one-hot data has: border samples lie between categories, where no row is.")
+        warn(
+            "most features have one value besides 0, as one-hot data has: border samples lie between categories, where"
+            " no row is."
+        )
 
 
 def _check_density(bandwidth) -> None:

@@ -20,10 +20,11 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
       fastsvm bound train.model test.txt   share of rows inside the bound
       fastsvm bound certified.approx test.txt  and rows proven
 
-    gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within 3.05 %.
-    It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the origin and about the
-    mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest. For data alone, or a model alone, it
-    takes the rows and the support vectors to be equally long.
+    gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
+    3.05 %.
+    It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the origin
+    and about the mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest. For
+    data alone, or a model alone, it takes the rows and the support vectors to be equally long.
     """
     from fastsvm_cli.text.output import demand_standard_output
     from fastsvm_cli.console.progress import Progress
@@ -68,14 +69,20 @@ def _show(report: dict) -> None:
 
 def _tables(report: dict):
     for data in report["data"]:
-        lines = [("rows", f"{data['rows']:,}"), ("largest index", f"{data['largest_index']:,}"), ("entries per row", f"{data['entries'] / max(data['rows'], 1):.4g}")]
+        lines = [
+            ("rows", f"{data['rows']:,}"),
+            ("largest index", f"{data['largest_index']:,}"),
+            ("entries per row", f"{data['entries'] / max(data['rows'], 1):.4g}"),
+        ]
         for name in ("origin", "mean"):
             lines.append((f"largest norm {_CENTERS[name]}", f"{data[f'largest_norm_{name}']:.6g}"))
         for name in ("origin", "mean"):
             lines.append((f"gamma_MAX {_CENTERS[name]}", f"{data[f'gamma_max_{name}']:.6g}"))
         yield data["file"], lines
     for model in report["models"]:
-        what = f"{'compiled, ' if model['compiled'] else ''}{model['kernel_type']}, {model['total_sv']:,} support vectors"
+        what = (
+            f"{'compiled, ' if model['compiled'] else ''}{model['kernel_type']}, {model['total_sv']:,} support vectors"
+        )
         lines = [("model", what)]
         if model["gamma"] is None:
             lines.append(("bound", _unbounded(model["kernel_type"])))
@@ -92,11 +99,21 @@ def _tables(report: dict):
         for name, words in _CENTERS.items():
             if f"gamma_max_{name}" in pair:
                 lines.append((f"gamma_MAX {words}", _against(pair["gamma"], pair[f"gamma_max_{name}"])))
-                lines.append((f"rows inside {words}", _share(pair[f"share_inside_{name}"], pair[f"rows_inside_{name}"], pair["rows"])))
+                lines.append(
+                    (
+                        f"rows inside {words}",
+                        _share(pair[f"share_inside_{name}"], pair[f"rows_inside_{name}"], pair["rows"]),
+                    )
+                )
         if "share_proven" in pair:
             lines.append(("rows proven", _share(pair["share_proven"], pair["rows_proven"], pair["rows"])))
         if "radius_median" in pair:
-            lines.append(("radius: median, 95 %, largest", ", ".join(f"{pair[f'radius_{name}']:.3g}" for name in ("median", "95", "largest"))))
+            lines.append(
+                (
+                    "radius: median, 95 %, largest",
+                    ", ".join(f"{pair[f'radius_{name}']:.3g}" for name in ("median", "95", "largest")),
+                )
+            )
         yield f"{pair['model']} on {pair['data']}", lines
 
 

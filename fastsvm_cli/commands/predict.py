@@ -9,51 +9,126 @@ from fastsvm_cli.console.options import FileCommand, data_options, threads_optio
 
 
 @click.command("predict", cls=FileCommand)
-@click.option("-b", "--probability", type=click.IntRange(0, 1), default=0, show_default=True, help="1: predict probabilities too, as svm-predict -b 1.")
-@click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
-@click.option("--values", is_flag=True, help="Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2, 1/3, ..., 2/3, ...); then, from a certified model, their radii.")
-@click.option("--evaluations", is_flag=True, help="With a model of fastsvm order: end every row with the number of kernel evaluations it took, as often as they were done.")
-@click.option("--exact", "exact_file", metavar="MODEL", help="The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are evaluated with it, so that every label is svm-predict's.")
 @click.option(
-    "--tolerance", type=click.FloatRange(0), metavar="E",
-    help="For regression. With --exact: evaluate the rows whose radius exceeds E (--open-rows: write them). With "
-    "an ordered model: stop as soon as a value is proven within E of svm-predict's.",
-)  # fmt: skip
-@click.option("--steps", type=click.IntRange(1), metavar="K", help="With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value, radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's where the radius reaches beyond zero.")
+    "-b",
+    "--probability",
+    type=click.IntRange(0, 1),
+    default=0,
+    show_default=True,
+    help="1: predict probabilities too, as svm-predict -b 1.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
+@click.option(
+    "--values",
+    is_flag=True,
+    help=(
+        "Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2,"
+        " 1/3, ..., 2/3, ...); then, from a certified model, their radii."
+    ),
+)
+@click.option(
+    "--evaluations",
+    is_flag=True,
+    help=(
+        "With a model of fastsvm order: end every row with the number of kernel evaluations it took, as often as they"
+        " were done."
+    ),
+)
+@click.option(
+    "--exact",
+    "exact_file",
+    metavar="MODEL",
+    help=(
+        "The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are"
+        " evaluated with it, so that every label is svm-predict's."
+    ),
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    metavar="E",
+    help=(
+        "For regression. With --exact: evaluate the rows whose radius exceeds E (--open-rows: write them). With "
+        "an ordered model: stop as soon as a value is proven within E of svm-predict's."
+    ),
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    metavar="K",
+    help=(
+        "With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value,"
+        " radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's"
+        " where the radius reaches beyond zero."
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
 @click.option(
-    "--on-bad-row", type=click.Choice(["stop", "skip", "nan"]), default="stop", show_default=True,
-    help="What becomes of a line that is no row, or a row that the model cannot evaluate. stop: it ends the run. skip: "
-    "it is left out. nan: a line of nan stands in its place. With the last two, the first ten are named, all are counted.",
-)  # fmt: skip
+    "--on-bad-row",
+    type=click.Choice(["stop", "skip", "nan"]),
+    default="stop",
+    show_default=True,
+    help=(
+        "What becomes of a line that is no row, or a row that the model cannot evaluate. stop: it ends the run. skip:"
+        " it is left out. nan: a line of nan stands in its place. With the last two, the first ten are named, all are"
+        " counted."
+    ),
+)
 @click.option(
-    "--resume", is_flag=True,
-    help="Keep what is finished in OUTPUT_FILE.partial until the end: if the run is stopped, the same command goes on "
-    "from there. For files only.",
-)  # fmt: skip
+    "--resume",
+    is_flag=True,
+    help=(
+        "Keep what is finished in OUTPUT_FILE.partial until the end: if the run is stopped, the same command goes on "
+        "from there. For files only."
+    ),
+)
 @click.option(
-    "--open-rows", "open_file", metavar="FILE",
-    help="Write the rows whose label a certified model's radii leave open, as LIBSVM data with their line numbers "
-    "(1 3:0.5 # 17). With --exact these are the rows that were evaluated exactly, without it those that would have to "
-    "be. Rows of --unlabelled data get the label 0.",
-)  # fmt: skip
+    "--open-rows",
+    "open_file",
+    metavar="FILE",
+    help=(
+        "Write the rows whose label a certified model's radii leave open, as LIBSVM data with their line numbers (1"
+        " 3:0.5 # 17). With --exact these are the rows that were evaluated exactly, without it those that would have to"
+        " be. Rows of --unlabelled data get the label 0."
+    ),
+)
 @click.option(
-    "--outside-rows", "outside_file", metavar="FILE",
+    "--outside-rows",
+    "outside_file",
+    metavar="FILE",
     help="Write the rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11) likewise.",
-)  # fmt: skip
+)
 @threads_option
 @data_options
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
 def command(
-    probability, quiet, values, evaluations, exact_file, tolerance, steps, as_json, on_bad_row, resume, open_file,
-    outside_file, threads, dense, delimiter, unlabelled, max_line, test_file, model_file, output_file,
-):  # fmt: skip
+    probability,
+    quiet,
+    values,
+    evaluations,
+    exact_file,
+    tolerance,
+    steps,
+    as_json,
+    on_bad_row,
+    resume,
+    open_file,
+    outside_file,
+    threads,
+    dense,
+    delimiter,
+    unlabelled,
+    max_line,
+    test_file,
+    model_file,
+    output_file,
+):
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
-    A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and may be
-    compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the
+    A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and
+    may be compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the
     summary to standard error; rows are written as they arrive.
 
     \b
@@ -94,11 +169,15 @@ def command(
     if dense and header.kernel_type == "precomputed" and not model.ordered:
         raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
     if probability and not header.has_probability:
-        raise click.ClickException(f"{model_file}: the model has no probability estimates; train it with svm-train -b 1")
+        raise click.ClickException(
+            f"{model_file}: the model has no probability estimates; train it with svm-train -b 1"
+        )
 
     if steps is not None:
         if model.stop_after is None:
-            raise click.UsageError(f"--steps goes with a model of fastsvm order --method geometry, which {model_file} is not.")
+            raise click.UsageError(
+                f"--steps goes with a model of fastsvm order --method geometry, which {model_file} is not."
+            )
         if probability:
             raise click.UsageError("--steps stops before the value that -b 1 needs.")
         model.stop_after(steps)
@@ -117,13 +196,21 @@ def command(
         raise ModelFormatError(model_file, why)
     to_file = all(_is_plain_file(file) for file in output_files)
     exact = fallback(
-        model, model_file, exact_model, tolerance if within is None else None, wait=resume or not to_file,
+        model,
+        model_file,
+        exact_model,
+        tolerance if within is None else None,
+        wait=resume or not to_file,
         open_rows=open_file is not None,
-    )  # fmt: skip
+    )
     if exact is not None and probability and model.reduced:
         header = exact.model.header
     if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
-        print("Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is evaluated exactly.", file=sys.stderr)
+        print(
+            "Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is"
+            " evaluated exactly.",
+            file=sys.stderr,
+        )
 
     open_tolerance = tolerance if open_file is not None and exact is None and tolerance is not None else 0.0
     report = summary_stream(*output_files)
@@ -140,7 +227,10 @@ def command(
         say("Model supports probability estimates, but disabled in prediction.")
     if probability and header.regression:
         sigma = _native.format_g(header.probA[0])
-        say(f"Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={sigma}")
+        say(
+            "Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution"
+            f" e^(-|z|/sigma)/(2sigma),sigma={sigma}"
+        )
 
     bad_rows = None
     if on_bad_row != "stop":
@@ -174,16 +264,33 @@ def command(
     ):
         if not resume or not output.whole:
             chunks = read_chunks(
-                test_file, labelled=not unlabelled, dense=dense, delimiter=delimiter, max_line=max_line,
-                on_read=bytes_read(test_file, progress), place=place, bad_rows=bad_rows,
-            )  # fmt: skip
+                test_file,
+                labelled=not unlabelled,
+                dense=dense,
+                delimiter=delimiter,
+                max_line=max_line,
+                on_read=bytes_read(test_file, progress),
+                place=place,
+                bad_rows=bad_rows,
+            )
             going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
             tally = predict(
-                model, chunks, output.write, path=test_file, probability=bool(probability), values=values,
-                evaluations=evaluations, labelled=not unlabelled, exact=exact, tolerance=within, bad_rows=bad_rows,
-                write_open=open_rows.write if open_rows is not None else None, open_tolerance=open_tolerance,
-                write_outside=outside_rows.write if outside_rows is not None else None, **going_on,
-            )  # fmt: skip
+                model,
+                chunks,
+                output.write,
+                path=test_file,
+                probability=bool(probability),
+                values=values,
+                evaluations=evaluations,
+                labelled=not unlabelled,
+                exact=exact,
+                tolerance=within,
+                bad_rows=bad_rows,
+                write_open=open_rows.write if open_rows is not None else None,
+                open_tolerance=open_tolerance,
+                write_outside=outside_rows.write if outside_rows is not None else None,
+                **going_on,
+            )
         else:
             tally = output.tally
 
@@ -204,7 +311,9 @@ def command(
         if model.proves or exact is not None:
             summary["rows_by_reference_sum"] = tally.reference_rows
         if model.ordered:
-            summary.update(kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv)
+            summary.update(
+                kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv
+            )
             summary["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
         if steps is not None:
             summary["rows_decided"] = tally.rows - tally.undecided
@@ -220,7 +329,11 @@ def command(
     if exact is not None and not quiet:
         proven = tally.rows - tally.evaluated
         share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
-        print(f"Proven: {proven} of {tally.rows} rows{share}; {tally.evaluated} evaluated exactly, {tally.reference_rows} of them by the reference sum.", file=sys.stderr)
+        print(
+            f"Proven: {proven} of {tally.rows} rows{share}; {tally.evaluated} evaluated exactly, {tally.reference_rows}"
+            " of them by the reference sum.",
+            file=sys.stderr,
+        )
     elif model.ordered and not quiet:
         _say_saved(model, tally, steps, within)
     elif open_file is not None and not quiet:
@@ -230,8 +343,9 @@ def command(
     elif tally.outside and not quiet:
         share = 100 * tally.outside / tally.rows
         print(
-            f"Note: {tally.outside} of {tally.rows} rows ({share:.3g} %) are outside the bound of the expansion (Claesen et al., eq. 3.11): "
-            "nothing is known of how near their values are to the exact model's. fastsvm bench tells how many labels differ.",
+            f"Note: {tally.outside} of {tally.rows} rows ({share:.3g} %) are outside the bound of the expansion"
+            " (Claesen et al., eq. 3.11): nothing is known of how near their values are to the exact model's. fastsvm"
+            " bench tells how many labels differ.",
             file=sys.stderr,
         )
 
@@ -263,4 +377,8 @@ def _say_saved(model, tally, steps, within):
         part = f" ({100 * decided / tally.rows:.4g} %)" if tally.rows else ""
         print(f"Decided: {decided} of {tally.rows} rows{part} after {steps} points.", file=sys.stderr)
     elif model.header.regression and within is None and steps is None:
-        print("Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is within E.", file=sys.stderr)
+        print(
+            "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is"
+            " within E.",
+            file=sys.stderr,
+        )

@@ -9,7 +9,8 @@ from fastsvm_cli.models.base import Model
 
 
 class Agreement:
-    """rows; different: rows with another label; difference: root mean square of the difference of regression values; spread: standard deviation of the reference's;
+    """rows; different: rows with another label; difference: root mean square of the difference of regression values;
+    spread: standard deviation of the reference's;
     score, reference_score: svm-predict's sums of both models."""
 
     def __init__(self, regression: bool):
@@ -36,7 +37,8 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """How wrong the answers are: the share of labels that differ; for regression the difference, relative to the spread of the values (or, where they hardly
+        """How wrong the answers are: the share of labels that differ; for regression the difference, relative to the
+        spread of the values (or, where they hardly
         have one, to a millionth of their size)."""
         if not self.regression:
             return self.disagreement

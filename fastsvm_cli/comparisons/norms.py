@@ -1,4 +1,5 @@
-"""Norms of rows about the origin and about a mean, chunk by chunk. Memory does not grow with the rows, nor with the largest index."""
+"""Norms of rows about the origin and about a mean, chunk by chunk. Memory does not grow with the rows, nor with the
+largest index."""
 
 import numpy as np
 
@@ -37,11 +38,18 @@ class Mean:
         """The mean, (features), to as many digits as an expansion about it deserves: see center_point."""
         sums, low, high, count = self._gathered
         absent = count < self.rows
-        return np.array(center_point((sums / max(self.rows, 1)).tolist(), np.where(absent, np.minimum(low, 0), low).tolist(), np.where(absent, np.maximum(high, 0), high).tolist()))
+        return np.array(
+            center_point(
+                (sums / max(self.rows, 1)).tolist(),
+                np.where(absent, np.minimum(low, 0), low).tolist(),
+                np.where(absent, np.maximum(high, 0), high).tolist(),
+            )
+        )
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """|z - m|^2 for the rows z of a chunk, (rows); m has `values` at the increasing LIBSVM `indices`, zero elsewhere."""
+    """|z - m|^2 for the rows z of a chunk, (rows); m has `values` at the increasing LIBSVM `indices`, zero
+    elsewhere."""
     norms = np.asarray(chunk.squared_norms)
     if not len(indices):
         return norms

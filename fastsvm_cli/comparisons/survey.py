@@ -22,9 +22,14 @@ class Options:
     """How data files are written (as data.read_chunks), and a callback for the share done."""
 
     def __init__(
-        self, *, labelled: bool = True, dense: bool = False, delimiter: str = ",", max_line: int = MAX_LINE,
+        self,
+        *,
+        labelled: bool = True,
+        dense: bool = False,
+        delimiter: str = ",",
+        max_line: int = MAX_LINE,
         progress: "Callable[[float], None] | None" = None,
-    ):  # fmt: skip
+    ):
         self.format = {"labelled": labelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
         self.progress = progress
 
@@ -32,13 +37,15 @@ class Options:
 def survey_files(paths: Sequence[str], options: Options) -> dict:
     """Measure data files and models, and every model on every data file.
 
-    Returns {"data": [...], "models": [...], "pairs": [...]} of plain numbers, in the order of `paths`. Norms are Euclidean, not squared.
-    Raises DataFormatError, ModelFormatError, FileError.
+    Returns {"data": [...], "models": [...], "pairs": [...]} of plain numbers, in the order of `paths`. Norms are
+    Euclidean, not squared. Raises DataFormatError, ModelFormatError, FileError.
     """
     with _seekable(paths) as places:
         models, data = [], []
         for path, place in zip(paths, places):
-            (models if not options.format["dense"] and looks_like_model(read_start(place)) else data).append((path, place))
+            (models if not options.format["dense"] and looks_like_model(read_start(place)) else data).append(
+                (path, place)
+            )
         known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
         report = {"data": [], "models": [model.report() for model in known], "pairs": []}
         for path, place in data:
@@ -50,7 +57,8 @@ def survey_files(paths: Sequence[str], options: Options) -> dict:
 
 @contextmanager
 def _seekable(paths):
-    """The paths, a pipe replaced by a temporary file: data is read twice, for its mean and for the distances from it."""
+    """The paths, a pipe replaced by a temporary file: data is read twice, for its mean and for the distances from
+    it."""
     import shutil
     import tempfile
     from contextlib import ExitStack
@@ -98,7 +106,11 @@ class _Model:
 
     def report(self) -> dict:
         header = self.model.header
-        facts = {"file": self.path, "kernel_type": header.kernel_type, "gamma": header.gamma if header.kernel_type == "rbf" else None}
+        facts = {
+            "file": self.path,
+            "kernel_type": header.kernel_type,
+            "gamma": header.gamma if header.kernel_type == "rbf" else None,
+        }
         facts["compiled"] = isinstance(self.model, MaclaurinModel)
         facts["total_sv"] = header.total_sv
         for name in dict.fromkeys(center[0] for center in self.centers):
@@ -109,7 +121,8 @@ class _Model:
 
 
 class _Radii:
-    """What a certified model proves on data: rows settled, and the distribution of the radius over rows and decision functions, in
+    """What a certified model proves on data: rows settled, and the distribution of the radius over rows and decision
+    functions, in
     logarithmic bins (256 to the octave, the upper edge is reported), so that memory does not grow with the rows."""
 
     _BINS, _LOWEST = 256, -1080  # from 2^-1080 on
@@ -193,7 +206,12 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
     }
     pairs = []
     for k, model in enumerate(models):
-        pair = {"model": model.path, "data": path, "gamma": model.model.header.gamma if model.centers else None, "rows": rows}
+        pair = {
+            "model": model.path,
+            "data": path,
+            "gamma": model.model.header.gamma if model.centers else None,
+            "rows": rows,
+        }
         if not model.centers:
             pair["exact"] = model.model.header.kernel_type in ("linear", "polynomial")
         for c, (name, _, _, largest_norm) in enumerate(model.centers):

@@ -10,12 +10,16 @@ from fastsvm_cli.models.exact import ExactModel
 
 DOUBTFUL = 0.01  # a larger share of wrong answers is worth a warning
 _ROWS = 1000  # at most
-_LEAST_ROWS, _WORK = 100, 25_000_000  # rows times entries of the support vectors: about as much time as reading the model takes
+_LEAST_ROWS, _WORK = (
+    100,
+    25_000_000,
+)  # rows times entries of the support vectors: about as much time as reading the model takes
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """rows; evaluations: share of the kernel evaluations that were done, of a model that counts them; speed_up: time of the exact model over that of the compiled
+    """rows; evaluations: share of the kernel evaluations that were done, of a model that counts them; speed_up: time of
+    the exact model over that of the compiled
     one, both in memory."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
@@ -23,7 +27,8 @@ class Trial:
 
 
 def trial(model: Model, source: ExactModel) -> "Trial | None":
-    """What the model gains: predict up to 1,000 support vectors, evenly spread over the file; None where there are none."""
+    """What the model gains: predict up to 1,000 support vectors, evenly spread over the file; None where there are
+    none."""
     total = source.header.total_sv
     if not total or not model.pairs:
         return None
@@ -37,7 +42,8 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def likeness(model: Model, source: ExactModel) -> "Agreement | None":
-    """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both, fewer of large models: the exact one is not to take longer than
+    """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both, fewer
+    of large models: the exact one is not to take longer than
     reading it did. None where there are none."""
     if not source.header.total_sv or not model.pairs:
         return None

@@ -17,22 +17,31 @@ _BLOCK_CELLS = 1 << 24
 
 
 def clusters_of(vectors: _native.Chunk, k: int, path: str) -> "list[int]":
-    """The cluster of every support vector: k-means, seeded: the same model compiles to the same file. Raises ModelFormatError."""
+    """The cluster of every support vector: k-means, seeded: the same model compiles to the same file. Raises
+    ModelFormatError."""
     return k_means(near_origin(matrix(vectors)[0]), k, 0, path)[1].tolist()
 
 
 @np.errstate(all="ignore")
 def k_means(x, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
-    """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a cluster is empty; the cluster of every row (n)). From a k-means++ start
-    where a dense matrix of the rows is small; from drawn rows, and without one, where it is not. Raises ModelFormatError for norms that overflow."""
+    """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a cluster
+    is empty; the cluster of every row (n)). From a k-means++ start
+    where a dense matrix of the rows is small; from drawn rows, and without one, where it is not. Raises
+    ModelFormatError for norms that overflow."""
     from scipy.cluster.vq import kmeans2
 
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):
-        raise ModelFormatError(path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data")
+        raise ModelFormatError(
+            path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data"
+        )
     k = min(k, n)
     if k * d > _CENTROIDS:
-        raise ModelFormatError(path, f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most {8e-9 * _CENTROIDS:.3g} GB")
+        raise ModelFormatError(
+            path,
+            f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most"
+            f" {8e-9 * _CENTROIDS:.3g} GB",
+        )
     # Divided by a power of 2, which changes no digit, no square overflows and none that counts underflows.
     largest = float(abs(x).max()) if x.size else 0.0
     unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))
@@ -42,7 +51,9 @@ def k_means(x, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an empty cluster is no fault here
-            means, cluster = kmeans2(x.toarray() if scipy.sparse.issparse(x) else x, k, iter=ROUNDS, minit="++", seed=seed)
+            means, cluster = kmeans2(
+                x.toarray() if scipy.sparse.issparse(x) else x, k, iter=ROUNDS, minit="++", seed=seed
+            )
     means *= unit
     return means, cluster
 

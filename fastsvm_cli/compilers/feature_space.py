@@ -1,4 +1,5 @@
-"""The decision functions of an exact model as vectors of feature space: w = sum_i a_i phi(x_i), f(z) = <w, phi(z)> - rho."""
+"""The decision functions of an exact model as vectors of feature space: w = sum_i a_i phi(x_i), f(z) = <w, phi(z)> -
+rho."""
 
 from copy import copy
 from functools import cached_property
@@ -15,7 +16,8 @@ _FAR = 1000
 
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None):
-    """The rows of a chunk as a sparse matrix (rows, d), and the increasing LIBSVM indices of its columns (d); of `columns`, where they are given, entries
+    """The rows of a chunk as a sparse matrix (rows, d), and the increasing LIBSVM indices of its columns (d); of
+    `columns`, where they are given, entries
     elsewhere left out."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
@@ -34,15 +36,18 @@ def row_norms(x) -> np.ndarray:
 
 
 def squared_distances(x, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner products, which lose digits far from the origin: move both there."""
+    """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner
+    products, which lose digits far from the origin: move both there."""
     squares = norms + row_norms(z)[:, None] - 2 * np.asarray((x @ z.T)).T
     return np.maximum(squares, 0, out=squares)
 
 
 @np.errstate(all="ignore")  # of numbers whose squares overflow nothing is said
 def far_mean(x) -> "np.ndarray | None":
-    """The mean of the rows of x, (d), where it is so far from the origin that squared distances by inner products would lose digits: beyond 30 times
-    the rows' root mean square distance from it. None where they lose few, and of a sparse x, whose entries are 0 for the most part."""
+    """The mean of the rows of x, (d), where it is so far from the origin that squared distances by inner products would
+    lose digits: beyond 30 times
+    the rows' root mean square distance from it. None where they lose few, and of a sparse x, whose entries are 0 for
+    the most part."""
     if not isinstance(x, np.ndarray) or not x.size:
         return None
     mean = x.mean(axis=0)
@@ -52,8 +57,11 @@ def far_mean(x) -> "np.ndarray | None":
 
 
 def near_origin(x, cells: int = 1 << 26):
-    """The rows of a sparse x, told from their mean (and dense) where that is far from the origin; as they are otherwise, and where they are more than so many cells."""
-    if x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]:  # half of the entries are 0: the mean is among the rows
+    """The rows of a sparse x, told from their mean (and dense) where that is far from the origin; as they are
+    otherwise, and where they are more than so many cells."""
+    if (
+        x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]
+    ):  # half of the entries are 0: the mean is among the rows
         return x
     dense = x.toarray()
     mean = far_mean(dense)
@@ -61,7 +69,8 @@ def near_origin(x, cells: int = 1 << 26):
 
 
 def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
-    """An RBF model with the point as its origin: the same decision functions of z - point, to the rounding of a subtraction. x (n, d), columns: its vectors, as of
+    """An RBF model with the point as its origin: the same decision functions of z - point, to the rounding of a
+    subtraction. x (n, d), columns: its vectors, as of
     `matrix`, dense."""
     n, d = x.shape
     # Zeros are stored too: a constant feature is 0 when told from the mean, and must remain one of the columns.
@@ -74,8 +83,8 @@ class FeatureSpace:
     """A model's decision functions as vectors of its kernel's feature space: w_p = sum_i a_ip phi(x_i), where
     f_p(z) = <w_p, phi(z)> - rho_p.
 
-    model: an ExactModel. What is asked for is computed then, and kept: the values at the support vectors take total_sv^2
-    kernel evaluations. Of a precomputed kernel the coefficients alone are known.
+    model: an ExactModel. What is asked for is computed then, and kept: the values at the support vectors take
+    total_sv^2 kernel evaluations. Of a precomputed kernel the coefficients alone are known.
     """
 
     def __init__(self, model: ExactModel):
@@ -83,7 +92,8 @@ class FeatureSpace:
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """The coefficient of every support vector in every decision function, 0 where it has no part: (total_sv, pairs),
+        """The coefficient of every support vector in every decision function, 0 where it has no part: (total_sv,
+        pairs),
         read-only."""
         header, own = self.model.header, np.asarray(self.model.vectors.leading)
         if not header.classification:
@@ -97,7 +107,8 @@ class FeatureSpace:
         return out
 
     def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
-        """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these numbers:
+        """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these
+        numbers:
         both (rows, pairs). The exact model computes them, and knows the radius of its rounding. Raises ModelFormatError
         where a value overflows."""
         model = self.model

@@ -46,6 +46,7 @@ class PartialCholesky:
         if kernel.type == "polynomial":
             return (kernel.gamma * dots + kernel.coef0) ** kernel.degree
         if kernel.type == "normalized_polynomial":
+
             def power(t):
                 return (kernel.gamma * t + kernel.coef0) ** kernel.degree
 

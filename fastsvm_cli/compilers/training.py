@@ -1,4 +1,5 @@
-"""Training by libsvm-official, for what fastsvm trains itself: a folded linear model, the folds of a cross-validation, a benchmark's control."""
+"""Training by libsvm-official, for what fastsvm trains itself: a folded linear model, the folds of a
+cross-validation, a benchmark's control."""
 
 from typing import Iterable
 
@@ -8,7 +9,8 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
-    """(labels, rows) as libsvm-official takes them; the rows were read by fastsvm, so that their faults are told in its words."""
+    """(labels, rows) as libsvm-official takes them; the rows were read by fastsvm, so that their faults are told in
+    its words."""
     labels: "list[float]" = []
     rows: "list[dict[int, float]]" = []
     for chunk in chunks:

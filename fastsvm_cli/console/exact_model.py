@@ -39,7 +39,8 @@ def text_to_write(model, model_file: str) -> bytes:
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
-    """Where the result goes unless it is said: beside nothing, in the current directory, as svm-train names its own; to standard output if the model came from standard input."""
+    """Where the result goes unless it is said: beside nothing, in the current directory, as svm-train names its own;
+    to standard output if the model came from standard input."""
     from os.path import basename
 
     if output_file is not None:
@@ -51,23 +52,37 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
     """The sizes of the files that came in (None: there was none to compare with) and went out, and where to."""
     from fastsvm_cli.text.sizes import size_text
 
-    return f"{'' if before is None else size_text(before) + ' -> '}{size_text(after)}: {'standard output' if output_file == '-' else output_file}"
+    return (
+        f"{'' if before is None else size_text(before) + ' -> '}{size_text(after)}:"
+        f" {'standard output' if output_file == '-' else output_file}"
+    )
 
 
 def agreement_line(seen, where: str) -> str:
     """What an Agreement says of the rows `where`."""
     if seen.regression:
-        return f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of the values)"
+        return (
+            f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of"
+            " the values)"
+        )
     return f"labels that differ on {where}: {seen.different} of {seen.rows} ({100 * seen.disagreement:.3g} %)"
 
 
 def warn_of_disagreement(seen, ways_out: str, wanted: float = 0.0) -> None:
-    """One line on standard error where an Agreement is worse than anyone would want, or than was asked for. ways_out: options that do better."""
+    """One line on standard error where an Agreement is worse than anyone would want, or than was asked for.
+    ways_out: options that do better."""
     import sys
 
     from fastsvm_cli.comparisons.trial import DOUBTFUL
 
     if seen.share <= max(DOUBTFUL, wanted):
         return
-    what = f"values are off by {100 * seen.share:.3g} % of their spread" if seen.regression else f"{100 * seen.share:.3g} % of these labels are not the exact model's"
-    print(f"Warning: {what}; try {ways_out}, or the exact model as it is (fastsvm bench --try measures them all).", file=sys.stderr)
+    what = (
+        f"values are off by {100 * seen.share:.3g} % of their spread"
+        if seen.regression
+        else f"{100 * seen.share:.3g} % of these labels are not the exact model's"
+    )
+    print(
+        f"Warning: {what}; try {ways_out}, or the exact model as it is (fastsvm bench --try measures them all).",
+        file=sys.stderr,
+    )

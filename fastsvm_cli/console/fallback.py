@@ -16,9 +16,7 @@ def fallback(model, model_file, file, tolerance, wait, open_rows=False):
 
     if file is None and not open_rows:
         if tolerance is not None:
-            raise click.UsageError(
-                "--tolerance goes with --exact, --open-rows, or with an ordered regression model."
-            )
+            raise click.UsageError("--tolerance goes with --exact, --open-rows, or with an ordered regression model.")
         return None
     _demand_certificates(model, model_file, "--open-rows" if file is None else "--exact", tolerance)
     if file is None:

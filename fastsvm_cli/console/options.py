@@ -31,16 +31,36 @@ def data_options(command):
     """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes)."""
     for option in (
         click.option(
-            "--max-line", type=click.FloatRange(0, min_open=True), default=256.0, show_default=True, metavar="MB",
+            "--max-line",
+            type=click.FloatRange(0, min_open=True),
+            default=256.0,
+            show_default=True,
+            metavar="MB",
             callback=lambda context, parameter, value: max(int(value * 1e6), 1),
             help="The longest line the data may have; a longer one is no row. Needs memory for a few times as much.",
-        ),  # fmt: skip
+        ),
         click.option("--unlabelled", is_flag=True, help="Rows have no label in front."),
-        click.option("--delim", "delimiter", default=",", show_default=True, metavar="C", callback=_one_character, help="The delimiter of --dense; a blank stands for any run of blanks, \\t for a tab."),
-        click.option("--dense", is_flag=True, help="The data is delimited numbers: a label, then the value of feature 1, 2, ..."),
+        click.option(
+            "--delim",
+            "delimiter",
+            default=",",
+            show_default=True,
+            metavar="C",
+            callback=_one_character,
+            help="The delimiter of --dense; a blank stands for any run of blanks, \\t for a tab.",
+        ),
+        click.option(
+            "--dense", is_flag=True, help="The data is delimited numbers: a label, then the value of feature 1, 2, ..."
+        ),
     ):
         command = option(command)
     return command
 
 
-threads_option = click.option("--threads", type=click.IntRange(0), default=0, metavar="N", help="Threads to use [default: all the process may run on].")
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Threads to use [default: all the process may run on].",
+)

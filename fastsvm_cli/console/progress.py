@@ -7,7 +7,8 @@ from fastsvm_cli import stopping
 
 
 class Progress:
-    """Call it with the share done (0 to 1), and a few words if they tell more, as often as is handy. The bar is drawn from the second second on, by rich."""
+    """Call it with the share done (0 to 1), and a few words if they tell more, as often as is handy. The bar is
+    drawn from the second second on, by rich."""
 
     def __init__(self, label: str, *, quiet: bool = False):
         self._label = label
@@ -24,13 +25,20 @@ class Progress:
             from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
             self._bar = Bar(
-                TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TaskProgressColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
                 auto_refresh=False,  # which would be a thread's work, and not every machine lets one start
-            )  # fmt: skip
+            )
             self._task = self._bar.add_task(self._label, total=1.0)
             stopping.add_undo(_show_cursor)
             self._bar.start()
-        self._bar.update(self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip(), refresh=True)
+        self._bar.update(
+            self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip(), refresh=True
+        )
         self._next = monotonic() + 0.1
 
     def __enter__(self) -> "Progress":

@@ -9,8 +9,8 @@ from fastsvm_cli.text.header import is_header_key
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import REDUCED, VERSION, check_reduced, is_reduced, open_compiled
 
-#: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one of ours; a reduced set is a
-#: LIBSVM model whose last line begins with another word.
+#: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one
+#: of ours; a reduced set is a LIBSVM model whose last line begins with another word.
 MODEL_TYPES = {
     "svm_type": "fastsvm_cli.models.exact:ExactModel",
     REDUCED: "fastsvm_cli.models.reduced_set:ReducedModel",
@@ -67,17 +67,30 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
     line = text[:200].split(b"\n", 1)[0].decode("ascii", "replace")
     words = line.split()
     if not words:
-        raise ModelFormatError(path, "the file is empty, expected a model" if not text else "a blank line found, expected a model", None if not text else 1)
+        raise ModelFormatError(
+            path,
+            "the file is empty, expected a model" if not text else "a blank line found, expected a model",
+            None if not text else 1,
+        )
     if words[:1] == ["fastsvm_model"]:
         if len(words) != 3 or not (words[2].isascii() and words[2].isdigit()):
             raise ModelFormatError(path, f"'{line[:60]}' found, expected 'fastsvm_model <kind> <version>'", 1)
         if not 1 <= len(words[2]) <= 9 or words[2].startswith("0"):
             raise ModelFormatError(path, f"version '{words[2][:20]}' found, expected 1 to {VERSION}", 1)
         if int(words[2]) > VERSION:
-            raise ModelFormatError(path, f"version {words[2]} of the format found, this fastsvm reads up to {VERSION}: a newer fastsvm wrote it", 1)
+            raise ModelFormatError(
+                path,
+                f"version {words[2]} of the format found, this fastsvm reads up to {VERSION}: a newer fastsvm wrote it",
+                1,
+            )
         kind = " ".join(words[:2])
         if kind not in MODEL_TYPES:
-            raise ModelFormatError(path, f"a model of kind '{words[1][:40]}' found, this fastsvm knows {', '.join(k.split()[1] for k in MODEL_TYPES if ' ' in k)}", 1)
+            raise ModelFormatError(
+                path,
+                f"a model of kind '{words[1][:40]}' found, this fastsvm knows"
+                f" {', '.join(k.split()[1] for k in MODEL_TYPES if ' ' in k)}",
+                1,
+            )
         return kind, int(words[2])
     if words[0] in _OTHER_PROGRAMS:
         raise ModelFormatError(path, f"{_OTHER_PROGRAMS[words[0]]} model found, expected a LIBSVM or fastsvm model", 1)
@@ -86,4 +99,6 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
     if ":" in line or words[0].lstrip("+-").replace(".", "").isdigit():
         raise ModelFormatError(path, "this looks like a data file, expected a LIBSVM or fastsvm model", 1)
     shown = "".join(c if c.isprintable() else "?" for c in line[:40])
-    raise ModelFormatError(path, f"'{shown}' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1)
+    raise ModelFormatError(
+        path, f"'{shown}' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1
+    )

@@ -25,20 +25,23 @@ class Model:
     to_text() -> bytes      the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes the
                             same model of it
 
-    decision_values(chunk, out, until=None)
-        Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho is
-        subtracted already; radius likewise, |value - svm-predict's| is at most that) for the rows of `chunk`. A native model passes both to the core; a numpy model calls out.resize(chunk.rows)
-        and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to an inner product, but their squares count
-        in chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours.
-        until: what the caller needs of a model that proves. None: labels, so only the side of zero (of a regression model: values, to rounding). A
-        number: values within it of svm-predict's. A list: the values themselves, to rounding,
-        and the side of each (value, margin) in it as well, which only models with one pair are asked for. Raises RowError.
+    decision_values(chunk, out, until=None) Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in
+        LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho is subtracted already; radius likewise, |value - svm-predict's| is
+        at most that) for the rows of `chunk`. A native model passes both to the core; a numpy model calls
+        out.resize(chunk.rows) and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to
+        an inner product, but their squares count in chunk.squared_norms. A row's values may depend on that row alone,
+        never on its neighbours.
+        until: what the caller needs of a model that proves. None: labels, so only the side of zero (of a regression
+        model: values, to rounding). A
+        number: values within it of svm-predict's. A list: the values themselves, to rounding, and the side of each
+        (value, margin) in it as well, which only models with one pair are asked for. Raises RowError.
 
     reference_values(chunk, out)
-        Only where the model proves: decision values in LIBSVM's own order of operations, bit for bit; slower. Raises RowError.
+        Only where the model proves: decision values in LIBSVM's own order of operations, bit for bit; slower. Raises
+        RowError.
 
-    and one line in models.MODEL_TYPES. Everything after decision values (votes, labels, probabilities, lines, scores) is written once,
-    elsewhere, and needs nothing more.
+    and one line in models.MODEL_TYPES. Everything after decision values (votes, labels, probabilities, lines, scores)
+    is written once, elsewhere, and needs nothing more.
     """
 
     header: Header
@@ -61,7 +64,9 @@ class Model:
     def to_text(self) -> bytes:
         raise NotImplementedError
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: "float | list[tuple[float, float]] | None" = None) -> None:
+    def decision_values(
+        self, chunk: _native.Chunk, out: _native.Decisions, until: "float | list[tuple[float, float]] | None" = None
+    ) -> None:
         raise NotImplementedError
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:

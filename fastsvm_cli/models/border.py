@@ -1,7 +1,8 @@
 """Border models: border samples and their normals (Mills, "When Support Vector Machines are just too slow").
 
-A border sample b_i is a root of a decision function on the line between two vectors of opposite class; its normal n_i is the gradient there. The class of a row z is the
-side of the plane through its nearest border sample on which it lies: the sign of n_i . (z - b_i). The file format is described in the README."""
+A border sample b_i is a root of a decision function on the line between two vectors of opposite class; its normal n_i
+is the gradient there. The class of a row z is the side of the plane through its nearest border sample on which it lies:
+the sign of n_i . (z - b_i). The file format is described in the README."""
 
 from array import array
 
@@ -17,7 +18,8 @@ MAX_LOCAL = 64
 
 
 class Samples:
-    """The border of one pair. level: the decision value at every sample; where there are none, the pair's only answer. count: n. rows: (n, 2, d) numbers, flat: each
+    """The border of one pair. level: the decision value at every sample; where there are none, the pair's only answer.
+    count: n. rows: (n, 2, d) numbers, flat: each
     sample's point, then its normal."""
 
     def __init__(self, level: float, count: int, rows):
@@ -25,11 +27,28 @@ class Samples:
 
 
 class BorderModel(Model):
-    """features: increasing LIBSVM indices, the d columns. samples: per pair. local: how many of the nearest samples answer together. single: numbers are written with the digits of single
+    """features: increasing LIBSVM indices, the d columns. samples: per pair. local: how many of the nearest samples
+    answer together. single: numbers are written with the digits of single
     precision. fingerprint: of the file it was made from."""
 
-    def __init__(self, header: Header, *, fingerprint: str, features: "list[int]", samples: "list[Samples]", local: int = 1, single: bool = False):
-        self.header, self.fingerprint, self.features, self.samples, self.local, self.single = header, fingerprint, features, samples, local, single
+    def __init__(
+        self,
+        header: Header,
+        *,
+        fingerprint: str,
+        features: "list[int]",
+        samples: "list[Samples]",
+        local: int = 1,
+        single: bool = False,
+    ):
+        self.header, self.fingerprint, self.features, self.samples, self.local, self.single = (
+            header,
+            fingerprint,
+            features,
+            samples,
+            local,
+            single,
+        )
         self._evaluator = None
 
     @property
@@ -57,15 +76,21 @@ class BorderModel(Model):
         d = len(features)
         if any(counts) and not d:
             own.fail("nr_border", "border samples without features found")
-        samples = [Samples(level, count, body.numbers(2 * count * d, single=single)) for count, level in zip(counts, levels)]
+        samples = [
+            Samples(level, count, body.numbers(2 * count * d, single=single)) for count, level in zip(counts, levels)
+        ]
         body.end(after="the border samples that nr_border announces")
-        return cls(header, fingerprint=own.word("fingerprint"), features=features, samples=samples, local=local, single=single)
+        return cls(
+            header, fingerprint=own.word("fingerprint"), features=features, samples=samples, local=local, single=single
+        )
 
     def to_text(self) -> bytes:
         levels = " ".join(repr(samples.level) for samples in self.samples)
         head = (
-            f"{self.header.lines()}fingerprint {self.fingerprint}\n{f'features {ranges(self.features)}'.rstrip()}\nprecision {'single' if self.single else 'double'}\n"
-            f"{f'nr_border {chr(32).join(str(samples.count) for samples in self.samples)}'.rstrip()}\n{f'level {levels}'.rstrip()}\nlocal {self.local}\nborder\n"
+            f"{self.header.lines()}fingerprint"
+            f" {self.fingerprint}\n{f'features {ranges(self.features)}'.rstrip()}\nprecision"
+            f" {'single' if self.single else 'double'}\n{f'nr_border {chr(32).join(str(samples.count) for samples in self.samples)}'.rstrip()}\n{f'level {levels}'.rstrip()}\nlocal"
+            f" {self.local}\nborder\n"
         )
         kind, d = "f" if self.single else "d", len(self.features)
         parts = [head.encode()]

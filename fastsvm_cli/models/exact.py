@@ -6,13 +6,13 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.body import Body
 from fastsvm_cli.text.header import KERNEL_TYPES, Header, read_header
 
-
 #: The native core's kernels: LIBSVM's, then those it trains only through a precomputed kernel.
 KERNELS = (*KERNEL_TYPES, "exponential", "normalized_polynomial")
 
 
 class Kernel:
-    """type: one of KERNELS. exponential: exp(-gamma |x - z|). normalized_polynomial: k(x, z) / sqrt(k(x, x) k(z, z)), k = (gamma x.z + coef0)^degree."""
+    """type: one of KERNELS. exponential: exp(-gamma |x - z|). normalized_polynomial: k(x, z) / sqrt(k(x, x) k(z,
+    z)), k = (gamma x.z + coef0)^degree."""
 
     def __init__(self, type: str, gamma: float = 0.0, coef0: float = 0.0, degree: int = 0):
         self.type, self.gamma, self.coef0, self.degree = type, gamma, coef0, degree
@@ -28,8 +28,10 @@ class Kernel:
 class ExactModel(Model):
     """A LIBSVM model: every svm_type, every kernel, any number of classes.
 
-    vectors: native Chunk of the support vectors; its `leading` numbers are the coefficients, (total_sv, nr_class - 1), in LIBSVM's order.
-    kernel: what is evaluated on them: the header's, unless the model was trained through a precomputed kernel and given its vectors.
+    vectors: native Chunk of the support vectors; its `leading` numbers are the coefficients, (total_sv, nr_class - 1),
+    in LIBSVM's order.
+    kernel: what is evaluated on them: the header's, unless the model was trained through a precomputed kernel and given
+    its vectors.
     """
 
     proves = True  # rounding near a threshold sends a row to the reference sum
@@ -57,9 +59,15 @@ class ExactModel(Model):
         """What the native core evaluates."""
         header, kernel = self.header, self.kernel
         return _native.Machine(
-            kernel=KERNELS.index(kernel.type), gamma=kernel.gamma, coef0=kernel.coef0, degree=kernel.degree, regression=header.regression,
-            nr_sv=header.nr_sv or [header.total_sv], rho=header.rho, vectors=self.vectors,
-        )  # fmt: skip
+            kernel=KERNELS.index(kernel.type),
+            gamma=kernel.gamma,
+            coef0=kernel.coef0,
+            degree=kernel.degree,
+            regression=header.regression,
+            nr_sv=header.nr_sv or [header.total_sv],
+            rho=header.rho,
+            vectors=self.vectors,
+        )
 
     @property
     def evaluator(self) -> _native.Exact:
@@ -73,7 +81,9 @@ class ExactModel(Model):
 
     def decision_values(self, chunk, out, until=None):
         thresholds = until if isinstance(until, list) else []
-        self._demand_serials(self.evaluator.decision_values(chunk, until is not None or self.header.regression, thresholds, out))
+        self._demand_serials(
+            self.evaluator.decision_values(chunk, until is not None or self.header.regression, thresholds, out)
+        )
 
     def reference_values(self, chunk, out):
         self._demand_serials(self.evaluator.reference_sums(chunk, out))
@@ -81,7 +91,11 @@ class ExactModel(Model):
     def _demand_serials(self, row: int) -> None:
         """row: the first one of a precomputed kernel without the serials it needs, or -1."""
         if row >= 0:
-            raise RowError(row, f"a row without the serials 0 to {self._largest_serial()} found, expected every one of them: the kernel is precomputed")
+            raise RowError(
+                row,
+                f"a row without the serials 0 to {self._largest_serial()} found, expected every one of them: the kernel"
+                " is precomputed",
+            )
 
     def _largest_serial(self) -> int:
         return max(map(int, self.vectors.values), default=0)
@@ -99,5 +113,14 @@ def _check_serials(vectors: _native.Chunk, path: str, first_line: int) -> None:
     starts, indices, values = vectors.indptr, vectors.indices, vectors.values
     for row in range(vectors.rows):
         at = starts[row]
-        if starts[row + 1] != at + 1 or indices[at] != 0 or values[at] != int(values[at]) or not 0 <= values[at] < 2**31:
-            raise ModelFormatError(path, "a support vector without a serial found, expected 0:serial: the kernel is precomputed", first_line + row)
+        if (
+            starts[row + 1] != at + 1
+            or indices[at] != 0
+            or values[at] != int(values[at])
+            or not 0 <= values[at] < 2**31
+        ):
+            raise ModelFormatError(
+                path,
+                "a support vector without a serial found, expected 0:serial: the kernel is precomputed",
+                first_line + row,
+            )

@@ -1,4 +1,5 @@
-"""Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine
+"""Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel Machines:
+Fast Support Vector Machine
 Classification via Distance Geometry"). The file format is described in the README, the proof in bounds.py."""
 
 from array import array
@@ -10,14 +11,28 @@ from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
 
 
 class GeometryModel(OrderedModel):
-    """points: rows of all_vectors, in the order in which a row meets them. all_vectors: the support vectors, then the folded vectors, whose
-    coefficients are 0. b: (points, pairs) <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs) of the exact number.
-    squared_norm: (pairs), at least |w|^2. steps: stop after so many points and say what is known then (0: go on until every answer is svm-predict's).
+    """points: rows of all_vectors, in the order in which a row meets them. all_vectors: the support vectors, then the
+    folded vectors, whose
+    coefficients are 0. b: (points, pairs) <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs) of the exact
+    number.
+    squared_norm: (pairs), at least |w|^2. steps: stop after so many points and say what is known then (0: go on until
+    every answer is svm-predict's).
     """
 
     kind = "geometry"
 
-    def __init__(self, exact: ExactModel, fingerprint: str, *, sequence: str, all_vectors: _native.Chunk, points: "list[int]", b, squared_norm: "list[float]", b_error: "list[float]"):
+    def __init__(
+        self,
+        exact: ExactModel,
+        fingerprint: str,
+        *,
+        sequence: str,
+        all_vectors: _native.Chunk,
+        points: "list[int]",
+        b,
+        squared_norm: "list[float]",
+        b_error: "list[float]",
+    ):
         super().__init__(exact, fingerprint)
         self.sequence, self.all_vectors, self.points = sequence, all_vectors, points
         self.b, self.squared_norm, self.b_error = b, squared_norm, b_error
@@ -27,7 +42,9 @@ class GeometryModel(OrderedModel):
     @property
     def evaluator(self) -> _native.Geometry:
         if self._points is None:
-            self._points = _native.Geometry(self.exact.machine, self.all_vectors.select(self.points), self.b, self.squared_norm, self.b_error)
+            self._points = _native.Geometry(
+                self.exact.machine, self.all_vectors.select(self.points), self.b, self.squared_norm, self.b_error
+            )
         return self._points
 
     def stop_after(self, steps: int) -> None:
@@ -63,8 +80,16 @@ class GeometryModel(OrderedModel):
             body.fail("a negative number found, expected squared norms and errors", start)
         b = body.numbers(count * pairs)
         body.end()
-        return cls(file.exact, file.fingerprint, sequence=file.own.word("sequence"), all_vectors=file.vectors, points=points, b=b,
-                   squared_norm=squared_norm, b_error=b_error)
+        return cls(
+            file.exact,
+            file.fingerprint,
+            sequence=file.own.word("sequence"),
+            all_vectors=file.vectors,
+            points=points,
+            b=b,
+            squared_norm=squared_norm,
+            b_error=b_error,
+        )
 
     def to_text(self) -> bytes:
         total, pairs = self.header.total_sv, self.pairs
@@ -74,5 +99,8 @@ class GeometryModel(OrderedModel):
         if self.points:
             text.append((" ".join(map(str, self.points)) + "\n").encode())
         text += [_native.format_numbers(array("d", numbers)) for numbers in (self.squared_norm, self.b_error) if pairs]
-        text += [_native.format_numbers(array("d", self.b[at : at + pairs])) for at in range(0, len(self.points) * pairs, pairs or 1)]
+        text += [
+            _native.format_numbers(array("d", self.b[at : at + pairs]))
+            for at in range(0, len(self.points) * pairs, pairs or 1)
+        ]
         return self.file_of(lines, *text)

@@ -1,4 +1,5 @@
-"""Maclaurin models: decision functions as polynomials (Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM Models
+"""Maclaurin models: decision functions as polynomials (Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM
+Models
 Containing RBF Kernels"). The file format is described in the README."""
 
 from array import array
@@ -17,7 +18,8 @@ MAX_DEGREE = 4
 
 
 class Center:
-    """point: (d) float64, where expansions are made. largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11)."""
+    """point: (d) float64, where expansions are made. largest_norm: the largest |x_i - point|^2 over the support
+    vectors, for eq. (3.11)."""
 
     def __init__(self, point, largest_norm: float):
         self.point, self.largest_norm = point, largest_norm
@@ -26,7 +28,8 @@ class Center:
 class Certificate:
     """What an expansion's radius is made of; upper bounds all, see bounds.py.
 
-    truncation: W_{p+1} .. W_N, then W_{>N}; empty for finite kernels. error: E_0 .. E_p. weight: sum |a_i|. count: support vectors.
+    truncation: W_{p+1} .. W_N, then W_{>N}; empty for finite kernels. error: E_0 .. E_p. weight: sum |a_i|. count:
+    support vectors.
     """
 
     def __init__(self, truncation: "list[float]", error: "list[float]", weight: float, count: float):
@@ -37,33 +40,61 @@ class Certificate:
 
 
 class Expansion:
-    """One term of a decision function: exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...), without the exponential for
+    """One term of a decision function: exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...), without the
+    exponential for
     linear and polynomial kernels.
 
-    pair, center: which decision function, which centre. coefficients: for every degree k the entries j1 <= ... <= jk of a symmetric
-    tensor in lexicographic order: c, then v (d), then the upper triangle of M row by row, d (d + 1) / 2, ...: float64, rounded to single precision
-    where the model says so. certificate: or None. rank: 0, or the r of a compressed M = sum_r lambda_r q_r q_r'; then c and v are followed by
-    lambda (r) and q (r, d) instead of the triangle.
+    pair, center: which decision function, which centre. coefficients: for every degree k the entries j1 <= ... <= jk of
+    a symmetric
+    tensor in lexicographic order: c, then v (d), then the upper triangle of M row by row, d (d + 1) / 2, ...: float64,
+    rounded to single precision
+    where the model says so. certificate: or None. rank: 0, or the r of a compressed M = sum_r lambda_r q_r q_r'; then c
+    and v are followed by lambda (r) and q (r, d) instead of the triangle.
     """
 
     def __init__(self, pair: int, center: int, coefficients, certificate: "Certificate | None" = None, rank: int = 0):
-        self.pair, self.center, self.coefficients, self.certificate, self.rank = pair, center, coefficients, certificate, rank
+        self.pair, self.center, self.coefficients, self.certificate, self.rank = (
+            pair,
+            center,
+            coefficients,
+            certificate,
+            rank,
+        )
 
 
 class MaclaurinModel(Model):
     """A list of expansions per decision function, about shared centres.
 
-    degree: of the polynomials. features: increasing LIBSVM indices, the d columns of every vector here. single: coefficients are
-    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file. highest_norm: N, the highest degree
-    with a norm of its own in the certificates (the degree itself for finite kernels), or 0 without certificates. longest_vector: most entries
-    in a support vector, for the rounding of svm-predict.
+    degree: of the polynomials. features: increasing LIBSVM indices, the d columns of every vector here. single:
+    coefficients are
+    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file.
+    highest_norm: N, the highest degree with a norm of its own in the certificates (the degree itself for finite
+    kernels), or 0 without certificates. longest_vector: most entries in a support vector, for the rounding of
+    svm-predict.
     """
 
     bounded = True
 
-    def __init__(self, header: Header, *, degree: int, features: "list[int]", single: bool, fingerprint: str, centers: "list[Center]", expansions: "list[Expansion]",
-                 highest_norm: int = 0, longest_vector: int = 0):
-        self.header, self.degree, self.features, self.single, self.fingerprint = header, degree, features, single, fingerprint
+    def __init__(
+        self,
+        header: Header,
+        *,
+        degree: int,
+        features: "list[int]",
+        single: bool,
+        fingerprint: str,
+        centers: "list[Center]",
+        expansions: "list[Expansion]",
+        highest_norm: int = 0,
+        longest_vector: int = 0,
+    ):
+        self.header, self.degree, self.features, self.single, self.fingerprint = (
+            header,
+            degree,
+            features,
+            single,
+            fingerprint,
+        )
         self.centers, self.expansions = centers, expansions
         self.highest_norm, self.longest_vector = highest_norm, longest_vector
         self.certified = highest_norm > 0
@@ -78,9 +109,18 @@ class MaclaurinModel(Model):
                 evaluator.add_center(center.point, center.largest_norm)
             for expansion in self.expansions:
                 if expansion.rank:
-                    evaluator.add_compressed(expansion.pair, expansion.center, expansion.coefficients, expansion.rank, self.single, expansion.certificate)
+                    evaluator.add_compressed(
+                        expansion.pair,
+                        expansion.center,
+                        expansion.coefficients,
+                        expansion.rank,
+                        self.single,
+                        expansion.certificate,
+                    )
                 else:
-                    evaluator.add_expansion(expansion.pair, expansion.center, expansion.coefficients, self.single, expansion.certificate)
+                    evaluator.add_expansion(
+                        expansion.pair, expansion.center, expansion.coefficients, self.single, expansion.certificate
+                    )
             header = self.header
             if header.kernel_type == "linear":
                 evaluator.set_rounding(1.0, 0.0, 1, self.longest_vector)
@@ -149,8 +189,17 @@ class MaclaurinModel(Model):
         body.end()
         if len({expansion.pair for expansion in expansions}) != header.pairs:
             body.fail("a decision function without an expansion found", len(text) - 1)
-        return cls(header, degree=degree, features=features, single=single, fingerprint=fingerprint, centers=centers, expansions=expansions,
-                   highest_norm=certified, longest_vector=longest_vector)
+        return cls(
+            header,
+            degree=degree,
+            features=features,
+            single=single,
+            fingerprint=fingerprint,
+            centers=centers,
+            expansions=expansions,
+            highest_norm=certified,
+            longest_vector=longest_vector,
+        )
 
     def to_text(self) -> bytes:
         parts = [
@@ -167,7 +216,11 @@ class MaclaurinModel(Model):
         text = ["".join(parts).encode()]
         d = len(self.features)
         for center in self.centers:
-            text += [b"center\n", _native.format_numbers(array("d", [center.largest_norm])), _numbers_text(center.point, False) if d else b""]
+            text += [
+                b"center\n",
+                _native.format_numbers(array("d", [center.largest_norm])),
+                _numbers_text(center.point, False) if d else b"",
+            ]
         for expansion in self.expansions:
             text.append(b"expansion %d %d\n" % (expansion.pair, expansion.center))
             if expansion.certificate is not None:
@@ -175,7 +228,9 @@ class MaclaurinModel(Model):
             at = 0
             if expansion.rank:
                 text.append(b"rank %d\n" % expansion.rank)
-            for length in [1, d, expansion.rank] + [d] * expansion.rank if expansion.rank else _line_lengths(d, self.degree):
+            for length in (
+                [1, d, expansion.rank] + [d] * expansion.rank if expansion.rank else _line_lengths(d, self.degree)
+            ):
                 text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
                 at += length
         return seal_compiled("maclaurin", text)

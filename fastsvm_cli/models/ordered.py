@@ -1,4 +1,5 @@
-"""What ordered models share: all the support vectors of the exact model, evaluated in an order that lets a row stop as soon as what is left of
+"""What ordered models share: all the support vectors of the exact model, evaluated in an order that lets a row stop as
+soon as what is left of
 its sum cannot change the answer; rows that never stop are evaluated exactly."""
 
 from fastsvm_cli import _native
@@ -18,12 +19,12 @@ class OrderedModel(Model):
 
     A kind of ordered model adds `kind`, how it stands in the file, `ordered_by`, how a summary says it, and
 
-    settle(chunk, task, tolerance, out) -> rows
-        Fill `out` with values and radii, each row as soon as its answer is settled (regression: its value, to within `tolerance`), and count
-        out.evaluations. Returns the rows that are not settled.
+    settle(chunk, task, tolerance, out) -> rows Fill `out` with values and radii, each row as soon as its answer is
+        settled (regression: its value, to within `tolerance`), and count out.evaluations. Returns the rows that are not
+        settled.
 
-    Kernel evaluations are counted as often as they are done: a row that is not settled is evaluated in full then, its points once more, and where rounding
-    leaves even that open, once again in LIBSVM's own order of operations.
+    Kernel evaluations are counted as often as they are done: a row that is not settled is evaluated in full then, its
+    points once more, and where rounding leaves even that open, once again in LIBSVM's own order of operations.
     """
 
     kind: str
@@ -51,7 +52,9 @@ class OrderedModel(Model):
             self._exact_values(part, again, None)
         else:
             self.exact.evaluator.fast_values(part, again)
-            far = [row for row in range(part.rows) if not again.radius[row, 0] <= until]  # what rounding leaves open: LIBSVM's own order of operations
+            far = [
+                row for row in range(part.rows) if not again.radius[row, 0] <= until
+            ]  # what rounding leaves open: LIBSVM's own order of operations
             if far:
                 only = _native.Decisions(self.pairs)
                 self.reference_values(part.select(far), only)
@@ -71,13 +74,18 @@ class OrderedModel(Model):
     def file_of(self, lines: str, *rest: bytes) -> bytes:
         """The file. lines: the kind's own keys. rest: what follows the support vectors."""
         kernel = self.exact.kernel
-        own = [f"kernel {kernel.type} {' '.join(repr(getattr(kernel, key)) for key in OWN_KERNELS[kernel.type])}\n"] if kernel.type in OWN_KERNELS else []
+        own = (
+            [f"kernel {kernel.type} {' '.join(repr(getattr(kernel, key)) for key in OWN_KERNELS[kernel.type])}\n"]
+            if kernel.type in OWN_KERNELS
+            else []
+        )
         head = "".join([self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", lines, "SV\n"])
         return seal_compiled(self.kind, [head.encode(), _native.format_rows(self.exact.vectors), *rest])
 
 
 class OrderedFile:
-    """An ordered model's file, read up to what its kind adds. exact, fingerprint; own: of the kind; vectors: the support vectors, then the rows like
+    """An ordered model's file, read up to what its kind adds. exact, fingerprint; own: of the kind; vectors: the
+    support vectors, then the rows like
     them that own["nr_folded"] announces, where it is a key of the kind; body: behind them."""
 
     def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]" = ()):
@@ -87,7 +95,11 @@ class OrderedFile:
         self.fingerprint = self.own.word("fingerprint")
         kernel = _read_kernel(*self.own.words("kernel"), path) if "kernel" in self.own else None
         if (kernel is not None) != (header.kernel_type == "precomputed"):
-            why = "a line 'kernel' found" if kernel else "the header ends without 'kernel', which a precomputed kernel needs"
+            why = (
+                "a line 'kernel' found"
+                if kernel
+                else "the header ends without 'kernel', which a precomputed kernel needs"
+            )
             self.body.fail(why, self.body.at - 1)
         self.vectors = self.body.vectors(header, folded)
         vectors = self.vectors.select(list(range(header.total_sv))) if folded else self.vectors
@@ -96,9 +108,22 @@ class OrderedFile:
 
 def _read_kernel(words: "list[str]", line: int, path: str) -> Kernel:
     if not words or words[0] not in OWN_KERNELS or len(words) != 1 + len(OWN_KERNELS[words[0]]):
-        raise ModelFormatError(path, f"kernel '{' '.join(words)[:40]}' found, expected {' or '.join(' '.join((k, *v)) for k, v in OWN_KERNELS.items())}", line)
-    values = {key: (whole_number if key == "degree" else real_number)(word, key, path, line) for key, word in zip(OWN_KERNELS[words[0]], words[1:])}
+        raise ModelFormatError(
+            path,
+            f"kernel '{' '.join(words)[:40]}' found, expected"
+            f" {' or '.join(' '.join((k, *v)) for k, v in OWN_KERNELS.items())}",
+            line,
+        )
+    values = {
+        key: (whole_number if key == "degree" else real_number)(word, key, path, line)
+        for key, word in zip(OWN_KERNELS[words[0]], words[1:])
+    }
     kernel = Kernel(words[0], **values)
     if not kernel.semidefinite or (kernel.type == "normalized_polynomial" and (kernel.coef0 <= 0 or kernel.degree < 0)):
-        raise ModelFormatError(path, f"kernel '{' '.join(words)[:40]}' found, expected gamma 0 or more{', coef0 above 0' * (kernel.type != 'exponential')}", line)
+        raise ModelFormatError(
+            path,
+            f"kernel '{' '.join(words)[:40]}' found, expected gamma 0 or"
+            f" more{', coef0 above 0' * (kernel.type != 'exponential')}",
+            line,
+        )
     return kernel

@@ -1,4 +1,5 @@
-"""Reduced sets: true LIBSVM models, with a line behind the last support vector that says what they approximate, and how far they can be from it.
+"""Reduced sets: true LIBSVM models, with a line behind the last support vector that says what they approximate, and how
+far they can be from it.
 LIBSVM's readers stop before that line."""
 
 from fastsvm_cli.errors import ModelFormatError
@@ -7,13 +8,20 @@ from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
 
 
-
 class Origin:
-    """What a reduced set stands for. fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for every row, exact arithmetic. weight: (pairs)
-    sum |a_i|; count: support vectors; longest: most entries in one, all three of the exact model, for the rounding of svm-predict on it."""
+    """What a reduced set stands for. fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for
+    every row, exact arithmetic. weight: (pairs)
+    sum |a_i|; count: support vectors; longest: most entries in one, all three of the exact model, for the rounding of
+    svm-predict on it."""
 
     def __init__(self, fingerprint: str, radius: "list[float]", weight: "list[float]", count: int, longest: int):
-        self.fingerprint, self.radius, self.weight, self.count, self.longest = fingerprint, radius, weight, count, longest
+        self.fingerprint, self.radius, self.weight, self.count, self.longest = (
+            fingerprint,
+            radius,
+            weight,
+            count,
+            longest,
+        )
 
     def line(self) -> str:
         """The line, but for its last word, the checksum."""
@@ -28,7 +36,9 @@ class Origin:
             raise ModelFormatError(path, f"{found}, this fastsvm reads up to {VERSION}", number)
         expected = 5 + 2 * pairs + (words[1] != "1")
         if len(words) != expected:
-            raise ModelFormatError(path, f"{len(words)} words in the line '{REDUCED}' found, expected {expected}", number)
+            raise ModelFormatError(
+                path, f"{len(words)} words in the line '{REDUCED}' found, expected {expected}", number
+            )
         count, longest = (whole_number(word, REDUCED, path, number) for word in words[3:5])
         numbers = [real_number(word, REDUCED, path, number) for word in words[5 : 5 + 2 * pairs]]
         if min([count, longest, *numbers]) < 0:
@@ -37,7 +47,8 @@ class Origin:
 
 
 class ReducedModel(ExactModel):
-    """A LIBSVM model in its own right: asked for values alone, it gives those that svm-predict computes with its file. Asked for radii, it is a compiled model: they
+    """A LIBSVM model in its own right: asked for values alone, it gives those that svm-predict computes with its file.
+    Asked for radii, it is a compiled model: they
     are of the exact model it came from."""
 
     certified = True
@@ -53,9 +64,13 @@ class ReducedModel(ExactModel):
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ReducedModel":
         header, vectors, body = read_libsvm(text, path)
-        if not (body.begins_with(REDUCED) and text.find(b"\n", body.at) + 1 == len(text) and header.kernel_type == "rbf"):
+        if not (
+            body.begins_with(REDUCED) and text.find(b"\n", body.at) + 1 == len(text) and header.kernel_type == "rbf"
+        ):
             body.fail(f"text found after the {header.total_sv} support vectors that total_sv announces", body.at)
-        return cls(header, vectors, path, Origin.parse(text[body.at :], header.pairs, path, text.count(b"\n", 0, body.at) + 1))
+        return cls(
+            header, vectors, path, Origin.parse(text[body.at :], header.pairs, path, text.count(b"\n", 0, body.at) + 1)
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -75,7 +90,8 @@ class ReducedModel(ExactModel):
     def _widen(self, chunk, out):
         if out.radius is None:
             return
-        # Rounding once more: a row by the reference sum has no radius, and is svm-predict's number for this model, not an exact one.
+        # Rounding once more: a row by the reference sum has no radius, and is svm-predict's number for this model, not
+        # an exact one.
         if self._weight is None:
             self._weight = _pair_weights(self)
         origin, none = self.origin, [0.0] * self.pairs

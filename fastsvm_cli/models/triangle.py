@@ -1,11 +1,12 @@
-"""Triangle models: support vectors in the order of their distance from a pivot (Acevedo-Rodriguez, Maldonado-Bascon, Lafuente-Arroyo, Siegmann,
-Lopez-Ferreras, "Computational load reduction in decision functions using support vector machines"). The file format is described in the README."""
+"""Triangle models: support vectors in the order of their distance from a pivot (Acevedo-Rodriguez, Maldonado-Bascon,
+Lafuente-Arroyo, Siegmann,
+Lopez-Ferreras, "Computational load reduction in decision functions using support vector machines"). The file format is
+described in the README."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, Kernel
 from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
-
 
 
 class TriangleModel(OrderedModel):
@@ -42,9 +43,16 @@ class TriangleModel(OrderedModel):
 
 
 def check_falls(kernel: Kernel, path: str) -> None:
-    """Raise ModelFormatError unless the kernel falls with the distance, which is what the triangle inequality bounds."""
+    """Raise ModelFormatError unless the kernel falls with the distance, which is what the triangle inequality
+    bounds."""
     if kernel.type == "precomputed":
-        raise ModelFormatError(path, "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel")
+        raise ModelFormatError(
+            path, "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"
+        )
     if kernel.type not in ("rbf", "exponential") or kernel.gamma < 0:
         what = f"a {kernel.type} kernel{' with negative gamma' * (kernel.gamma < 0)} found"
-        raise ModelFormatError(path, f"{what}, expected one that falls with the distance, rbf or exponential: the triangle inequality says nothing of others")
+        raise ModelFormatError(
+            path,
+            f"{what}, expected one that falls with the distance, rbf or exponential: the triangle inequality says"
+            " nothing of others",
+        )

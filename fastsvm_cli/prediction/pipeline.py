@@ -24,7 +24,8 @@ class Tally:
 
 
 class Fallback:
-    """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the radius a regression
+    """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the radius
+    a regression
     value may keep. check: called before anything is written, with False, and at the end, with True; raises if what
     `load` would read is not that model."""
 
@@ -37,7 +38,9 @@ class Fallback:
     def model(self) -> Model:
         if self._model is None:
             found = self._load()
-            self._model = found.plain() if found.reduced else found  # a reduced set may be the exact model of another compiled one
+            self._model = (
+                found.plain() if found.reduced else found
+            )  # a reduced set may be the exact model of another compiled one
         return self._model
 
 
@@ -63,11 +66,13 @@ def predict(
 ) -> Tally:
     """Predict every row and write its line, chunk by chunk, in order; memory does not grow with the input.
 
-    path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model has them.
+    path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model
+    has them.
     evaluations: append the number of kernel evaluations, of an ordered model.
-    exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what a value of an
-    ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that cannot be read
-    or evaluated; without it they raise DataFormatError. tally: of the chunks before these, which is added to. head:
+    exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what
+    a value of an ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that
+    cannot be read or evaluated; without it they raise DataFormatError. tally: of the chunks before these, which is
+    added to. head:
     whether to write what stands before the first row. on_chunk: called when a chunk's lines are written.
     write_open: given the rows whose answer a certified model's radii leave open, as LIBSVM data with line numbers;
     open_tolerance: the radius that a regression value may have where there is no `exact`. write_outside: likewise the
@@ -77,12 +82,16 @@ def predict(
     header = exact.model.header if exact is not None and probability and model.reduced else model.header
     task, predictions = header.task(), _native.Predictions()
     with_radius = model.certified and (values or exact is not None or model.ordered or write_open is not None)
-    # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of the decision
+    # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of the
+    # decision
     # values: only svm-predict's own numbers are sure to give its own probabilities and label, to the last digit.
-    coupled = bool(probability and header.classification and header.nr_class > 2 and (model.proves or exact is not None))
+    coupled = bool(
+        probability and header.classification and header.nr_class > 2 and (model.proves or exact is not None)
+    )
     labels_alone = model.labels_alone and exact is None and not (probability or values or with_radius)
     decisions = _native.Decisions(model.pairs, with_radius, labels_alone)
-    # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed; it is not read yet, but has the same classes.
+    # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed; it is not read
+    # yet, but has the same classes.
     elects = exact is not None and header.classification and header.nr_class > 2 and not (probability or values)
     again, elected = _native.Decisions(model.pairs, with_radius and not elects, elects), _native.Predictions()
     until = (_thresholds(header) if probability else []) if probability or values else None
@@ -105,7 +114,11 @@ def predict(
     if head and probability and not header.regression:
         if exact is not None:
             exact.check(False)
-        write(f"labels {' '.join(map(str, header.label))}\n".encode() if header.classification else b"label normal outlier\n")
+        write(
+            f"labels {' '.join(map(str, header.label))}\n".encode()
+            if header.classification
+            else b"label normal outlier\n"
+        )
     tally = tally or Tally(labelled)
     for chunk in chunks if labels_alone else smaller_chunks(chunks, model.pairs):
         try:
@@ -144,7 +157,11 @@ def predict(
                     again.count(exact.model.header.total_sv)
                     decisions.put(rows, again)
                     # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
-                    open_still = [row for row in _native.unsettled(task, again, probability, exact.tolerance) if again.radius[row, 0] > 0]
+                    open_still = [
+                        row
+                        for row in _native.unsettled(task, again, probability, exact.tolerance)
+                        if again.radius[row, 0] > 0
+                    ]
                     tally.reference_rows += again.reference_rows
                 tally.reference_rows += len(open_still)
                 if open_still:
@@ -183,7 +200,8 @@ def columns(
 
 
 def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk, bad_rows: BadRows) -> _native.Chunk:
-    """The rows of the chunk that can be evaluated, and have been when this returns; the others, for which `evaluate` raises RowError, are bad rows. They are tried in windows, which
+    """The rows of the chunk that can be evaluated, and have been when this returns; the others, for which `evaluate`
+    raises RowError, are bad rows. They are tried in windows, which
     double where all is well: a row is tried a few times at most, however many are bad."""
     good: "list[int]" = []
     bad: "list[tuple[int, str]]" = []
@@ -206,10 +224,12 @@ def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk
 
 
 def _thresholds(header) -> "list[tuple[float, float]]":
-    """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what comes after:
+    """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what
+    comes after:
     the value of even odds, the marks of a density."""
     if header.classification and header.pairs == 1 and header.probA[0] != 0:
         a, b = header.probA[0], header.probB[0]
-        # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few ulps of b.
+        # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few
+        # ulps of b.
         return [(-b / a, (1e-14 + 1e-15 * abs(b)) / abs(a))]
     return [(mark, 0.0) for mark in header.prob_density_marks] if header.svm_type == "one_class" else []

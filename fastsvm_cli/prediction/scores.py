@@ -14,7 +14,9 @@ def summary_lines(header: Header, score: _native.Score) -> "list[str]":
             f"Mean squared error = {_g(error)} (regression)",
             f"Squared correlation coefficient = {_g(correlation)} (regression)",
         ]
-    return [f"Accuracy = {_g(_ratio(score.correct, score.total) * 100)}% ({score.correct}/{score.total}) (classification)"]
+    return [
+        f"Accuracy = {_g(_ratio(score.correct, score.total) * 100)}% ({score.correct}/{score.total}) (classification)"
+    ]
 
 
 def summary_values(header: Header, score: _native.Score) -> dict:
@@ -30,7 +32,9 @@ def summary_values(header: Header, score: _native.Score) -> dict:
 def _regression(s: _native.Score) -> "tuple[float, float]":
     n = s.total
     covariance = n * s.sumpt - s.sump * s.sumt
-    return _ratio(s.error, n), _ratio(covariance * covariance, (n * s.sumpp - s.sump * s.sump) * (n * s.sumtt - s.sumt * s.sumt))
+    return _ratio(s.error, n), _ratio(
+        covariance * covariance, (n * s.sumpp - s.sump * s.sump) * (n * s.sumtt - s.sumt * s.sumt)
+    )
 
 
 def _ratio(a: float, b: float) -> float:

@@ -1,4 +1,5 @@
-"""What every kind of compiled model has in its file, and how it is read: the kind's own keys among LIBSVM's, and the body behind the header."""
+"""What every kind of compiled model has in its file, and how it is read: the kind's own keys among LIBSVM's, and the
+body behind the header."""
 
 from array import array
 from typing import NoReturn
@@ -9,7 +10,8 @@ from fastsvm_cli.text.header import Header, one_word, read_header, real_number, 
 
 
 class OwnKeys:
-    """The keys of a kind of model, beside LIBSVM's. Every reader raises ModelFormatError, with the key's line, where it finds something else.
+    """The keys of a kind of model, beside LIBSVM's. Every reader raises ModelFormatError, with the key's line, where it
+    finds something else.
 
     found: {key: (words, line)}; keys that may be left out are missing from it.
     """
@@ -52,7 +54,8 @@ class OwnKeys:
 
 
 class Body:
-    """Where reading goes on in a model file behind its header. Every reader moves on behind what it reads, and raises ModelFormatError, with the
+    """Where reading goes on in a model file behind its header. Every reader moves on behind what it reads, and raises
+    ModelFormatError, with the
     line's number, where it finds something else.
 
     text: the whole file's content. at: the offset of what comes next.
@@ -68,14 +71,23 @@ class Body:
         text = self.text if whole == len(self.text) else self.text[:whole]
         wanted, first_line = header.total_sv + more, self._line_of(self.at)
         vectors, fault, _, self.at = _native.parse(
-            text, first_line=first_line, leading_count=header.nr_class - 1, offset=self.at, max_rows=wanted, leading_name="a coefficient",
+            text,
+            first_line=first_line,
+            leading_count=header.nr_class - 1,
+            offset=self.at,
+            max_rows=wanted,
+            leading_name="a coefficient",
             plain_comments=True,
-        )  # fmt: skip
+        )
         if fault is not None:
             raise ModelFormatError(self.path, fault[1], fault[0])
         if vectors.rows < wanted:
             where = "the last one is cut off" if whole < len(self.text) else "the file ends"
-            raise ModelFormatError(self.path, f"{vectors.rows} support vectors found, expected {wanted}: {where}", first_line + vectors.rows)
+            raise ModelFormatError(
+                self.path,
+                f"{vectors.rows} support vectors found, expected {wanted}: {where}",
+                first_line + vectors.rows,
+            )
         return vectors
 
     def rows(self, count: int) -> _native.Chunk:
@@ -90,7 +102,8 @@ class Body:
         return rows
 
     def numbers(self, count: int, *, single: bool = False):
-        """The next `count` numbers, which fill whole lines, as a buffer of float64. single: they are in the range of single precision."""
+        """The next `count` numbers, which fill whole lines, as a buffer of float64. single: they are in the range of
+        single precision."""
         if not count:
             return array("d")
         try:
@@ -139,7 +152,8 @@ class Body:
 
 
 def read_compiled(text: bytes, path: str, *, end: str, keys, optional=()) -> "tuple[Header, OwnKeys, Body]":
-    """The header of a compiled model and what stands behind its last line, the word `end`. The first line, which says the kind, was read
+    """The header of a compiled model and what stands behind its last line, the word `end`. The first line, which says
+    the kind, was read
     (checksum.open_compiled). keys: of this kind, all there; optional: of this kind, too. Raises ModelFormatError."""
     header, own, offset, line = read_header(
         text, path, end=end.encode(), own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2

@@ -10,7 +10,8 @@ from fastsvm_cli.errors import DataFormatError
 CHUNK_BYTES = 1 << 20
 #: Rows times decision functions evaluated at a time, unless a single row has more (smaller_chunks).
 MOST_VALUES = 1 << 19
-#: The longest line of data, unless another is asked for: some ten million numbers. A compressed file of two megabytes can hold a line of many gigabytes.
+#: The longest line of data, unless another is asked for: some ten million numbers. A compressed file of two megabytes
+#: can hold a line of many gigabytes.
 MAX_LINE = 256_000_000
 #: The longest line of a model. LIBSVM doubles an `int` until it holds the line: it reads none that is longer.
 _MAX_MODEL_LINE = 1 << 30
@@ -103,7 +104,8 @@ def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> I
 
 
 def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
-    """The same rows, so many in a chunk that a model of `pairs` decision functions has MOST_VALUES decision values for them at most: for a
+    """The same rows, so many in a chunk that a model of `pairs` decision functions has MOST_VALUES decision values for
+    them at most: for a
     megabyte of short rows, with a value for every pair of 300 classes, they would be twenty gigabytes."""
     most = max(1, MOST_VALUES // max(pairs, 1))
     for chunk in chunks:

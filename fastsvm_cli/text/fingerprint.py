@@ -2,7 +2,8 @@
 
 from typing import Iterable
 
-# OpenSSL's is five times as fast as Python's own and takes two milliseconds to load; hashlib around both takes four more.
+# OpenSSL's is five times as fast as Python's own and takes two milliseconds to load; hashlib around both takes four
+# more.
 _OWN = [("_sha2", "sha256"), ("_sha256", "sha256")]
 _OPENSSL = [("_hashlib", "openssl_sha256")]
 _SMALL = 1 << 20

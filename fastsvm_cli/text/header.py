@@ -25,12 +25,28 @@ class Header:
     """What LIBSVM writes before the support vectors; a compiled model keeps these keys unchanged.
 
     svm_type, kernel_type: LIBSVM's words. degree, gamma, coef0: kernel parameters (0 where the kernel has none).
-    nr_class: classes; 2 for one-class and regression models. total_sv. rho: (pairs). label: (nr_class), classification only.
+    nr_class: classes; 2 for one-class and regression models. total_sv. rho: (pairs). label: (nr_class), classification
+    only.
     probA, probB: (pairs) or None. prob_density_marks: (10) or None. nr_sv: (nr_class), classification only.
     """
 
-    def __init__(self, svm_type, kernel_type, *, nr_class, total_sv, rho, degree=0, gamma=0.0, coef0=0.0, label=None, probA=None, probB=None,
-                 prob_density_marks=None, nr_sv=None):
+    def __init__(
+        self,
+        svm_type,
+        kernel_type,
+        *,
+        nr_class,
+        total_sv,
+        rho,
+        degree=0,
+        gamma=0.0,
+        coef0=0.0,
+        label=None,
+        probA=None,
+        probB=None,
+        prob_density_marks=None,
+        nr_sv=None,
+    ):
         self.svm_type, self.kernel_type = svm_type, kernel_type
         self.degree, self.gamma, self.coef0 = degree, gamma, coef0
         self.nr_class, self.total_sv, self.rho = nr_class, total_sv, rho
@@ -52,7 +68,8 @@ class Header:
 
     @property
     def class_pairs(self) -> "list[tuple[int, int, int]]":
-        """(pair, i, j) of every decision function: as class_pairs(nr_class). (0, 0, 1) alone for one-class and regression
+        """(pair, i, j) of every decision function: as class_pairs(nr_class). (0, 0, 1) alone for one-class and
+        regression
         models, whose decision function parts no classes."""
         return class_pairs(self.nr_class)
 
@@ -64,7 +81,13 @@ class Header:
         return self.prob_density_marks is not None if self.svm_type == "one_class" else self.probA is not None
 
     def task(self) -> _native.Task:
-        return _native.Task(SVM_TYPES.index(self.svm_type), self.label or [], self.probA or [], self.probB or [], self.prob_density_marks or [])
+        return _native.Task(
+            SVM_TYPES.index(self.svm_type),
+            self.label or [],
+            self.probA or [],
+            self.probB or [],
+            self.prob_density_marks or [],
+        )
 
     def lines(self) -> str:
         """LIBSVM's header, in its order, numbers as the shortest text that reads back to them."""
@@ -72,7 +95,11 @@ class Header:
         rows += [(key, getattr(self, key)) for key in _NEEDS[self.kernel_type]]
         rows += [("nr_class", self.nr_class), ("total_sv", self.total_sv)]
         rows += [(key, getattr(self, key)) for key in ("rho", "label", "probA", "probB", "prob_density_marks", "nr_sv")]
-        return "".join(f"{key} {' '.join(map(str, value)) if isinstance(value, list) else value}".rstrip() + "\n" for key, value in rows if value is not None)
+        return "".join(
+            f"{key} {' '.join(map(str, value)) if isinstance(value, list) else value}".rstrip() + "\n"
+            for key, value in rows
+            if value is not None
+        )
 
 
 def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
@@ -81,7 +108,9 @@ def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
     return [(pair, i, j) for pair, (i, j) in enumerate(combinations(range(nr_class), 2))]
 
 
-def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int = 0, first_line: int = 1) -> "tuple[Header, dict, int, int]":
+def read_header(
+    text: bytes, path: str, *, end: bytes, own_keys=(), offset: int = 0, first_line: int = 1
+) -> "tuple[Header, dict, int, int]":
     """Read `key value...` lines up to the line `end`.
 
     own_keys: keys beyond LIBSVM's that this kind of model has; returned as {key: (words, line)}.
@@ -112,7 +141,8 @@ def read_header(text: bytes, path: str, *, end: bytes, own_keys=(), offset: int 
 
 
 def line_words(line: bytes, path: str, number: int) -> "list[str]":
-    """The words of a model file's line. line: with or without its line end, LF or CR LF; number: its own, for the message.
+    """The words of a model file's line. line: with or without its line end, LF or CR LF; number: its own, for the
+    message.
     Raises ModelFormatError."""
     if not line.isascii():
         raise ModelFormatError(path, "a byte that is not ASCII found", number)
@@ -203,10 +233,26 @@ def _assemble(found: dict, path: str, end_line: int) -> Header:
         demand("nr_class", header.nr_class >= 1, f"nr_class {header.nr_class} found, expected 1 or more")
         demand("label", header.label is not None, "the header ends without 'label'")
         demand("nr_sv", header.nr_sv is not None, "the header ends without 'nr_sv'")
-        demand("label", len(header.label) == header.nr_class, f"{len(header.label)} labels found, expected {header.nr_class}")
-        demand("nr_sv", len(header.nr_sv) == header.nr_class, f"{len(header.nr_sv)} values of 'nr_sv' found, expected {header.nr_class}")
-        demand("nr_sv", min(header.nr_sv) >= 0 and sum(header.nr_sv) == header.total_sv, f"nr_sv adds up to {sum(header.nr_sv)}, expected total_sv {header.total_sv}")
-        demand("nr_class", header.nr_class > 1 or header.total_sv == 0, "support vectors found in a model of a single class")
+        demand(
+            "label",
+            len(header.label) == header.nr_class,
+            f"{len(header.label)} labels found, expected {header.nr_class}",
+        )
+        demand(
+            "nr_sv",
+            len(header.nr_sv) == header.nr_class,
+            f"{len(header.nr_sv)} values of 'nr_sv' found, expected {header.nr_class}",
+        )
+        demand(
+            "nr_sv",
+            min(header.nr_sv) >= 0 and sum(header.nr_sv) == header.total_sv,
+            f"nr_sv adds up to {sum(header.nr_sv)}, expected total_sv {header.total_sv}",
+        )
+        demand(
+            "nr_class",
+            header.nr_class > 1 or header.total_sv == 0,
+            "support vectors found in a model of a single class",
+        )
     else:
         demand("nr_class", header.nr_class == 2, f"nr_class {header.nr_class} found, expected 2 for {header.svm_type}")
         demand("nr_sv", header.nr_sv is None, f"'nr_sv' found in a model of type {header.svm_type}")
@@ -215,5 +261,9 @@ def _assemble(found: dict, path: str, end_line: int) -> Header:
         if key in values:
             demand(key, len(values[key]) == pairs, f"{len(values[key])} values of '{key}' found, expected {pairs}")
     if header.prob_density_marks is not None:
-        demand("prob_density_marks", len(header.prob_density_marks) == _DENSITY_MARKS, f"{len(header.prob_density_marks)} values of 'prob_density_marks' found, expected {_DENSITY_MARKS}")
+        demand(
+            "prob_density_marks",
+            len(header.prob_density_marks) == _DENSITY_MARKS,
+            f"{len(header.prob_density_marks)} values of 'prob_density_marks' found, expected {_DENSITY_MARKS}",
+        )
     return header

@@ -28,7 +28,8 @@ _HELD_OUT = 50  # fewer rows than this are not parted
 
 
 class Rows:
-    """The rows that a border is sampled and measured by. x: (n, d) dense. columns: LIBSVM indices of the features (d). classes: (n) indices of the classes of their labels, -1
+    """The rows that a border is sampled and measured by. x: (n, d) dense. columns: LIBSVM indices of the features (d).
+    classes: (n) indices of the classes of their labels, -1
     where a label is none of them. places: (n) of the rows in their file. chunk: the same rows."""
 
     def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
@@ -40,11 +41,14 @@ class Rows:
 
 
 class Border:
-    """model: the border model. measured: rows that took no part in placing the samples (all of them where they are few), and `different` of them, whose labels differ.
-    parted: whether it is so. one_sided: pairs of which one class wins on all rows; without_root: pairs whose roots are not within the tolerance; short: pairs with
-    fewer samples than wanted."""
+    """model: the border model. measured: rows that took no part in placing the samples (all of them where they are
+    few), and `different` of them, whose labels differ.
+    parted: whether it is so. one_sided: pairs of which one class wins on all rows; without_root: pairs whose roots are
+    not within the tolerance; short: pairs with fewer samples than wanted."""
 
-    def __init__(self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int):
+    def __init__(
+        self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
+    ):
         self.model, self.measured, self.different, self.parted = model, measured, different, parted
         self.one_sided = sum(sampler.one_sided for sampler in samplers)
         self.without_root = sum(not len(sampler.points) for sampler in samplers) - self.one_sided
@@ -72,9 +76,12 @@ def compile_border(
 ) -> Border:
     """Border samples of an exact classification or one-class model.
 
-    count: samples per pair of classes; with `target`, as many as bring the share of labels that differ to it or below. tolerance: the largest |f - level| at a sample.
-    raw: sample where f = 0 although the model has probability parameters; otherwise where the conditional-probability difference tanh(-(A f + B) / 2) is 0, which is at
-    f = -B / A. chunks: rows to draw from; the support vectors without them. Raises ModelFormatError for models without a border or a gradient.
+    count: samples per pair of classes; with `target`, as many as bring the share of labels that differ to it or below.
+    tolerance: the largest |f - level| at a sample.
+    raw: sample where f = 0 although the model has probability parameters; otherwise where the conditional-probability
+    difference tanh(-(A f + B) / 2) is 0, which is at
+    f = -B / A. chunks: rows to draw from; the support vectors without them. Raises ModelFormatError for models without
+    a border or a gradient.
     """
     header = model.header
     check_border(model)
@@ -88,7 +95,9 @@ def compile_border(
     model.evaluator.fast_values(rows.chunk, decisions)
     values = np.array(decisions.value)
     if not np.all(np.isfinite(values)):
-        raise ModelFormatError(model.path, "a decision value overflows on the rows that the border would be drawn through: scale the data")
+        raise ModelFormatError(
+            model.path, "a decision value overflows on the rows that the border would be drawn through: scale the data"
+        )
     functions, levels = [], []
     for p in range(model.pairs):
         mine = np.flatnonzero(coefficients[:, p])
@@ -96,10 +105,27 @@ def compile_border(
         likely = header.classification and header.has_probability and not raw and header.probA[p] != 0
         level = -header.probB[p] / header.probA[p] if likely else 0.0
         if not isfinite(level):
-            raise ModelFormatError(model.path, "both classes are as likely at a decision value that overflows: sample where it is 0 (--raw)")
+            raise ModelFormatError(
+                model.path,
+                "both classes are as likely at a decision value that overflows: sample where it is 0 (--raw)",
+            )
         levels.append(level)
-    return _sample(header, functions, levels, rows, values, unseen=values, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local, target=target,
-                   rng=rng, on_progress=on_progress)  # fmt: skip
+    return _sample(
+        header,
+        functions,
+        levels,
+        rows,
+        values,
+        unseen=values,
+        fingerprint=fingerprint,
+        count=count,
+        tolerance=tolerance,
+        sampling=sampling,
+        local=local,
+        target=target,
+        rng=rng,
+        on_progress=on_progress,
+    )
 
 
 @np.errstate(all="ignore")
@@ -118,8 +144,10 @@ def compile_density_border(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> Border:
-    """Border samples without an SVM: where kernel density estimates of two classes are equal (gradients.DensityFunction). bandwidth: h, or None for a variable one with
-    `weight`. Labels come in the order in which they first occur, as svm-train has them. Raises FileError for rows that cannot be parted into classes."""
+    """Border samples without an SVM: where kernel density estimates of two classes are equal
+    (gradients.DensityFunction). bandwidth: h, or None for a variable one with
+    `weight`. Labels come in the order in which they first occur, as svm-train has them. Raises FileError for rows that
+    cannot be parted into classes."""
     rng = np.random.default_rng(seed)
     found, whole = classes_of(chunks, path)
     place = {label: at for at, label in enumerate(found)}
@@ -134,20 +162,43 @@ def compile_density_border(
     rows = _draw_rows(chunks, place, columns, rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
     # What a row says of itself is no measure of what the estimate says of others.
-    unseen = np.stack([function.value_and_gradient(rows.x, own)[0] for function, own in zip(functions, _own(functions, members, rows.places))], axis=1)
+    unseen = np.stack(
+        [
+            function.value_and_gradient(rows.x, own)[0]
+            for function, own in zip(functions, _own(functions, members, rows.places))
+        ],
+        axis=1,
+    )
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(unseen))):
         raise FileError(path, "the density estimates overflow: scale the data")
     spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
     # P(first) - P(second) is tanh of the border decision (Mills): LIBSVM's sigmoid with A = -2, B = 0.
     header = density_header(found, whole, spread, -2.0)
-    return _sample(header, functions, [0.0] * len(functions), rows, values, unseen=unseen, fingerprint=fingerprint, count=count, tolerance=tolerance, sampling=sampling, local=local,
-                   target=target, rng=rng, on_progress=on_progress)  # fmt: skip
+    return _sample(
+        header,
+        functions,
+        [0.0] * len(functions),
+        rows,
+        values,
+        unseen=unseen,
+        fingerprint=fingerprint,
+        count=count,
+        tolerance=tolerance,
+        sampling=sampling,
+        local=local,
+        target=target,
+        rng=rng,
+        on_progress=on_progress,
+    )
 
 
 def check_border(model: ExactModel) -> None:
     header = model.header
     if header.regression:
-        raise ModelFormatError(model.path, f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border")
+        raise ModelFormatError(
+            model.path,
+            f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border",
+        )
     if header.kernel_type == "precomputed":
         raise ModelFormatError(model.path, "a precomputed kernel found, which has no gradient")
 
@@ -171,10 +222,16 @@ def _rows_of(model: ExactModel, chunks, rng) -> Rows:
     if chunks is None:
         vectors = model.vectors
         columns = np.unique(np.asarray(vectors.indices))
-        classes = np.repeat(np.arange(header.nr_class), header.nr_sv) if header.classification else np.zeros(vectors.rows, int)
+        classes = (
+            np.repeat(np.arange(header.nr_class), header.nr_sv)
+            if header.classification
+            else np.zeros(vectors.rows, int)
+        )
         kept = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
         return Rows(vectors.select(kept.tolist()), classes[kept], kept, columns)
-    columns = np.unique(np.concatenate([np.asarray(model.vectors.indices), *(np.asarray(chunk.indices) for chunk in chunks)]))
+    columns = np.unique(
+        np.concatenate([np.asarray(model.vectors.indices), *(np.asarray(chunk.indices) for chunk in chunks)])
+    )
     return _draw_rows(chunks, {label: at for at, label in enumerate(header.label or [])}, columns, rng)
 
 
@@ -199,7 +256,23 @@ def _most_rows(total: int, d: int) -> int:
     return min(total, _CLOUD_ROWS, max(_HELD_OUT, _CLOUD_CELLS // max(d, 1)))
 
 
-def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *, unseen: np.ndarray, fingerprint, count, tolerance, sampling, local, target, rng, on_progress) -> Border:
+def _sample(
+    header: Header,
+    functions,
+    levels,
+    rows: Rows,
+    values: np.ndarray,
+    *,
+    unseen: np.ndarray,
+    fingerprint,
+    count,
+    tolerance,
+    sampling,
+    local,
+    target,
+    rng,
+    on_progress,
+) -> Border:
     # Half of the rows place samples; the other half, which they do not know, says how good they are.
     order = rng.permutation(len(rows))
     parted = len(rows) >= _HELD_OUT
@@ -213,7 +286,17 @@ def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *
         mine = np.isin(rows.classes[placing], (i, j))
         if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels that say nothing
             mine[:] = True
-        samplers.append(Sampler(functions[pair], levels[pair], rows.x[placing][mine], f[mine], sampling=sampling, tolerance=tolerance, rng=rng))
+        samplers.append(
+            Sampler(
+                functions[pair],
+                levels[pair],
+                rows.x[placing][mine],
+                f[mine],
+                sampling=sampling,
+                tolerance=tolerance,
+                rng=rng,
+            )
+        )
 
     def model_of(most: int, k: int = 1) -> BorderModel:
         samples = []
@@ -251,10 +334,16 @@ def _sample(header: Header, functions, levels, rows: Rows, values: np.ndarray, *
         while True:
             grow(count, f"{count} samples")
             different, model = best(count)
-            if different <= target * len(measuring) or count >= MOST_SAMPLES or all(sampler.exhausted for sampler in samplers):
+            if (
+                different <= target * len(measuring)
+                or count >= MOST_SAMPLES
+                or all(sampler.exhausted for sampler in samplers)
+            ):
                 break
             least, count = count, min(2 * count, MOST_SAMPLES)
-        while different <= target * len(measuring) and count - least > max(1, count // 16):  # samples come in an order: fewer are the first ones
+        while different <= target * len(measuring) and count - least > max(
+            1, count // 16
+        ):  # samples come in an order: fewer are the first ones
             middle = (least + count) // 2
             found = best(middle)
             if found[0] <= target * len(measuring):
@@ -280,7 +369,8 @@ def _labels(task, values: np.ndarray) -> np.ndarray:
 
 
 def _round(model: BorderModel, functions, tolerance: float) -> BorderModel:
-    """The model with the digits of single precision, where every sample stays within the tolerance with it; as it is otherwise."""
+    """The model with the digits of single precision, where every sample stays within the tolerance with it; as it is
+    otherwise."""
     rounded = []
     for samples, function in zip(model.samples, functions):
         # What counts is the number that the text says, which single precision would round once more.
@@ -293,4 +383,11 @@ def _round(model: BorderModel, functions, tolerance: float) -> BorderModel:
         if samples.count and np.max(np.abs(function.value_and_gradient(points)[0] - samples.level)) > tolerance:
             return model
         rounded.append(Samples(samples.level, samples.count, rows))
-    return BorderModel(model.header, fingerprint=model.fingerprint, features=model.features, samples=rounded, local=model.local, single=True)
+    return BorderModel(
+        model.header,
+        fingerprint=model.fingerprint,
+        features=model.features,
+        samples=rounded,
+        local=model.local,
+        single=True,
+    )

@@ -61,9 +61,16 @@ def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, pr
     pairs = len(class_pairs(len(found)))
     sigmoid = {} if probabilities is None else {"probA": [probabilities] * pairs, "probB": [0.0] * pairs}
     return Header(
-        "c_svc", "rbf", nr_class=len(found), total_sv=len(classes), rho=[0.0] * pairs, gamma=1 / (2 * bandwidth**2),
-        label=found, nr_sv=np.bincount(classes).tolist(), **sigmoid,
-    )  # fmt: skip
+        "c_svc",
+        "rbf",
+        nr_class=len(found),
+        total_sv=len(classes),
+        rho=[0.0] * pairs,
+        gamma=1 / (2 * bandwidth**2),
+        label=found,
+        nr_sv=np.bincount(classes).tolist(),
+        **sigmoid,
+    )
 
 
 @np.errstate(all="ignore")

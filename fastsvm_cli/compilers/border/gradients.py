@@ -1,5 +1,7 @@
-"""Decision functions with their gradients: what root finding on the border between two classes needs. value_and_gradient(z): f (m) and its gradient (m, d) at the
-rows of z (m, d), for a support vector machine and for the kernel density estimators of Mills ("When Support Vector Machines are just too slow")."""
+"""Decision functions with their gradients: what root finding on the border between two classes needs.
+value_and_gradient(z): f (m) and its gradient (m, d) at the
+rows of z (m, d), for a support vector machine and for the kernel density estimators of Mills ("When Support Vector
+Machines are just too slow")."""
 
 import numpy as np
 
@@ -9,7 +11,8 @@ _BLOCK_CELLS = 1 << 22  # kernel values held at a time
 
 
 class MachineFunction:
-    """f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: a Kernel of LIBSVM's but precomputed."""
+    """f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: a Kernel of LIBSVM's but
+    precomputed."""
 
     def __init__(self, x, a: np.ndarray, rho: float, kernel):
         self.a, self.rho, self.kernel = a, rho, kernel
@@ -48,10 +51,11 @@ class MachineFunction:
 
 
 class DensityFunction:
-    """An estimate of P(first class | z) - P(second | z) from training rows alone: R(z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2)).
+    """An estimate of P(first class | z) - P(second | z) from training rows alone: R(z) = sum_i y_i k_i / sum_i k_i, k_i
+    = exp(-|z - x_i|^2 / (2 h^2)).
 
-    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h, or None for a variable one, solved at every z for sum_i k_i = weight (Mills: the sum of weights is constant;
-    0 < weight < n)."""
+    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h, or None for a variable one, solved at every z for sum_i k_i = weight
+    (Mills: the sum of weights is constant; 0 < weight < n)."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
         self._center = x.mean(axis=0)
@@ -72,7 +76,8 @@ class DensityFunction:
         return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
     def _gamma(self, squares: np.ndarray, counts) -> np.ndarray:
-        """1 / (2 h^2): (m). counts: what every k counts for, 1 or 0. Newton's method on log(sum k) as a function of log(gamma), which falls and is flat at both ends, kept inside a bracket."""
+        """1 / (2 h^2): (m). counts: what every k counts for, 1 or 0. Newton's method on log(sum k) as a function of
+        log(gamma), which falls and is flat at both ends, kept inside a bracket."""
         if self.bandwidth is not None:
             return np.full(len(squares), 1 / (2 * self.bandwidth**2))
         # k_i = exp(-g s_i): from below n e^{-g max s}, from above n e^{-g min s} bracket the root.
@@ -110,8 +115,11 @@ class DensityFunction:
             counts = np.ones_like(squares)
             counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0
         g = self._gamma(squares, counts)
-        # Of a fixed bandwidth only ratios of the k matter: without the largest one's exponent they do not all underflow.
-        nearest = np.where(counts > 0, squares, np.inf).min(axis=1, keepdims=True) if self.bandwidth is not None else 0.0
+        # Of a fixed bandwidth only ratios of the k matter: without the largest one's exponent they do not all
+        # underflow.
+        nearest = (
+            np.where(counts > 0, squares, np.inf).min(axis=1, keepdims=True) if self.bandwidth is not None else 0.0
+        )
         k = counts * np.exp(-g[:, None] * np.maximum(squares - nearest, 0.0))
         total = k.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -121,8 +129,8 @@ class DensityFunction:
             if self.bandwidth is not None:  # the total moves
                 gradient = 2 * g[:, None] * (mine - r[:, None] * pull) / total[:, None]
             else:
-                # The bandwidth moves so that the total does not: grad h = -h sum_k k_k (x_k - z) / sum_k k_k s_k. (Mills prints 1 / s_k in that sum;
-                # differentiating sum k = W gives s_k, and finite differences agree.)
+                # The bandwidth moves so that the total does not: grad h = -h sum_k k_k (x_k - z) / sum_k k_k s_k.
+                # (Mills prints 1 / s_k in that sum; differentiating sum k = W gives s_k, and finite differences agree.)
                 moved = ((k * self.y * squares).sum(axis=1) / (k * squares).sum(axis=1))[:, None]
                 gradient = 2 * g[:, None] * (mine - moved * pull) / total[:, None]
         return r, gradient

@@ -5,8 +5,11 @@ import numpy as np
 _ITERATIONS = 100
 
 
-def roots_between(function, level: float, first: np.ndarray, second: np.ndarray, tolerance: float) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
-    """Safeguarded Newton, all pairs at once. first, second: (m, d), f > level at the rows of the one and f < level at those of the other; other pairs are left out.
+def roots_between(
+    function, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
+) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
+    """Safeguarded Newton, all pairs at once. first, second: (m, d), f > level at the rows of the one and f < level at
+    those of the other; other pairs are left out.
     Returns (points (k, d) with |f - level| <= tolerance, the gradients there (k, d), which pairs they are of (k))."""
     at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
     pair = np.flatnonzero((at_first > 0) & (at_second < 0))
@@ -26,7 +29,9 @@ def roots_between(function, level: float, first: np.ndarray, second: np.ndarray,
         gradients.append(gradient[rest])
         done.append(pair[rest])
         going = ~rest & np.isfinite(f)
-        pair, start, along, low, high, t, before, f, gradient = (each[going] for each in (pair, start, along, low, high, t, before, f, gradient))
+        pair, start, along, low, high, t, before, f, gradient = (
+            each[going] for each in (pair, start, along, low, high, t, before, f, gradient)
+        )
         low, high = np.where(f > 0, t, low), np.where(f < 0, t, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = t - f / np.einsum("ij,ij->i", gradient, along)

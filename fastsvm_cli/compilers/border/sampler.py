@@ -12,9 +12,20 @@ _FRUITLESS = 20  # rounds without a new sample before the border is taken for ex
 
 
 class Sampler:
-    """The border samples of one pair. points, normals: (n, d). function; level: f there. x: (m, d) rows to draw from, f: (m) their values minus level."""
+    """The border samples of one pair. points, normals: (n, d). function; level: f there. x: (m, d) rows to draw
+    from, f: (m) their values minus level."""
 
-    def __init__(self, function, level: float, x: np.ndarray, f: np.ndarray, *, sampling: str, tolerance: float, rng: np.random.Generator):
+    def __init__(
+        self,
+        function,
+        level: float,
+        x: np.ndarray,
+        f: np.ndarray,
+        *,
+        sampling: str,
+        tolerance: float,
+        rng: np.random.Generator,
+    ):
         self.function, self.level, self.tolerance, self.sampling, self._rng = function, level, tolerance, sampling, rng
         self._x, self._above, self._sided = x, f > 0, f != 0
         self._center = x.mean(axis=0) if len(x) else 0.0  # about which distances keep their digits
@@ -23,7 +34,10 @@ class Sampler:
         self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
         self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
         self._near = _NEAR
-        self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))  # of every row: to its nearest sample, and what that one answers
+        self._distance, self._value = (
+            np.full(len(x), np.inf),
+            np.zeros(len(x)),
+        )  # of every row: to its nearest sample, and what that one answers
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
 
     def grow(self, count: int) -> None:
@@ -39,9 +53,13 @@ class Sampler:
             else:
                 wanted = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
                 wrong = self._rng.permutation(np.flatnonzero(self._sided & ((self._value > 0) != self._above)))
-                wrong = wrong[: wanted // 2 if fruitless else wanted]  # some rows stay wrong whatever is done about them
+                wrong = wrong[
+                    : wanted // 2 if fruitless else wanted
+                ]  # some rows stay wrong whatever is done about them
                 first = np.concatenate([wrong, self._draw(wanted - len(wrong))])
-                near = np.arange(wanted) < len(wrong)  # where no row is wrong any more, lines of any length find what the rows do not show
+                near = np.arange(wanted) < len(
+                    wrong
+                )  # where no row is wrong any more, lines of any length find what the rows do not show
             before = len(self.points)
             self._add(*self._roots(first, near))
             added = len(self.points) - before
@@ -64,10 +82,16 @@ class Sampler:
             mine &= near_one
             if mine.any():
                 among = others if len(others) <= self._near else self._rng.choice(others, self._near, replace=False)
-                second[mine] = among[np.argmin(squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]]), axis=1)]
+                second[mine] = among[
+                    np.argmin(
+                        squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]]), axis=1
+                    )
+                ]
         up = self._above[first][:, None]
         one, other = self._x[first], self._x[second]
-        return roots_between(self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance)[:2]
+        return roots_between(
+            self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance
+        )[:2]
 
     def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
         """Take these samples up, but for near-duplicates of others."""
@@ -82,7 +106,10 @@ class Sampler:
         kept: "list[int]" = []
         for i in range(len(points)):
             one = moved[i : i + 1]
-            nearest = min(np.min(squared_distances(held, held_norms, one), initial=np.inf), np.min(squared_distances(moved[kept], norms[kept], one), initial=np.inf))
+            nearest = min(
+                np.min(squared_distances(held, held_norms, one), initial=np.inf),
+                np.min(squared_distances(moved[kept], norms[kept], one), initial=np.inf),
+            )
             if nearest > least:
                 kept.append(i)
         points, normals, moved = points[kept], normals[kept], moved[kept]

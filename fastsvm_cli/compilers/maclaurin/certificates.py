@@ -1,4 +1,5 @@
-"""What a Maclaurin model stores to prove a radius for every row; the inequalities, and why they hold, are in bounds.py."""
+"""What a Maclaurin model stores to prove a radius for every row; the inequalities, and why they hold, are in
+bounds.py."""
 
 from itertools import combinations_with_replacement
 from math import factorial
@@ -19,24 +20,38 @@ def certified_degree(degree: int, gaussian: bool) -> int:
 
 
 def check_range(model: ExactModel) -> None:
-    """A proof counts roundings, each relative to a number: what it is about may not overflow nor, where no e^{-gamma |z|^2} bounds the rows that
-    matter, underflow, up to the fourth power. See bounds.py. And its norms need the support vectors as a dense matrix."""
+    """A proof counts roundings, each relative to a number: what it is about may not overflow nor, where no e^{-gamma
+    |z|^2} bounds the rows that
+    matter, underflow, up to the fourth power. See bounds.py. And its norms need the support vectors as a dense matrix.
+    """
     header, cells = model.header, model.vectors.rows * len(_native.used_indices(model.vectors))
     if cells > _DENSE_CELLS:
-        raise ModelFormatError(model.path, f"support vectors of {8e-9 * cells:.3g} GB as a dense matrix found, which a certificate needs, expected at most {8e-9 * _DENSE_CELLS:.3g} GB")
+        raise ModelFormatError(
+            model.path,
+            f"support vectors of {8e-9 * cells:.3g} GB as a dense matrix found, which a certificate needs, expected at"
+            f" most {8e-9 * _DENSE_CELLS:.3g} GB",
+        )
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
-        ("gamma", [header.gamma], 1e-30), ("coef0", [header.coef0], 1e-30), ("rho", header.rho, 0.0),
-        ("a coefficient", np.asarray(model.vectors.leading), 1e-60 * finite), ("a value of a support vector", np.asarray(model.vectors.values), 1e-30 * finite),
-    ):  # fmt: skip
+        ("gamma", [header.gamma], 1e-30),
+        ("coef0", [header.coef0], 1e-30),
+        ("rho", header.rho, 0.0),
+        ("a coefficient", np.asarray(model.vectors.leading), 1e-60 * finite),
+        ("a value of a support vector", np.asarray(model.vectors.values), 1e-30 * finite),
+    ):
         sizes = np.abs(np.asarray(numbers, float))
         odd = sizes[(sizes != 0) & ((sizes < least) | (sizes > 1e30))]
         if len(odd):
-            raise ModelFormatError(model.path, f"{what} of size {odd[0]:g} found, beyond what a certificate can cover: scale the data")
+            raise ModelFormatError(
+                model.path, f"{what} of size {odd[0]:g} found, beyond what a certificate can cover: scale the data"
+            )
 
 
-def certificate(x, a: "list[float]", point, header, factors: "list[float]", total, stored, rank: int, on_progress) -> Certificate:
-    """Everything a radius needs to know of one expansion; see bounds.py. x (n, d), sparse, a: its support vectors and coefficients. total, stored: the coefficients as computed and as stored, packed; of a
+def certificate(
+    x, a: "list[float]", point, header, factors: "list[float]", total, stored, rank: int, on_progress
+) -> Certificate:
+    """Everything a radius needs to know of one expansion; see bounds.py. x (n, d), sparse, a: its support vectors and
+    coefficients. total, stored: the coefficients as computed and as stored, packed; of a
     compressed M (rank above 0) only the constant and v are compared."""
     n, d = x.shape
     degree = len(factors) - 1
@@ -54,14 +69,18 @@ def certificate(x, a: "list[float]", point, header, factors: "list[float]", tota
     largest_exponent = float(np.max(exponents, initial=0.0))
 
     def moment(k, lengths):
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # what e^{-gamma |x~|^2} has made 0 is 0 at any power
+        with np.errstate(
+            over="ignore", invalid="ignore", under="ignore"
+        ):  # what e^{-gamma |x~|^2} has made 0 is 0 at any power
             return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
 
     squared = rounding * rounding * _orderings(d, degree)[: len(rounding)]
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
-        stored = bounds.length(float(squared[at : at + size].sum()), size)  # next to 0 for a compressed M, whose loss is known as a whole
+        stored = bounds.length(
+            float(squared[at : at + size].sum()), size
+        )  # next to 0 for a compressed M, whose loss is known as a whole
         error.append(stored + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
         at += size
     truncation = []
@@ -69,7 +88,9 @@ def certificate(x, a: "list[float]", point, header, factors: "list[float]", tota
         last, scaled = certified_degree(degree, True), np.sqrt(2 * exponents)
         computed = _native.degree_norms(dense, a, header.gamma, degree + 1, last, on_progress)
         for k in range(degree + 1, last + 1):
-            truncation.append(bounds.degree_norm(computed[k - degree - 1], k, moment(k, scaled), n, d, largest_exponent))
+            truncation.append(
+                bounds.degree_norm(computed[k - degree - 1], k, moment(k, scaled), n, d, largest_exponent)
+            )
         moments = [moment(k, scaled) for k in range(last + 1, last + 41)]
         truncation.append(bounds.tail_norm(computed[-1], last, moments, weight, n, d, largest_exponent))
         truncation = [w + 1e-120 * weight for w in truncation]  # coefficients that underflowed
@@ -90,7 +111,9 @@ def _orderings(d: int, degree: int) -> np.ndarray:
 
 
 def _tensor_orderings(d: int, k: int) -> np.ndarray:
-    indices = np.fromiter((i for entry in combinations_with_replacement(range(d), k) for i in entry), np.int32).reshape(-1, k)
+    indices = np.fromiter((i for entry in combinations_with_replacement(range(d), k) for i in entry), np.int32).reshape(
+        -1, k
+    )
     orderings, run = np.full(len(indices), float(factorial(k))), np.ones(len(indices))
     for at in range(1, k):
         run = np.where(indices[:, at] == indices[:, at - 1], run + 1, 1.0)

@@ -1,4 +1,5 @@
-"""Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; about the mean, because the kernel does not change when the origin moves).
+"""Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; about the mean, because the kernel
+does not change when the origin moves).
 
 Compiling without a certificate needs no numpy: most of its time would be numpy's start."""
 
@@ -10,7 +11,14 @@ from fastsvm_cli import _native
 from fastsvm_cli.models.centers import center_point
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import MAX_DEGREE, Center, Expansion, MaclaurinModel, coefficient_count, compressed_count
+from fastsvm_cli.models.maclaurin import (
+    MAX_DEGREE,
+    Center,
+    Expansion,
+    MaclaurinModel,
+    coefficient_count,
+    compressed_count,
+)
 
 CENTERS = ("mean", "origin", "pair")
 _FORMED = 1 << 28  # numbers of a matrix that is compressed, d * d
@@ -34,14 +42,17 @@ def compile_maclaurin(
     max_bytes: float = float("inf"),
     on_progress: "Callable[[float], None] | None" = None,
 ) -> MaclaurinModel:
-    """Expand every decision function to `degree` (1 to 4; default 2, or the kernel's own where it is linear or polynomial).
+    """Expand every decision function to `degree` (1 to 4; default 2, or the kernel's own where it is linear or
+    polynomial).
 
-    fingerprint: of the exact model's file, stored. center: "mean" of the support vectors (default), "origin" (the paper's), or "pair",
-    the mean of each pair's own support vectors; RBF only. single: store single precision (default for RBF; finite expansions are exact,
-    and stored in double precision). certify: store what proves a radius for every row (bounds.py). clusters: expand about the means of so many
-    clusters of the support vectors (k-means, seeded) instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as
-    few as change no decision value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a larger file. on_progress: called with the share done.
-    Raises ModelFormatError for kernels without such an expansion, TooLargeError.
+    fingerprint: of the exact model's file, stored. center: "mean" of the support vectors (default), "origin" (the
+    paper's), or "pair", the mean of each pair's own support vectors; RBF only. single: store single precision (default
+    for RBF; finite expansions are exact,
+    and stored in double precision). certify: store what proves a radius for every row (bounds.py). clusters: expand
+    about the means of so many clusters of the support vectors (k-means, seeded) instead of about one center. rank:
+    compress M to so many eigenvectors; tolerance: to as few as change no decision value by more than this, for rows as
+    near the center as the support vectors. max_bytes: refuse what would be a larger file. on_progress: called with the
+    share done. Raises ModelFormatError for kernels without such an expansion, TooLargeError.
     """
     header = model.header
     gaussian = header.kernel_type == "rbf"
@@ -52,7 +63,11 @@ def compile_maclaurin(
     d = len(features)
 
     if certify:
-        from fastsvm_cli.compilers.maclaurin.certificates import certificate as make_certificate, certified_degree, check_range
+        from fastsvm_cli.compilers.maclaurin.certificates import (
+            certificate as make_certificate,
+            certified_degree,
+            check_range,
+        )
         from fastsvm_cli.compilers.feature_space import matrix
 
         check_range(model)
@@ -60,21 +75,36 @@ def compile_maclaurin(
     functions = _decision_functions(header, vectors)
     compressed = degree == 2 and d and (rank is not None or tolerance is not None)
     if compressed and d * d > _FORMED:
-        raise TooLargeError(model.path, f"{d} features found: their matrix takes {8e-9 * d * d:.3g} GB before it is compressed, expected at most {8e-9 * _FORMED:.3g} GB")
-    numbers = compressed_count(d, min(rank or 1, d)) if compressed else coefficient_count(d, degree)  # of an expansion, at least
+        raise TooLargeError(
+            model.path,
+            f"{d} features found: their matrix takes {8e-9 * d * d:.3g} GB before it is compressed, expected at most"
+            f" {8e-9 * _FORMED:.3g} GB",
+        )
+    numbers = (
+        compressed_count(d, min(rank or 1, d)) if compressed else coefficient_count(d, degree)
+    )  # of an expansion, at least
 
     def check_size(count: int, clusters: int) -> None:
         estimate = count * numbers * (12 if single else 20)  # bytes, as measured
         if estimate > max_bytes:
-            what = f"{header.pairs} decision function{'s' * (header.pairs != 1)} of {d} features, degree {degree}{f', {clusters} centers' * (clusters > 1)}"
+            what = (
+                f"{header.pairs} decision function{'s' * (header.pairs != 1)} of {d} features, degree"
+                f" {degree}{f', {clusters} centers' * (clusters > 1)}"
+            )
             raise TooLargeError(
-                model.path, f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of {max_bytes / 1e6:.3g} MB (--max-size)"
+                model.path,
+                f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of"
+                f" {max_bytes / 1e6:.3g} MB (--max-size)",
             )
 
     if clusters > 1 and gaussian:  # every cluster has an expansion at least, and finding them is work
         clusters = min(clusters, max(vectors.rows, 1))
         check_size(max(header.pairs, clusters), clusters)
-    about = list(_about_centers(vectors, features, functions, center if gaussian else "origin", clusters if gaussian else 1, model.path))
+    about = list(
+        _about_centers(
+            vectors, features, functions, center if gaussian else "origin", clusters if gaussian else 1, model.path
+        )
+    )
     if tolerance is None:  # which decides the size itself
         check_size(sum(len(shares) for _, shares in about), clusters)
     written, expansions, factors = [], [], _factors(header, degree)
@@ -83,24 +113,38 @@ def compile_maclaurin(
         used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
         largest = _native.largest_squared_distance(vectors, features, used, point)
         if not isfinite(largest):
-            raise ModelFormatError(model.path, "the squared distance of a support vector from the center overflows: scale the data")
+            raise ModelFormatError(
+                model.path, "the squared distance of a support vector from the center overflows: scale the data"
+            )
         written.append(Center(point, largest))
         for p, mine, a in shares:
-            total = _native.expand(vectors, features, mine, a, point, gaussian, header.gamma if gaussian else 0.0, factors)
+            total = _native.expand(
+                vectors, features, mine, a, point, gaussian, header.gamma if gaussian else 0.0, factors
+            )
             own_rank, dropped = 0, 0.0
             stored, finite = _native.stored(total, single)
             if compressed:
                 from fastsvm_cli.compilers.maclaurin.compression import compress
 
                 if not _native.stored(total, False)[1]:
-                    raise ModelFormatError(model.path, "a coefficient of the expansion overflows double precision: scale the data")
-                own_rank, stored, dropped = compress(total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest)
+                    raise ModelFormatError(
+                        model.path, "a coefficient of the expansion overflows double precision: scale the data"
+                    )
+                own_rank, stored, dropped = compress(
+                    total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest
+                )
                 finite = _native.stored(stored, False)[1]
             if not finite:
-                raise ModelFormatError(model.path, f"a coefficient of the expansion overflows {'single' if single else 'double'} precision: scale the data")
+                raise ModelFormatError(
+                    model.path,
+                    f"a coefficient of the expansion overflows {'single' if single else 'double'} precision: scale the"
+                    " data",
+                )
             certificate = None
             if certify:
-                shown = on_progress and (lambda share, from_=done, size=len(mine) ** 2: on_progress((from_ + share * size) / work))
+                shown = on_progress and (
+                    lambda share, from_=done, size=len(mine) ** 2: on_progress((from_ + share * size) / work)
+                )
                 certificate = make_certificate(x[mine], a, point, header, factors, total, stored, own_rank, shown)
                 certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
                 if not all(map(isfinite, certificate.numbers())):
@@ -111,29 +155,47 @@ def compile_maclaurin(
             expansions.append(Expansion(p, number, stored, certificate, own_rank))
     starts = vectors.indptr
     return MaclaurinModel(
-        header, degree=degree, features=features, single=single, fingerprint=fingerprint, centers=written, expansions=expansions,
+        header,
+        degree=degree,
+        features=features,
+        single=single,
+        fingerprint=fingerprint,
+        centers=written,
+        expansions=expansions,
         highest_norm=certified_degree(degree, gaussian) if certify else 0,
         longest_vector=max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0),
-    )  # fmt: skip
+    )
 
 
 def _degree(model: ExactModel, wanted: "int | None") -> int:
     header = model.header
     if header.kernel_type == "rbf":
         if not header.gamma >= 0:
-            raise ModelFormatError(model.path, f"gamma {header.gamma:g} found; approx compiles rbf kernels of gamma 0 or more")
+            raise ModelFormatError(
+                model.path, f"gamma {header.gamma:g} found; approx compiles rbf kernels of gamma 0 or more"
+            )
         return 2 if wanted is None else wanted
     own = {"linear": 1, "polynomial": header.degree}.get(header.kernel_type)
     if own is not None and own <= MAX_DEGREE:
         if wanted is not None and wanted != own:
-            raise ModelFormatError(model.path, f"a {header.kernel_type} kernel of degree {own} found: it compiles exactly, and at no other degree")
+            raise ModelFormatError(
+                model.path,
+                f"a {header.kernel_type} kernel of degree {own} found: it compiles exactly, and at no other degree",
+            )
         return own
-    what = f"polynomial kernel of degree {header.degree}" if header.kernel_type == "polynomial" else f"{header.kernel_type} kernel"
-    raise ModelFormatError(model.path, f"a {what} found; approx compiles rbf, linear and polynomial kernels of degree up to {MAX_DEGREE}")
+    what = (
+        f"polynomial kernel of degree {header.degree}"
+        if header.kernel_type == "polynomial"
+        else f"{header.kernel_type} kernel"
+    )
+    raise ModelFormatError(
+        model.path, f"a {what} found; approx compiles rbf, linear and polynomial kernels of degree up to {MAX_DEGREE}"
+    )
 
 
 def _factors(header, degree: int) -> "list[float]":
-    """K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and (3.13) to (3.16), at any degree."""
+    """K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and (3.13) to
+    (3.16), at any degree."""
     if header.kernel_type == "rbf":
         return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
     if header.kernel_type == "linear":
@@ -160,7 +222,12 @@ def _decision_functions(header, vectors: _native.Chunk) -> "list[tuple[list[int]
     out = []
     for _, i, j in header.class_pairs:
         mine, theirs = range(starts[i], starts[i + 1]), range(starts[j], starts[j + 1])
-        out.append(_nonzero([*mine, *theirs], [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)]))
+        out.append(
+            _nonzero(
+                [*mine, *theirs],
+                [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)],
+            )
+        )
     return out
 
 
@@ -181,12 +248,18 @@ def _about_centers(vectors, features: "list[int]", functions, center: "str | Non
 
         cluster = clusters_of(vectors, clusters, path)
         for k in sorted(set(cluster)):
-            mine = [(p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k]) for p, (rows, a) in enumerate(functions)]
-            # A pair without support vectors in a cluster has no expansion there; one without any has one about the first, of nothing.
+            mine = [
+                (p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k])
+                for p, (rows, a) in enumerate(functions)
+            ]
+            # A pair without support vectors in a cluster has no expansion there; one without any has one about the
+            # first, of nothing.
             own = [(p, rows, a) for p, rows, a in mine if rows or (k == min(cluster) and not functions[p][0])]
             yield _mean(vectors, features, [row for row in everything if cluster[row] == k]), own
     else:
-        point = array("d", bytes(8 * len(features))) if center == "origin" else _mean(vectors, features, list(everything))
+        point = (
+            array("d", bytes(8 * len(features))) if center == "origin" else _mean(vectors, features, list(everything))
+        )
         yield point, [(p, rows, a) for p, (rows, a) in enumerate(functions)]
 
 

@@ -5,7 +5,8 @@ import numpy as np
 
 @np.errstate(all="ignore")  # what overflows is refused by the caller
 def compress(total, d: int, single: bool, rank: "int | None", tolerance: "float | None", gamma: float, largest: float):
-    """M by its largest eigenvalues: (rank, the stored numbers c, v, lambda, q, an upper bound of the spectral norm of what is lost).
+    """M by its largest eigenvalues: (rank, the stored numbers c, v, lambda, q, an upper bound of the spectral norm of
+    what is lost).
 
     rank: so many. tolerance: the fewest that change e^{-gamma |z~|^2} z~'Mz~ by at most this for |z~|^2 <= largest.
     """

@@ -14,7 +14,9 @@ from fastsvm_cli.models.geometry import GeometryModel
 
 SEQUENCES = ("greedy", "sgma")
 _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
-_INDEPENDENT = 1e-4  # a point whose squared distance from the span of the others is a smaller share of its own is left out
+_INDEPENDENT = (
+    1e-4  # a point whose squared distance from the span of the others is a smaller share of its own is left out
+)
 _MOST_POINTS = 2048
 
 
@@ -31,10 +33,13 @@ def compile_geometry(
 ) -> GeometryModel:
     """Choose the points.
 
-    sequence: "greedy", every step the support vector that takes most from the |w_perp|^2 of all decision functions, c_p^2 / d_p with c the residual of K a
-    and d the residual diagonal of K; or "sgma", of 59 drawn ones the one that takes most from the residual of the whole kernel matrix (Smola and Schoelkopf,
-    2000, which the paper uses). points: how many at most; default `default_points`. folded: vectors {index: value} that come first (section 6.1).
-    seed: of what is drawn. on_progress: called with the share done. Raises ModelFormatError for kernels that are no inner product.
+    sequence: "greedy", every step the support vector that takes most from the |w_perp|^2 of all decision functions,
+    c_p^2 / d_p with c the residual of K a and d the residual diagonal of K; or "sgma", of 59 drawn ones the one that
+    takes most from the residual of the whole kernel matrix (Smola and Schoelkopf,
+    2000, which the paper uses). points: how many at most; default `default_points`. folded: vectors {index: value} that
+    come first (section 6.1).
+    seed: of what is drawn. on_progress: called with the share done. Raises ModelFormatError for kernels that are no
+    inner product.
     """
     if not model.kernel.semidefinite:
         raise ModelFormatError(model.path, _refusal(model))
@@ -75,13 +80,20 @@ def compile_geometry(
         if on_progress:
             on_progress((step + 1) / points)
     return GeometryModel(
-        model, fingerprint, sequence=sequence, all_vectors=all_vectors, points=order, b=np.ascontiguousarray(b[order]).ravel(), squared_norm=squared_norm.tolist(),
+        model,
+        fingerprint,
+        sequence=sequence,
+        all_vectors=all_vectors,
+        points=order,
+        b=np.ascontiguousarray(b[order]).ravel(),
+        squared_norm=squared_norm.tolist(),
         b_error=(error[order].max(axis=0) if order else np.zeros(pairs)).tolist(),
-    )  # fmt: skip
+    )
 
 
 def default_points(model: ExactModel) -> int:
-    """The paper's threshold (section 4.5): beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: the entries of a support vector."""
+    """The paper's threshold (section 4.5): beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: the
+    entries of a support vector."""
     vectors = model.vectors
     d = len(vectors.indices) / max(vectors.rows, 1)
     return min(vectors.rows, _MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
@@ -108,8 +120,14 @@ def _refusal(model: ExactModel) -> str:
         return "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"
     if kernel.type in ("polynomial", "rbf", "exponential"):
         what = "gamma" if kernel.gamma < 0 else "coef0"
-        return f"a {kernel.type} kernel with negative {what} found, which is no inner product of features: the geometry method has no space to measure in"
-    return f"a {kernel.type} kernel found, which is no inner product of features: the geometry method has no space to measure in"
+        return (
+            f"a {kernel.type} kernel with negative {what} found, which is no inner product of features: the geometry"
+            " method has no space to measure in"
+        )
+    return (
+        f"a {kernel.type} kernel found, which is no inner product of features: the geometry method has no space to"
+        " measure in"
+    )
 
 
 def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:

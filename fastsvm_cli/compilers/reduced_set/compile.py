@@ -1,4 +1,5 @@
-"""Exact model -> reduced set: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers").
+"""Exact model -> reduced set: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient
+Approximation of Kernel Classifiers").
 
 given      decision functions f_p(z) = sum_i a_ip k(x_i, z) - rho_p, k the RBF kernel; the vectors of a class serve all of its pairs
 wanted     vectors z_l, coefficients beta_lp and offsets rho'_p, few of them, with small rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3)
@@ -17,7 +18,14 @@ from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.feature_space import FeatureSpace, far_mean, matrix, moved, row_norms
-from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order, irprop, kernel_length
+from fastsvm_cli.compilers.reduced_set.placement import (
+    Residual,
+    fixed_point,
+    gaussian,
+    initial_order,
+    irprop,
+    kernel_length,
+)
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, Kernel
@@ -29,7 +37,8 @@ _FINISH_ITERATIONS = 100
 
 
 class Part:
-    """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in `functions`: [(function, column)]."""
+    """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in
+    `functions`: [(function, column)]."""
 
     def __init__(self, x, a: np.ndarray, functions: "list[tuple[int, int]]"):
         self.x, self.a, self.functions = x, a, functions
@@ -42,18 +51,27 @@ class Part:
 def check_kernel(model: ExactModel) -> None:
     header = model.header
     if header.kernel_type != "rbf" or not header.gamma >= 0:
-        what = f"an rbf kernel with gamma {header.gamma:g}" if header.kernel_type == "rbf" else f"a {header.kernel_type} kernel"
+        what = (
+            f"an rbf kernel with gamma {header.gamma:g}"
+            if header.kernel_type == "rbf"
+            else f"a {header.kernel_type} kernel"
+        )
         raise ModelFormatError(model.path, f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more")
-    if not np.all(np.asarray(model.vectors.squared_norms) < 1e300):  # svm-predict's distances from it may overflow, even where its coefficient is 0
+    if not np.all(
+        np.asarray(model.vectors.squared_norms) < 1e300
+    ):  # svm-predict's distances from it may overflow, even where its coefficient is 0
         raise ModelFormatError(model.path, "the squared norm of a support vector overflows: scale the data")
 
 
 class Problem:
     """What is to be approximated, of the model of a FeatureSpace.
 
-    gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the features (d). origin: the point (d)
-    that the parts' vectors are told from, or None for 0. unit: what the parts' coefficients are told in: 1, or a power of 2 where their squares would
-    overflow. squared_norm: (functions), scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
+    gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the
+    features (d). origin: the point (d)
+    that the parts' vectors are told from, or None for 0. unit: what the parts' coefficients are told in: 1, or a power
+    of 2 where their squares would
+    overflow. squared_norm: (functions), scale: their sum, in these units; no less than what rounding leaves of it,
+    where the coefficients cancel."""
 
     def __init__(self, space: FeatureSpace):
         model, header = space.model, space.model.header
@@ -78,7 +96,13 @@ class Problem:
                 pair[i, j] = pair[j, i] = p
             for c in range(header.nr_class):
                 rows = slice(starts[c], starts[c + 1])
-                self.parts.append(Part(x[rows], a[rows], [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c]))
+                self.parts.append(
+                    Part(
+                        x[rows],
+                        a[rows],
+                        [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
+                    )
+                )
         else:
             self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else []))
         self.functions = header.pairs
@@ -91,11 +115,16 @@ class Problem:
         b, _ = space.at_support_vectors
         coefficients = space.coefficients / self.unit
         self.squared_norm = np.maximum(np.einsum("ip,ip->p", coefficients, b / self.unit), 0.0)
-        self.scale = max(float(self.squared_norm.sum()), UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()), np.finfo(float).tiny)
+        self.scale = max(
+            float(self.squared_norm.sum()),
+            UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()),
+            np.finfo(float).tiny,
+        )
 
 
 def shares(problem: Problem, count: int) -> "list[list[int]]":
-    """The greedy selection (DESIGN: the largest c^2 / d of the residuals c of K a and the residual diagonal d) of `count` support vectors, as rows per
+    """The greedy selection (DESIGN: the largest c^2 / d of the residuals c of K a and the residual diagonal d) of
+    `count` support vectors, as rows per
     part: each next one where it takes most, over all parts."""
     gains, rows = [], []
     for at, part in enumerate(problem.parts):
@@ -104,7 +133,11 @@ def shares(problem: Problem, count: int) -> "list[list[int]]":
             rows.append(row)
     # Within a part the order is kept: a later one is no use without the earlier.
     order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
-    wanted = np.bincount([gains[i][1] for i in order], minlength=len(problem.parts)) if order else np.zeros(len(problem.parts), int)
+    wanted = (
+        np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
+        if order
+        else np.zeros(len(problem.parts), int)
+    )
     out = []
     for at in range(len(problem.parts)):
         mine = [row for row, (_, of) in zip(rows, gains) if of == at]
@@ -143,18 +176,37 @@ def kernel_times(x, norms, z, z_norms, a: np.ndarray, gamma: float) -> np.ndarra
 
 
 def place(
-    problem: Problem, at: int, count: int, *, init: str, optimizer: str, greedy: "list[int]", rng: np.random.Generator, on_step: "Callable[[float], None] | None" = None
+    problem: Problem,
+    at: int,
+    count: int,
+    *,
+    init: str,
+    optimizer: str,
+    greedy: "list[int]",
+    rng: np.random.Generator,
+    on_step: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L falls short of `count` where fixed-point iteration comes to no rest."""
+    """Algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L falls short of `count` where fixed-point
+    iteration comes to no rest."""
     part = problem.parts[at]
     if not count:
         return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
     d, m = part.x.shape[1], part.a.shape[1]
     dense = part.x.toarray() if hasattr(part.x, "toarray") and part.x.shape[0] * d <= _DENSE_CELLS else part.x
-    row_of = (lambda row: np.asarray(dense[row].todense()).ravel()) if hasattr(dense, "todense") else (lambda row: dense[row])
+    row_of = (
+        (lambda row: np.asarray(dense[row].todense()).ravel())
+        if hasattr(dense, "todense")
+        else (lambda row: dense[row])
+    )
     residual = Residual(part.x, part.norms, part.a, problem.gamma)
-    starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.norms, part.a, problem.gamma, count, rng)
-    values = kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma) if init == "greedy" and optimizer != "none" else None
+    starts = (
+        list(greedy) if init == "greedy" else initial_order(init, part.x, part.norms, part.a, problem.gamma, count, rng)
+    )
+    values = (
+        kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma)
+        if init == "greedy" and optimizer != "none"
+        else None
+    )
     z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
     columns = np.empty((0, part.x.shape[0]))
     used: "set[int]" = set()
@@ -259,8 +311,14 @@ def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(k, b, rcond=None)[0]
 
 
-def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], None] | None" = None, iterations: int = _FINISH_ITERATIONS) -> "list[np.ndarray]":
-    """Line 6 of algorithm 1: descend on all vectors at once, by L-BFGS; the coefficients are the best ones at every step."""
+def finish(
+    problem: Problem,
+    z: "list[np.ndarray]",
+    on_step: "Callable[[float], None] | None" = None,
+    iterations: int = _FINISH_ITERATIONS,
+) -> "list[np.ndarray]":
+    """Line 6 of algorithm 1: descend on all vectors at once, by L-BFGS; the coefficients are the best ones at every
+    step."""
     from scipy.optimize import minimize
 
     shapes = [each.shape for each in z]
@@ -278,7 +336,13 @@ def finish(problem: Problem, z: "list[np.ndarray]", on_step: "Callable[[float], 
 
     if not sizes[-1]:
         return z
-    done = minimize(objective, np.concatenate([each.ravel() for each in z]) / length, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12})
+    done = minimize(
+        objective,
+        np.concatenate([each.ravel() for each in z]) / length,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12},
+    )
     return split(done.x)
 
 
@@ -295,8 +359,10 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
-    """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. seed: of what is drawn. on_progress: called
-    with the share done and the squared distance. space: the model's, where it is reduced more than once. Raises ModelFormatError for kernels other than rbf, for models whose numbers overflow, and where not one vector could be
+    """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. seed:
+    of what is drawn. on_progress: called
+    with the share done and the squared distance. space: the model's, where it is reduced more than once. Raises
+    ModelFormatError for kernels other than rbf, for models whose numbers overflow, and where not one vector could be
     placed."""
     check_kernel(model)
     if not model.pairs or not model.header.total_sv:
@@ -316,11 +382,21 @@ def compile_reduced_set(
             found = part.x[mine].toarray() if hasattr(part.x, "toarray") else part.x[mine]
         else:
             shown = on_progress and (lambda share, at=at: on_progress(half * (at + share) / len(problem.parts), ""))
-            found, _ = place(problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown)
+            found, _ = place(
+                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown
+            )
             missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
         z.append(found)
     if not sum(map(len, z)):
-        raise ModelFormatError(model.path, "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write: --optimizer irprop reaches any number" if missing else "no vector could be placed: scale the data")
+        raise ModelFormatError(
+            model.path,
+            (
+                "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write:"
+                " --optimizer irprop reaches any number"
+                if missing
+                else "no vector could be placed: scale the data"
+            ),
+        )
     if finishing:
         steps = [0]
 
@@ -333,11 +409,14 @@ def compile_reduced_set(
     z = [_short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
     fit = Fit(problem, [each - origin for each in z])
     beta = [problem.unit * each for each in fit.beta]
-    return Reduction(assemble(space, problem.columns, z, beta, fingerprint), merged, fit.distance / problem.scale, missing)
+    return Reduction(
+        assemble(space, problem.columns, z, beta, fingerprint), merged, fit.distance / problem.scale, missing
+    )
 
 
 class Reduction:
-    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 / sum_p |Psi_p|^2. missing: how many vectors fewer than wanted there are,
+    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 /
+    sum_p |Psi_p|^2. missing: how many vectors fewer than wanted there are,
     because fixed-point iteration came to no rest."""
 
     def __init__(self, model, merged: int, distance: float, missing: int):
@@ -351,14 +430,25 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)
     weight = np.abs(space.coefficients).sum(axis=0)
-    return Reduction(with_origin(space, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight), fewer, 0.0, 0)
+    return Reduction(
+        with_origin(space, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight),
+        fewer,
+        0.0,
+        0,
+    )
 
 
 def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
-    """Rounded to about 1/100,000 of each feature's range, so that the file is short; the coefficients are solved for these."""
+    """Rounded to about 1/100,000 of each feature's range, so that the file is short; the coefficients are solved for
+    these."""
     if not z.size:
         return z
-    low, high = (np.asarray(getattr(part.x, name)(axis=0).todense() if hasattr(part.x, "todense") else getattr(part.x, name)(axis=0)).ravel() for name in ("min", "max"))
+    low, high = (
+        np.asarray(
+            getattr(part.x, name)(axis=0).todense() if hasattr(part.x, "todense") else getattr(part.x, name)(axis=0)
+        ).ravel()
+        for name in ("min", "max")
+    )
     spread = np.maximum(high - low, np.ptp(z, axis=0))
     with np.errstate(divide="ignore"):
         decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)
@@ -367,7 +457,8 @@ def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
 
 
 def grow(model: ExactModel, target: float, chunks, *, on_progress=None, **how) -> "Reduction":
-    """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean square difference) is `target` or less; the
+    """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean
+    square difference) is `target` or less; the
     whole model, without duplicates, where no smaller one is."""
     chunks, space = list(chunks), FeatureSpace(model)
     least, count = 0, max(len(model.header.label or [0]), 8)
@@ -375,9 +466,18 @@ def grow(model: ExactModel, target: float, chunks, *, on_progress=None, **how) -
     while best is None or best[0] - least > max(2, best[0] // 8):
         if best is not None:
             count = (least + best[0]) // 2
-        found = compile_reduced_set(model, count=count, space=space, on_progress=on_progress and (lambda share, words="", count=count: on_progress(share, f"{count} vectors, {words}")), **how)
+        found = compile_reduced_set(
+            model,
+            count=count,
+            space=space,
+            on_progress=on_progress
+            and (lambda share, words="", count=count: on_progress(share, f"{count} vectors, {words}")),
+            **how,
+        )
         seen = agreement(found.model, model, chunks)
-        if (seen.difference if model.header.regression else seen.disagreement) <= target or count >= model.header.total_sv:
+        if (
+            seen.difference if model.header.regression else seen.disagreement
+        ) <= target or count >= model.header.total_sv:
             best = (count, found)
         else:
             least, count = count, min(model.header.total_sv, count * 2)

@@ -1,4 +1,5 @@
-"""Equal support vectors added up: the same decision functions with fewer vectors (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions",
+"""Equal support vectors added up: the same decision functions with fewer vectors (Downs, Gates and Masters, "Exact
+Simplification of Support Vector Solutions",
 2001)."""
 
 from copy import copy
@@ -11,14 +12,19 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer they are (Downs, Gates and Masters,
-    "Exact Simplification of Support Vector Solutions"). Different vectors are never linearly dependent in the feature space of an RBF kernel, so that
-    equal ones are all that can be merged without changing a decision function; of more than two classes, those of one class. What a sum costs in digits is
-    in the radius of `lossless` (reduced_set.py)."""
+    """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer they
+    are (Downs, Gates and Masters,
+    "Exact Simplification of Support Vector Solutions"). Different vectors are never linearly dependent in the feature
+    space of an RBF kernel, so that equal ones are all that can be merged without changing a decision function; of more
+    than two classes, those of one class. What a sum costs in digits is in the radius of `lossless` (reduced_set.py)."""
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
-    classes = np.repeat(np.arange(header.nr_class), header.nr_sv) if header.classification and header.nr_class > 2 else np.zeros(vectors.rows, int)
+    classes = (
+        np.repeat(np.arange(header.nr_class), header.nr_sv)
+        if header.classification and header.nr_class > 2
+        else np.zeros(vectors.rows, int)
+    )
     first: "dict[tuple, int]" = {}
     total = coefficients.copy()
     kept = []
@@ -32,7 +38,9 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
             first[key] = row
             kept.append(row)
     if not np.all(np.isfinite(total)):
-        raise ModelFormatError(model.path, "the sum of the coefficients of equal support vectors overflows: scale the data")
+        raise ModelFormatError(
+            model.path, "the sum of the coefficients of equal support vectors overflows: scale the data"
+        )
     kept = [row for row in kept if np.any(total[row] != 0)]
     if len(kept) == vectors.rows:
         return model, 0

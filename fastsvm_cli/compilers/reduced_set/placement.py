@@ -1,7 +1,9 @@
-"""Where to place one approximating vector (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers", sections 2.2 and 3).
+"""Where to place one approximating vector (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers", sections
+2.2 and 3).
 
-What is left of the functions that are approximated, Psi_j = sum_i w_ij k(x_i, .), is held by `Residual`; a vector z takes most from it where
-E(z) = -sum_j Psi_j(z)^2 is least (eq. 4, for one function or for several that share their vectors).
+What is left of the functions that are approximated, Psi_j = sum_i w_ij k(x_i, .), is held by `Residual`; a vector z
+takes most from it where E(z) = -sum_j Psi_j(z)^2 is least (eq. 4, for one function or for several that share their
+vectors).
 """
 
 import numpy as np
@@ -11,7 +13,11 @@ from fastsvm_cli.compilers.feature_space import row_norms, squared_distances
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
 _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
-_FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0  # in lengths of the kernel: a scale of the data changes nothing
+_FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = (
+    0.01,
+    1e-7,
+    1.0,
+)  # in lengths of the kernel: a scale of the data changes nothing
 _AT_REST = 1e-5  # likewise
 _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
 
@@ -24,7 +30,8 @@ def gaussian(x, norms: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def kernel_length(gamma: float) -> float:
-    """The distance at which a Gaussian kernel has fallen to 1/e, by which steps are measured; 1 where it never falls."""
+    """The distance at which a Gaussian kernel has fallen to 1/e, by which steps are measured; 1 where it never
+    falls."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
@@ -50,7 +57,8 @@ class Residual:
 
 
 def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """iRprop+ (Igel and Huesken 2003): steps by the signs of the gradient (eq. 11), each component's own; a step that overshot is taken back where
+    """iRprop+ (Igel and Huesken 2003): steps by the signs of the gradient (eq. 11), each component's own; a step that
+    overshot is taken back where
     the error rose. Returns (z, True)."""
     z = start.copy()
     error, gradient, _ = residual.at(z)
@@ -59,7 +67,11 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
     before, error_before, best, best_error, idle = np.zeros(len(z)), error, z.copy(), error, 0
     for _ in range(iterations):
         same = gradient * before
-        step = np.where(same > 0, np.minimum(step * _ETA_PLUS, largest), np.where(same < 0, np.maximum(step * _ETA_MINUS, least), step))
+        step = np.where(
+            same > 0,
+            np.minimum(step * _ETA_PLUS, largest),
+            np.where(same < 0, np.maximum(step * _ETA_MINUS, least), step),
+        )
         moved = np.where(same < 0, -moved if error > error_before else 0.0, -np.sign(gradient) * step)
         before, error_before = np.where(same < 0, 0.0, gradient), error
         z = z + moved
@@ -73,8 +85,10 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
 
 
 def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Fixed-point iteration, eq. (6). Returns (z, whether it came to rest at a place that takes something away). The step is the gradient over the signed sum of
-    weights, so that it flies off to where the kernel vanishes when positive and negative ones nearly cancel: wherever classes overlap within a kernel's width."""
+    """Fixed-point iteration, eq. (6). Returns (z, whether it came to rest at a place that takes something away). The
+    step is the gradient over the signed sum of
+    weights, so that it flies off to where the kernel vanishes when positive and negative ones nearly cancel: wherever
+    classes overlap within a kernel's width."""
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]
@@ -87,8 +101,11 @@ def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_I
     return z, False
 
 
-def initial_order(init: str, x, norms: np.ndarray, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator) -> "list[int]":
-    """`count` support vectors to start from (section 3.1), as rows of x; positive and negative ones in proportion for "random" and "cluster"."""
+def initial_order(
+    init: str, x, norms: np.ndarray, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
+) -> "list[int]":
+    """`count` support vectors to start from (section 3.1), as rows of x; positive and negative ones in proportion
+    for "random" and "cluster"."""
     size = np.abs(a).sum(axis=1)
     if init == "alpha":  # stochastic universal sampling
         ends = np.cumsum(size)
@@ -110,7 +127,9 @@ def initial_order(init: str, x, norms: np.ndarray, a: np.ndarray, gamma: float, 
     return rng.permutation(chosen).tolist()
 
 
-def _kernel_means(x, norms, gamma: float, rows: np.ndarray, count: int, rng: np.random.Generator, iterations: int = 20) -> "list[int]":
+def _kernel_means(
+    x, norms, gamma: float, rows: np.ndarray, count: int, rng: np.random.Generator, iterations: int = 20
+) -> "list[int]":
     """Kernel k-means (Girolami 2002): the row nearest to each centre in feature space."""
     if len(rows) > max(_CLUSTERED, count):
         rows = rng.choice(rows, max(_CLUSTERED, count), replace=False)
@@ -127,11 +146,17 @@ def _kernel_means(x, norms, gamma: float, rows: np.ndarray, count: int, rng: np.
             distance = np.einsum("ij,ij->j", member, k @ member) / size**2 - 2 * inner  # |phi(x) - centre|^2 - 1
         distance[:, size == 0] = np.inf
         new = np.argmin(distance, axis=1)
-        for empty in np.flatnonzero(np.bincount(new, minlength=count) == 0):  # the row farthest from its centre begins a new cluster
+        for empty in np.flatnonzero(
+            np.bincount(new, minlength=count) == 0
+        ):  # the row farthest from its centre begins a new cluster
             new[np.argmax(distance[np.arange(len(rows)), new])] = empty
         if np.array_equal(new, cluster):
             break
         cluster = new
     # Two rows that make up a cluster are as near to its centre as each other: the first, whatever rounding makes of it.
-    nearest = [int(rows[np.argmax(distance[:, c] <= distance[:, c].min() + 1e-9)]) for c in range(count) if np.isfinite(distance[:, c]).all()]
+    nearest = [
+        int(rows[np.argmax(distance[:, c] <= distance[:, c].min() + 1e-9)])
+        for c in range(count)
+        if np.isfinite(distance[:, c]).all()
+    ]
     return list(dict.fromkeys(nearest))

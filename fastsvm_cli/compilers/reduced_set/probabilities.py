@@ -10,9 +10,12 @@ from fastsvm_cli.models.exact import ExactModel
 
 @np.errstate(all="ignore")  # what overflows is refused
 def refit(model: ExactModel, chunks) -> None:
-    """Fit the model's probability parameters to its decision values on labelled rows, in place. Classification: Platt's sigmoid, with the targets and the
-    objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for support vector machines"), per pair of classes where both occur.
-    Regression: the scale of Laplace noise, as svm-train has it. The marks of a one-class model stay. Raises ModelFormatError for values that overflow."""
+    """Fit the model's probability parameters to its decision values on labelled rows, in place. Classification: Platt's
+    sigmoid, with the targets and the
+    objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for support vector machines"), per pair of
+    classes where both occur.
+    Regression: the scale of Laplace noise, as svm-train has it. The marks of a one-class model stay. Raises
+    ModelFormatError for values that overflow."""
     header = model.header
     decisions = _native.Decisions(model.pairs)
     values, labels = [], []
@@ -34,7 +37,9 @@ def refit(model: ExactModel, chunks) -> None:
                 a[pair], b[pair] = _sigmoid(f[mine, pair], first)
         header.probA, header.probB = a, b
     if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
-        raise ModelFormatError(model.path, "a probability parameter fitted to the rows of --data overflows: scale the data")
+        raise ModelFormatError(
+            model.path, "a probability parameter fitted to the rows of --data overflows: scale the data"
+        )
 
 
 def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
@@ -47,5 +52,7 @@ def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
         slope = target - 1 / (1 + np.exp(np.clip(t, -700, 700)))
         return float(np.sum(np.logaddexp(0, t) - (1 - target) * t)), np.array([slope @ f, slope.sum()])
 
-    done = minimize(objective, [0.0, np.log((negative + 1) / (positive + 1))], jac=True, method="BFGS", options={"gtol": 1e-6})
+    done = minimize(
+        objective, [0.0, np.log((negative + 1) / (positive + 1))], jac=True, method="BFGS", options={"gtol": 1e-6}
+    )
     return float(done.x[0]), float(done.x[1])

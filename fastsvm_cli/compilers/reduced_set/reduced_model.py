@@ -1,4 +1,5 @@
-"""Approximating vectors -> a LIBSVM model with a proven radius (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers", eq. 9; |Psi - Psi'| rounded up)."""
+"""Approximating vectors -> a LIBSVM model with a proven radius (Suttorp and Igel, "Resilient Approximation of Kernel
+Classifiers", eq. 9; |Psi - Psi'| rounded up)."""
 
 import numpy as np
 
@@ -19,7 +20,9 @@ def assemble(
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
         raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
-    if len(z) == 1 and header.classification:  # a set for both classes: each vector counts as one of the class it speaks for
+    if (
+        len(z) == 1 and header.classification
+    ):  # a set for both classes: each vector counts as one of the class it speaks for
         first = beta[0][:, 0] > 0
         order = np.argsort(~first, kind="stable")
         z, beta = [z[0][order]], [beta[0][order]]
@@ -39,22 +42,31 @@ def assemble(
 
 
 def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
-    """|Psi - Psi'| of every function, rounded up: (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from values of both at their vectors and the bounds of their errors."""
+    """|Psi - Psi'| of every function, rounded up: (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from values of both
+    at their vectors and the bounds of their errors."""
     b, error = space.inner_products(reduced.model.vectors)
     own, own_error = reduced.at_support_vectors
     beta = reduced.coefficients
     total = space.squared_norms - 2 * (beta * b).sum(axis=0) + (beta * own).sum(axis=0)
     size = np.abs(beta)
-    slack = (size * (2 * error + own_error)).sum(axis=0) + (len(beta) + 12) * UNIT * ((size * (2 * np.abs(b) + np.abs(own))).sum(axis=0) + np.abs(total))
+    slack = (size * (2 * error + own_error)).sum(axis=0) + (len(beta) + 12) * UNIT * (
+        (size * (2 * np.abs(b) + np.abs(own))).sum(axis=0) + np.abs(total)
+    )
     return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9)) * (1 + 1e-12)
 
 
 def with_origin(space: FeatureSpace, header, vectors, fingerprint: str, distance: np.ndarray) -> ReducedModel:
-    """What these vectors approximate, and how far they can be from it: distance (pairs), at least |Psi - Psi'|, and the offsets' own."""
+    """What these vectors approximate, and how far they can be from it: distance (pairs), at least |Psi - Psi'|, and
+    the offsets' own."""
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)
     if not (np.all(np.isfinite(radius)) and np.all(np.isfinite(weight))):
         raise ModelFormatError(model.path, "the radius of the reduced set overflows: scale the data")
     longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
-    return ReducedModel(header, vectors, model.path, Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest))
+    return ReducedModel(
+        header,
+        vectors,
+        model.path,
+        Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest),
+    )
