@@ -5,10 +5,9 @@ import, a destructor, a library that catches too much), and it does not always. 
 registered here while it exists. A command that has more to do when it is told to stop (child processes, a summary of
 what was measured) asks for exceptions with `raising`."""
 
-import os
-
 # The builtin module: `signal` makes three enumerations of it, in a millisecond in which Ctrl-C is still a traceback.
 import _signal
+import os
 
 SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 

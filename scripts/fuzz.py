@@ -300,8 +300,8 @@ class Models:
 
 def exact_models() -> "dict[str, object]":
     """By their fingerprints, which is how `predict --exact` knows them."""
-    from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.models import parse_model
+    from fastsvm_cli.text.fingerprint import fingerprint
 
     texts = [path.read_bytes() for path in MODELS[".model"]]
     return {fingerprint(text): parse_model(text, "exact") for text in texts}
@@ -362,10 +362,10 @@ class Data:
 
     def read(self, text, rng, folder):
         from fastsvm_cli import _native
-        from fastsvm_cli.text.data import read_chunks
         from fastsvm_cli.errors import FastsvmError, FileError
         from fastsvm_cli.models import load_model
         from fastsvm_cli.prediction.pipeline import predict
+        from fastsvm_cli.text.data import read_chunks
 
         path = os.path.join(folder, "data")
         with open(path, "wb") as file:
@@ -574,8 +574,8 @@ class Worker:
 
 
 def watch(arguments, package) -> int:
-    counts: "dict[str, Counter]" = defaultdict(Counter)
-    found: "list[tuple[int, str, str]]" = []
+    counts: dict[str, Counter] = defaultdict(Counter)
+    found: list[tuple[int, str, str]] = []
     workers = [Worker(arguments, package, arguments.first + j) for j in range(arguments.jobs)]
     start = time.monotonic()
 

@@ -29,8 +29,8 @@ from reproduce_geometry import PROBLEMS, first_settled, problem, scalings, summa
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.precomputed import with_vectors
-from fastsvm_cli.models import parse_model
 from fastsvm_cli.compilers.training import libsvm_problem, train
+from fastsvm_cli.models import parse_model
 
 PAPER = {  # rows 51 to 54
     "sonar": ("97, 111", "88.6 / 93, 3..187", "2.3"),

@@ -30,8 +30,8 @@ from libsvm_training import Kernel, Trainer, as_chunk, dense, kernel_matrix, pre
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.models import load_model
+from fastsvm_cli.text.data import read_chunks
 
 LEAST = 1e-5
 SEEDS = 20  # of the sgma sequence

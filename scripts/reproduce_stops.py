@@ -49,8 +49,8 @@ def work():
     """Answers a line of JSON with one: {model, rows, seconds, exact: of the exact model in it} -> {seconds,
     evaluations, labels}, the first two per row."""
     from fastsvm_cli import _native
-    from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.models import load_model
+    from fastsvm_cli.text.data import read_bytes
 
     _native.set_threads(1)
     known = {}

@@ -5,20 +5,20 @@ from math import sqrt
 
 import numpy as np
 import oracles
+from evaluation import parse
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
-from evaluation import parse
 from oracles import OWN_KERNELS, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
-from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.compilers.ordered.precomputed import with_vectors
-from fastsvm_cli.text.header import SVM_TYPES
+from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.exact import Kernel
 from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text.header import SVM_TYPES
 
 COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle, "blocks": compile_blocks}
 HUGE = 1e160  # its square overflows

@@ -10,11 +10,11 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import EXTENDED, Machine, random_machine
 from sealing import sealed_line
 
-from fastsvm_cli.compilers.reduced_set.probabilities import refit
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.compilers.reduced_set.probabilities import refit
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text.data import read_chunks
 
 TYPES = [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)]
 INITS, OPTIMIZERS = ("greedy", "random", "alpha", "cluster"), ("none", "irprop", "fixed-point")

@@ -20,12 +20,12 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from test_data import peak_memory, rows_in
 
 from fastsvm_cli import _native
-from fastsvm_cli.text import data
-from fastsvm_cli.text.bad_rows import NAMED, BadRows
-from fastsvm_cli.text.data import Place, read_chunks
 from fastsvm_cli.errors import FastsvmError, FileError, RowError
 from fastsvm_cli.models import load_model
 from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text import data
+from fastsvm_cli.text.bad_rows import NAMED, BadRows
+from fastsvm_cli.text.data import Place, read_chunks
 
 COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 #: line -> what is said of it

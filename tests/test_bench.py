@@ -14,25 +14,24 @@ import pytest
 from benching import (
     ROWS,
     STATISTICS,
-    bench,
     by_name,
     first_rows,
     markdown_tables,
-    one_thread,
-    place,
     ratio_and_error,
     terminal_tables,
     train,
     wilson,
-)  # noqa: F401, F811 (fixtures among them)
+)
 from conftest import FASTSVM
-from libsvm.svmutil import svm_load_model, svm_predict as libsvm_predict, svm_read_problem
+from libsvm.svmutil import svm_load_model, svm_read_problem
+from libsvm.svmutil import svm_predict as libsvm_predict
 
-from fastsvm_cli.benchmarks import cases as bench_cases, timing
+from fastsvm_cli.benchmarks import cases as bench_cases
+from fastsvm_cli.benchmarks import timing
 from fastsvm_cli.benchmarks.quality import Answers, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.models import load_model
+from fastsvm_cli.text.data import read_chunks
 
 # ---- the statistics, with a clock of our own
 

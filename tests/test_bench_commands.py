@@ -15,20 +15,17 @@ import pytest
 from benching import (
     ONE_THREAD,
     ROWS,
-    bench,
     by_name,
     first_rows,
     markdown_tables,
-    measured,
-    one_thread,
-    place,
     ratio_and_error,
     run,
     terminal_tables,
     train,
-)  # noqa: F401, F811 (fixtures among them)
+)
 from conftest import DATA, FASTSVM, PATIENCE, default_signals, wait_until
-from libsvm.svmutil import svm_predict as libsvm_predict, svm_read_problem, svm_save_model, svm_train
+from libsvm.svmutil import svm_predict as libsvm_predict
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.benchmarks import cases as bench_cases
 from fastsvm_cli.text.data import read_chunks

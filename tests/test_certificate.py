@@ -10,20 +10,20 @@ from math import factorial
 import numpy as np
 import oracles
 import pytest
+from evaluation import decide, parse, reference
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
-from evaluation import decide, parse, reference
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.header import SVM_TYPES
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.header import SVM_TYPES
 
 UNKNOWN = 1000  # an index no support vector has
 searching = settings(

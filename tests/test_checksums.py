@@ -10,8 +10,8 @@ from evaluation import ROWS, fault_of
 from evaluation import values as values_of
 from sealing import sealed, sealed_line, unsealed, unsealed_line
 
-from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.text.fingerprint import fingerprint
 
 GOLDEN = ROOT / "tests" / "golden"
 CHANGED = "the checksum does not fit the content: the file was changed after fastsvm wrote it; compile the model again"

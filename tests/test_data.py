@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError
+from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
 
 UNLIMITED = 1 << 24
 SIZES = (1, 7, 4096, UNLIMITED)

@@ -9,11 +9,11 @@ import pytest
 from conftest import ROOT
 from evaluation import fault_of
 
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import DataFormatError, FastsvmError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.prediction.scores import summary_lines
+from fastsvm_cli.text.data import read_chunks
 
 GOLDEN = ROOT / "tests" / "golden"
 MODEL = b"""svm_type epsilon_svr

@@ -4,7 +4,6 @@ import subprocess
 
 import pytest
 from conftest import DATA, FASTSVM, PATIENCE
-
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 MODEL_FOUND = "'svm_type' found, expected a label"
@@ -66,8 +65,8 @@ def errors(place, *words, code=1, input=None):
         (
             "predict m n.csv out",
             (
-                f"n.csv:1: 'CSV' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model"
-                f" ...'); the test file comes before the model: fastsvm predict n.csv m out"
+                "n.csv:1: 'CSV' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model"
+                " ...'); the test file comes before the model: fastsvm predict n.csv m out"
             ),
         ),
         ("predict m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from oracles import Machine, data_text
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.cli import fastsvm as group
+from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import load_model, parse_model
 
@@ -288,13 +288,8 @@ def test_any_model_is_compiled_or_refused(command, data):
     words = " ".join(data.draw(OPTIONS[command])).split()
     if "--lossless" in words:
         words = ["--lossless"]
-    elif (
-        command == "approx"
-        and "--rank" in words
-        and "--tolerance" in words
-        or command == "reduce"
-        and "--target" in words
-        and "cluster" in words
+    elif (command == "approx" and "--rank" in words and "--tolerance" in words) or (
+        command == "reduce" and "--target" in words and "cluster" in words
     ):
         words = words[:2] if command == "reduce" else []
     if any(word in words for word in ("--rank", "--tolerance")) and "--degree" in words:

@@ -9,14 +9,14 @@ from evaluation import decide, parse, values
 from oracles import random_machine
 from reducing import as_rows
 
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.border.compile import compile_border
 from fastsvm_cli.compilers.clusters import clusters_of
-from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.compilers.ordered.blocks import compile_blocks
+from fastsvm_cli.compilers.ordered.geometry import compile_geometry
+from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
-from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 

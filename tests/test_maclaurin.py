@@ -7,17 +7,17 @@ from math import exp
 import numpy as np
 import oracles
 import pytest
+from evaluation import parse
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
-from evaluation import parse
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import CENTERS, TooLargeError, compile_maclaurin
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.text.data import read_chunks
 
 SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
 SINGLE = 2.0**-24  # half the distance between neighbours in single precision, relative

@@ -13,8 +13,8 @@ from oracles import Machine, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.text.data import smaller_chunks
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 BUILDS = ["baseline", "avx2", "avx512"]

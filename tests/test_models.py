@@ -27,13 +27,13 @@ from sealing import sealed, sealed_line
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import MODEL_TYPES, load_model, looks_like_model, parse_model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, MaclaurinModel
 from fastsvm_cli.models.ordered import OrderedModel
 from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text.data import read_chunks
 
 GOLDEN = ROOT / "tests" / "golden"
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))

@@ -19,11 +19,11 @@ from libsvm.svmutil import svm_load_model, svm_predict, svm_read_problem, svm_sa
 from test_bad_rows import spoil
 
 from fastsvm_cli import _native
+from fastsvm_cli.models import load_model
+from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text import data
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
-from fastsvm_cli.models import load_model
-from fastsvm_cli.prediction.pipeline import predict
 
 #: How a model is trained, compiled and asked; the tolerance of a regression model.
 CASES = {

@@ -4,9 +4,9 @@ is wider than its paper's."""
 import numpy as np
 import oracles
 import pytest
+from evaluation import parse
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
-from evaluation import parse
 from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
 from ordering import (
     COMPILERS,

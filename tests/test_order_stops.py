@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.models.triangle import TriangleModel
+from fastsvm_cli.text.fingerprint import fingerprint
 
 #: Features added to four -> after how many points rows of a geometry model are looked at; then after every 32.
 FIRST_STOPS = {

@@ -12,8 +12,8 @@ import threading
 import pytest
 from conftest import PATIENCE
 
-from fastsvm_cli.text import output as output_module
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.text import output as output_module
 from fastsvm_cli.text.output import Output, check_output, is_standard_output
 
 

@@ -1,25 +1,24 @@
 """The exact model against LIBSVM 3.37 in this process, against LIBSVM's own program, and against the formulas."""
 
 import itertools
-import subprocess
 from math import floor, log10
 
 import numpy as np
 import oracles
 import pytest
 from conftest import DATA
+from evaluation import parse, reference
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from in_process import Libsvm, both, mirrored, run_both, written_lines
 from libsvm.svmutil import svm_problem, svm_read_problem, svm_save_model, svm_train
-from evaluation import parse, reference
 from oracles import Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.scores import summary_lines
+from fastsvm_cli.text.data import read_chunks
 
 SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
 KERNEL_OPTIONS = [
@@ -358,7 +357,7 @@ def test_a_folded_linear_model_gives_libsvms_label_where_many_tiny_terms_decide(
     vectors = [{1: 1.0}, *small, {many + 2: 1.0}]
     coef = np.array([1.5, *[1.0] * len(small), -1.5])[:, None]
     machine = Machine("c_svc", "linear", vectors, coef, [4000 * oracles.UNIT], label=[1, -1], nr_sv=[len(small) + 1, 1])
-    row = {1: 1.0, **{i: step for i in range(2, many + 2)}, many + 2: 1.0}
+    row = {1: 1.0, **dict.fromkeys(range(2, many + 2), step), many + 2: 1.0}
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse([row])])
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines([row])
@@ -368,13 +367,13 @@ def test_a_large_rho_swallows_no_terms_that_decide_even_odds(tmp_path):
     """-b 1, where f is near -B / A and not near 0: LIBSVM subtracts rho from the whole sum, not the sum's terms from
     rho one by one."""
     many, slope = 1000, 2.0**20
-    x = {i: 0.4 * oracles.UNIT for i in range(1, many + 1)}
+    x = dict.fromkeys(range(1, many + 1), 0.4 * oracles.UNIT)
     machine = Machine("c_svc", "linear", [x, {}], np.array([[1.0], [-1.0]]), [1.0], label=[1, -1], nr_sv=[1, 1])
     machine.probA, machine.probB = (
         [-slope],
         [slope * (200 * oracles.UNIT - 1)],
     )  # even odds at f = -1 + 200 u; f = -1 + 400 u in truth
-    row = {i: 1.0 for i in x}
+    row = dict.fromkeys(x, 1.0)
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse([row])], probability=True)
     assert [line.split()[0] for line in text.decode().splitlines()] == [line[0] for line in theirs.lines([row], True)]
@@ -400,7 +399,7 @@ def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
     """|x|^2 = 1 + 0.8 u + 0.8 u + ... stays 1 one by one; in |x - z|^2 with z_1 = x_1 the small ones are all there
     is."""
     many = 1000
-    x = {1: 1.0, **{i: (0.8 * oracles.UNIT) ** 0.5 for i in range(2, many + 2)}}
+    x = {1: 1.0, **dict.fromkeys(range(2, many + 2), (0.8 * oracles.UNIT) ** 0.5)}
     machine = Machine(
         "c_svc", "rbf", [x], np.array([[1.0]]), [1 - 400 * oracles.UNIT], 1.0, label=[1, -1], nr_sv=[1, 0]
     )
@@ -413,7 +412,7 @@ def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
 
 def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
     """60,000 products and a degree of two billion: n u is 0.014, and (1 + u)^n - 1 no longer covered by 1.05 n u."""
-    x = {i: 1e-3 for i in range(1, 60_001)}
+    x = dict.fromkeys(range(1, 60001), 0.001)
     machine = Machine(
         "c_svc", "polynomial", [x, {}], np.array([[1.0], [-1.0]]), [0.0], 1.0, 0.9, 2**31 - 1, [1, -1], [1, 1]
     )
@@ -632,7 +631,7 @@ def test_a_linear_model_of_many_pairs_is_not_folded_and_agrees(tmp_path, density
     rng = np.random.default_rng(15)
     classes, d = 300, 700
     vectors = random_rows(rng, classes, list(range(1, d + 1)), density=density)
-    vectors[0] = {i: 1.0 for i in range(1, d + 1)}
+    vectors[0] = dict.fromkeys(range(1, d + 1), 1.0)
     machine = random_machine(rng, "c_svc", "linear", vectors, nr_class=classes)
     machine.nr_sv = [1] * classes
     assert len(machine.pairs) * d > 3e7

@@ -8,7 +8,9 @@ import subprocess
 import click
 import pytest
 from conftest import DATA, ROOT
-from fastsvm_cli.cli import COMMANDS, fastsvm as group
+
+from fastsvm_cli.cli import COMMANDS
+from fastsvm_cli.cli import fastsvm as group
 
 README = (ROOT / "README.md").read_text()
 CONTEXT = click.Context(group)

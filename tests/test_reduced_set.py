@@ -14,11 +14,11 @@ from in_process import Libsvm, mirrored, run_both
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 from reducing import (
-    Dense,
     INITS,
     JOBS,
     OPTIMIZERS,
     TYPES,
+    Dense,
     exact_model,
     fingerprint,
     labels,
@@ -26,22 +26,20 @@ from reducing import (
     machine_of,
     members,
     reduce,
-    reduced,
     some_machine,
     split,
-    trained,
-)  # noqa: F401, F811 (trained and reduced are fixtures)
+)
 from scipy.optimize import approx_fprime
 from test_certificate import hostile_machine, hostile_rows
 
+from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.reduced_set.probabilities import refit
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.models.reduced_set import ReducedModel
 from fastsvm_cli.prediction.pipeline import Fallback
+from fastsvm_cli.text.data import read_chunks
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -15,7 +15,7 @@ from conftest import DATA, PATIENCE, default_signals
 from evaluation import parse, values
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import Machine, data_text, random_rows
-from reducing import reduced, split, trained  # noqa: F401, F811 (trained and reduced are fixtures)
+from reducing import reduced, split, trained  # noqa: F401 (trained and reduced are fixtures)
 from sealing import sealed_line
 
 from fastsvm_cli.errors import ModelFormatError

@@ -6,10 +6,10 @@ import oracles
 import pytest
 from oracles import Machine, random_machine
 from reducing import (
-    Dense,
     INITS,
     OPTIMIZERS,
     TYPES,
+    Dense,
     as_rows,
     exact_model,
     machine_of,
@@ -21,7 +21,8 @@ from reducing import (
 from scipy.optimize import approx_fprime
 
 from fastsvm_cli.compilers.feature_space import FeatureSpace
-from fastsvm_cli.compilers.reduced_set import compile as reduced_set, placement
+from fastsvm_cli.compilers.reduced_set import compile as reduced_set
+from fastsvm_cli.compilers.reduced_set import placement
 from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, shares
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

@@ -20,9 +20,8 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from test_bad_rows import COMPRESS, PRECOMPUTED, spoil
 
 from fastsvm_cli import cli, stopping
-from fastsvm_cli.text import data
-from fastsvm_cli.text import partial
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.text import data, partial
 from fastsvm_cli.text.partial import PartialOutput, can_be_kept
 
 ROWS = 400
@@ -612,10 +611,8 @@ def test_a_place_that_cannot_be_written_is_named(models, tmp_path, name, words):
     done = forked(
         tmp_path, "predict", "-q", "--resume", models / "rings.rows", models / "rings.approx", name, code=None
     )
-    assert (
-        (done.code, done.err) == (1, f"Error: {name or repr(name)}: {words}\n")
-        or done.code == 2
-        and "needs an OUTPUT_FILE that is a file" in " ".join(done.err.split())
+    assert (done.code, done.err) == (1, f"Error: {name or repr(name)}: {words}\n") or (
+        done.code == 2 and "needs an OUTPUT_FILE that is a file" in " ".join(done.err.split())
     )
     assert os.listdir(tmp_path) == []
     assert (

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT
-from fastsvm_cli.models import load_model
 from libsvm.svmutil import svm_save_model, svm_train
+
+from fastsvm_cli.models import load_model
 
 SCRIPTS = ROOT / "scripts"
 sys.path.append(str(SCRIPTS))

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 from conftest import DATA, FASTSVM, PATIENCE
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import stopping
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 

@@ -9,7 +9,6 @@ import sys
 
 import pytest
 from conftest import DATA, FASTSVM, PATIENCE
-
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 ROWS = 40

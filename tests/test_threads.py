@@ -19,8 +19,8 @@ from oracles import random_machine
 from reducing import as_rows
 
 from fastsvm_cli import _native
-from fastsvm_cli.console import progress
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.console import progress
 from fastsvm_cli.models import load_model
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
+from conftest import FASTSVM, peak_memory
 from evaluation import parse
 from oracles import Machine
 from reducing import exact_model
-from conftest import FASTSVM, peak_memory
 
 from fastsvm_cli.compilers import clusters
 from fastsvm_cli.compilers.clusters import clusters_of, k_means

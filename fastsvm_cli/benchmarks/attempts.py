@@ -33,7 +33,7 @@ class Attempt:
 def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Attempt]":
     """max_bytes: of a compiled model. patience: seconds a compilation may take, as far as that is known beforehand."""
     header, features = model.header, len(_native.used_indices(model.vectors))
-    out: "list[Attempt]" = []
+    out: list[Attempt] = []
     if not model.pairs or not header.total_sv:
         return out
 

@@ -1,20 +1,20 @@
 """What is measured: an exact model and what was compiled from it, on one test file."""
 
 import os
-from typing import Callable
+from collections.abc import Callable
 
 from fastsvm_cli.benchmarks import process
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.text.data import read_bytes, read_chunks
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
-from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.prediction.scores import summary_values
+from fastsvm_cli.text.data import read_bytes, read_chunks
+from fastsvm_cli.text.fingerprint import fingerprint
 
 END_TO_END, SCORING = "end to end", "scoring"  # the clocks
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20  # of a run of libsvm in this process: as many rows as fit, but so many
@@ -30,16 +30,16 @@ class Case:
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
         self.size = os.path.getsize(path) if path and os.path.exists(path) else None
-        self.made_by: "list[str] | None" = None
-        self.compile_seconds: "float | None" = None
-        self.end_to_end: "Timed | None" = None
-        self.scoring: "Timed | None" = None
-        self.quality: "Quality | None" = None
-        self.different: "int | None" = None
-        self.failed: "str | None" = None
-        self.note: "str | None" = None
+        self.made_by: list[str] | None = None
+        self.compile_seconds: float | None = None
+        self.end_to_end: Timed | None = None
+        self.scoring: Timed | None = None
+        self.quality: Quality | None = None
+        self.different: int | None = None
+        self.failed: str | None = None
+        self.note: str | None = None
         self.with_exact = False
-        self.output: "str | None" = None
+        self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":
         timed = self.end_to_end if clock == END_TO_END else self.scoring
@@ -75,7 +75,7 @@ class Bench:
         self._fingerprint = fingerprint(text)
         self.answers = Answers(self.model, chunks)
         self.chunks = self.answers.chunks
-        self.cases: "list[Case]" = []
+        self.cases: list[Case] = []
         self._outputs = 0
         self._empty = os.path.join(folder, "empty")
         open(self._empty, "w").close()

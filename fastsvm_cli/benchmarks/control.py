@@ -3,12 +3,12 @@ control that libAGF's authors use)."""
 
 import numpy as np
 
-from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.benchmarks.quality import Answers
-from fastsvm_cli.text.data import read_chunks
-from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.text.header import KERNEL_TYPES, SVM_TYPES
+from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.compilers.training import libsvm_problem, train
+from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.header import KERNEL_TYPES, SVM_TYPES
 
 
 class Control:

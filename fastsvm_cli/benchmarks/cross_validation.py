@@ -6,9 +6,9 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.text.data import select_rows
-from fastsvm_cli.errors import FileError
 from fastsvm_cli.compilers.training import libsvm_problem, train
+from fastsvm_cli.errors import FileError
+from fastsvm_cli.text.data import select_rows
 
 
 class Fold:

@@ -1,7 +1,7 @@
 """Other processes: they do not outlive this one when it is told to stop."""
 
 import subprocess
-from typing import Sequence
+from collections.abc import Sequence
 
 from fastsvm_cli.stopping import held
 

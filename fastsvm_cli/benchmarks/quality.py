@@ -5,9 +5,9 @@ from math import isfinite, nan, sqrt
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.data import smaller_chunks
 
 #: Decision values of the exact model that are kept while models are compared with it, 128 MB; the others are evaluated
 #: for each model again.
@@ -22,7 +22,7 @@ class Quality:
     def __init__(self):
         self.rows = self.different = 0
         self.largest = self.mean = 0.0
-        self.proven: "int | None" = None
+        self.proven: int | None = None
         self.score = _native.Score()
 
     @property
@@ -46,9 +46,9 @@ class Answers:
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
-        self.labels: "list[np.ndarray]" = []
+        self.labels: list[np.ndarray] = []
         self.score = _native.Score()
-        self._values: "list[np.ndarray | None]" = []
+        self._values: list[np.ndarray | None] = []
         kept = 0
         for chunk, decisions, predictions in answers(model, self.chunks):
             kept += chunk.rows * model.pairs

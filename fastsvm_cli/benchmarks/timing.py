@@ -1,9 +1,9 @@
 """Repeated timings of several cases, interleaved, and what they say."""
 
+from collections.abc import Callable
 from math import sqrt
 from statistics import mean, median, stdev
 from time import perf_counter
-from typing import Callable
 
 WARM_UP = -1  # the round that is not counted
 

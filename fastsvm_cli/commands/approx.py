@@ -94,9 +94,9 @@ def command(
     """
 
     from fastsvm_cli import _native
+    from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.text.output import Output
-    from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.text.sizes import size_text
 
     output_file = output_name(output_file, model_file, ".approx")

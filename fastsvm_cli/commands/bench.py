@@ -201,16 +201,20 @@ def command(
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
     from fastsvm_cli.benchmarks.report import (
         RawTimings,
-        as_json as json_text,
-        as_markdown as markdown_text,
         pareto,
         print_tables,
     )
-    from fastsvm_cli.models import load_model
-    from fastsvm_cli.text.output import Output
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.stopping import raising
+    from fastsvm_cli.benchmarks.report import (
+        as_json as json_text,
+    )
+    from fastsvm_cli.benchmarks.report import (
+        as_markdown as markdown_text,
+    )
     from fastsvm_cli.compilers.training import load_libsvm
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.models import load_model
+    from fastsvm_cli.stopping import raising
+    from fastsvm_cli.text.output import Output
 
     def note(words):
         if not quiet:
@@ -389,8 +393,8 @@ def _add_control(bench, train_file, picked, folder, cost, seed, quiet, note):
     """The cases of an SVM trained on fewer rows: with svm-predict, where there is one, and with fastsvm."""
     from fastsvm_cli.benchmarks.cases import END_TO_END, Case
     from fastsvm_cli.benchmarks.control import subsample_control
-    from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.errors import FastsvmError
 
     rivals = [
         case
@@ -458,11 +462,11 @@ def _cross_validate(data_file, folds, cost, gamma, degree, seed, as_json, quiet)
     import tempfile
 
     from fastsvm_cli.benchmarks.cross_validation import cross_validate
-    from fastsvm_cli.text.data import read_chunks
-    from fastsvm_cli.errors import FileError
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.stopping import raising
     from fastsvm_cli.compilers.training import load_libsvm
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.stopping import raising
+    from fastsvm_cli.text.data import read_chunks
 
     load_libsvm()
     chunks = list(read_chunks(data_file))

@@ -148,10 +148,10 @@ def command(
       fastsvm border --bandwidth adaptive -W 20 --density train.txt
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.text.data import read_chunks
-    from fastsvm_cli.errors import FileError
-    from fastsvm_cli.text.output import Output
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.output import Output
 
     source_of_samples = click.get_current_context().get_parameter_source("samples")
     if target is not None and source_of_samples is not None and source_of_samples.name == "COMMANDLINE":
@@ -190,8 +190,8 @@ def command(
         _write_density(rows, model_file, output_file, width, weight or 0.0, quiet)
         return
 
-    from fastsvm_cli.compilers.border.compile import compile_border, compile_density_border, looks_one_hot
     from fastsvm_cli.comparisons.trial import trial
+    from fastsvm_cli.compilers.border.compile import compile_border, compile_density_border, looks_one_hot
 
     how = dict(count=samples, tolerance=tolerance, sampling=sampling, local=local, target=target, seed=seed)
     with Progress("border", quiet=quiet) as progress:

@@ -26,8 +26,8 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
     and about the mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest. For
     data alone, or a model alone, it takes the rows and the support vectors to be equally long.
     """
-    from fastsvm_cli.text.output import demand_standard_output
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.text.output import demand_standard_output
 
     check_inputs(*data_or_model)
     demand_standard_output()

@@ -121,10 +121,10 @@ def command(
     """
 
     from fastsvm_cli import _native
-    from fastsvm_cli.text.data import read_chunks
-    from fastsvm_cli.models.exact import Kernel
-    from fastsvm_cli.text.output import Output
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.models.exact import Kernel
+    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.output import Output
 
     for name, value, of in (
         ("--points", points, "geometry"),
@@ -231,10 +231,10 @@ def _linear_model(train_file):
     # where none can start.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.compilers.training import libsvm_problem, load_libsvm, train
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.stopping import raising
-    from fastsvm_cli.compilers.training import libsvm_problem, load_libsvm, train
+    from fastsvm_cli.text.data import read_chunks
 
     labels, rows = libsvm_problem(read_chunks(train_file))
     if len(set(labels)) != 2:

@@ -137,16 +137,16 @@ def command(
       fastsvm predict --open-rows open.txt test.txt train.model.approx out
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.console.fallback import ExactFile, fallback
-    from fastsvm_cli.text.data import Place, read_bytes, read_chunks
-    from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.text.fingerprint import fingerprint
-    from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
-    from fastsvm_cli.prediction.pipeline import columns, predict
     from fastsvm_cli.console.progress import Progress, bytes_read
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.models import check_start, parse_model
+    from fastsvm_cli.prediction.pipeline import columns, predict
     from fastsvm_cli.prediction.scores import summary_lines, summary_values
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.data import Place, read_bytes, read_chunks
+    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
 
     if test_file == "-" and model_file == "-":
         raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")

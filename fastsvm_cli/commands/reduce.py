@@ -103,11 +103,11 @@ def command(
       svm-predict test.txt train.model.reduced out
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.text.data import read_chunks
-    from fastsvm_cli.errors import FileError
-    from fastsvm_cli.text.output import Output
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.errors import FileError
     from fastsvm_cli.prediction.scores import summary_lines
+    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.output import Output
 
     wanted = [
         name
@@ -141,9 +141,9 @@ def command(
         raise FileError(data_file, "no rows found, expected some to measure on")
 
     from fastsvm_cli.comparisons.agreement import agreement
-    from fastsvm_cli.compilers.reduced_set.probabilities import refit
     from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow
     from fastsvm_cli.compilers.reduced_set.compile import lossless as merge
+    from fastsvm_cli.compilers.reduced_set.probabilities import refit
 
     total = model.header.total_sv
     how = dict(fingerprint=source.fingerprint, init=init, optimizer=optimizer, finishing=finishing, seed=seed)

@@ -1,11 +1,11 @@
 """How far two models agree on the same rows."""
 
+from collections.abc import Iterable
 from math import inf, isfinite, sqrt
-from typing import Iterable
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.text.data import smaller_chunks
 
 
 class Agreement:

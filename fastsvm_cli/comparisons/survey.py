@@ -1,21 +1,21 @@
 """Data and models against the bound of Claesen et al., eq. (3.11): what the `bound` command reports."""
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from math import sqrt
-from typing import Callable, Sequence
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
+from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.border import BorderModel
 from fastsvm_cli.models.density import DensityModel
 from fastsvm_cli.models.maclaurin import MaclaurinModel
-from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
+from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
 
 
 class Options:

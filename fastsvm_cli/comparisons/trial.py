@@ -4,9 +4,9 @@ from time import perf_counter
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import Agreement, agreement
-from fastsvm_cli.text.data import MOST_VALUES
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.data import MOST_VALUES
 
 DOUBTFUL = 0.01  # a larger share of wrong answers is worth a warning
 _ROWS = 1000  # at most
@@ -58,7 +58,7 @@ def _spread(source: ExactModel, most: int) -> _native.Chunk:
 
 def _seconds(model, rows, out, until) -> float:
     """The least of several runs: the first ones lay the model out, and short ones are mostly the start of threads."""
-    times: "list[float]" = []
+    times: list[float] = []
     while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
         start = perf_counter()
         model.decision_values(rows, out, until)

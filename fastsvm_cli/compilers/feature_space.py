@@ -38,7 +38,7 @@ def row_norms(x) -> np.ndarray:
 def squared_distances(x, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
     """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner
     products, which lose digits far from the origin: move both there."""
-    squares = norms + row_norms(z)[:, None] - 2 * np.asarray((x @ z.T)).T
+    squares = norms + row_norms(z)[:, None] - 2 * np.asarray(x @ z.T).T
     return np.maximum(squares, 0, out=squares)
 
 

@@ -1,7 +1,7 @@
 """Training by libsvm-official, for what fastsvm trains itself: a folded linear model, the folds of a
 cross-validation, a benchmark's control."""
 
-from typing import Iterable
+from collections.abc import Iterable
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import load_model
@@ -11,8 +11,8 @@ from fastsvm_cli.models.exact import ExactModel
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
     """(labels, rows) as libsvm-official takes them; the rows were read by fastsvm, so that their faults are told in
     its words."""
-    labels: "list[float]" = []
-    rows: "list[dict[int, float]]" = []
+    labels: list[float] = []
+    rows: list[dict[int, float]] = []
     for chunk in chunks:
         labels += [label for (label,) in chunk.leading.tolist()]
         starts, indices, values = chunk.indptr.tolist(), chunk.indices.tolist(), chunk.values.tolist()

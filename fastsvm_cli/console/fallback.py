@@ -57,14 +57,14 @@ class ExactFile:
         from fastsvm_cli.errors import FileError
 
         self.path = path
-        self._text: "bytes | None" = None
-        self._fault: "Exception | None" = None
+        self._text: bytes | None = None
+        self._fault: Exception | None = None
         self._found, self._checked = "", False
         try:
             self._status = os.stat(path)
         except OSError as error:
             raise FileError(path, error) from None
-        self._thread: "Thread | None" = Thread(target=self._read, daemon=True)
+        self._thread: Thread | None = Thread(target=self._read, daemon=True)
         try:
             self._thread.start()
         except RuntimeError:  # no thread to be had
@@ -88,9 +88,9 @@ class ExactFile:
 
     def load(self):
         """The model. Raises ModelFormatError and FileError."""
+        from fastsvm_cli.models import parse_model
         from fastsvm_cli.text.data import read_bytes
         from fastsvm_cli.text.fingerprint import fingerprint
-        from fastsvm_cli.models import parse_model
 
         self.check()
         text, self._text = self._text, None
@@ -115,8 +115,8 @@ class ExactFile:
             self._fault = error
 
     def _pieces(self):
-        from fastsvm_cli.text.data import read_pieces
         from fastsvm_cli.models import check_start
+        from fastsvm_cli.text.data import read_pieces
 
         kept, total = [], 0
         for piece in read_pieces(self.path, lambda start: check_start(start, self.path)):

@@ -38,8 +38,8 @@ def check_inputs(*inputs: "str | None") -> None:
 
 def summary_stream(*output_files: "str | None"):
     """Standard error if the rows, or the model, go to standard output. A summary that nobody can read is no fault."""
-    from fastsvm_cli.text.output import is_standard_output
     from fastsvm_cli.streams import is_closed
+    from fastsvm_cli.text.output import is_standard_output
 
     if any(is_standard_output(each) for each in output_files):
         return sys.stderr

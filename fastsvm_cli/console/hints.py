@@ -127,8 +127,8 @@ def _lines(path: str) -> "list[str] | None":
     """What a regular file begins with, its last word left out where it is cut off; None of any other file."""
     from os.path import isfile
 
-    from fastsvm_cli.text.data import read_start
     from fastsvm_cli.errors import FastsvmError
+    from fastsvm_cli.text.data import read_start
 
     if path == "-" or not isfile(path):
         return None

@@ -22,7 +22,8 @@ class Progress:
             return
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
 
             self._bar = Bar(
                 TextColumn("{task.description}", markup=False),

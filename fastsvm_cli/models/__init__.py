@@ -3,11 +3,11 @@
 A new kind of model is one file here, one line in MODEL_TYPES, and (if something compiles to it) one file in compilers/.
 """
 
-from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.header import is_header_key
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import REDUCED, VERSION, check_reduced, is_reduced, open_compiled
+from fastsvm_cli.text.data import read_bytes
+from fastsvm_cli.text.header import is_header_key
 
 #: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one
 #: of ours; a reduced set is a LIBSVM model whose last line begins with another word.

@@ -1,6 +1,6 @@
 """The contract of a model."""
 
-from typing import Callable
+from collections.abc import Callable
 
 from fastsvm_cli import _native
 from fastsvm_cli.text.header import Header

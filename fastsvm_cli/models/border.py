@@ -7,11 +7,11 @@ the sign of n_i . (z - b_i). The file format is described in the README."""
 from array import array
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.body import read_compiled
-from fastsvm_cli.text.header import Header, real_number, whole_number
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
+from fastsvm_cli.text.header import Header, real_number, whole_number
 
 _KEYS = ("fingerprint", "features", "precision", "nr_border", "level", "local")
 MAX_LOCAL = 64

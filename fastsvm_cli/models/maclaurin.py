@@ -6,11 +6,11 @@ from array import array
 from math import comb
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.body import read_compiled
-from fastsvm_cli.text.header import Header
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
+from fastsvm_cli.text.header import Header
 
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
 _OPTIONAL_KEYS = ("certified", "longest_vector")

@@ -3,9 +3,9 @@ far they can be from it.
 LIBSVM's readers stop before that line."""
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.text.header import line_words, real_number, whole_number
-from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
+from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
+from fastsvm_cli.text.header import line_words, real_number, whole_number
 
 
 class Origin:

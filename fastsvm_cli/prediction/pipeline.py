@@ -1,13 +1,13 @@
 """Chunks -> decision values -> predictions -> lines, for every model, with the exact model to fall back on."""
 
-from typing import Callable, Iterable
+from collections.abc import Callable, Iterable
 
 from fastsvm_cli import _native
+from fastsvm_cli.errors import DataFormatError, RowError
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import smaller_chunks
-from fastsvm_cli.errors import DataFormatError, RowError
 from fastsvm_cli.text.header import Header
-from fastsvm_cli.models.base import Model
 
 
 class Tally:
@@ -203,8 +203,8 @@ def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk
     """The rows of the chunk that can be evaluated, and have been when this returns; the others, for which `evaluate`
     raises RowError, are bad rows. They are tried in windows, which
     double where all is well: a row is tried a few times at most, however many are bad."""
-    good: "list[int]" = []
-    bad: "list[tuple[int, str]]" = []
+    good: list[int] = []
+    bad: list[tuple[int, str]] = []
     at, window = 0, 1
     while at < chunk.rows:
         rows = list(range(at, min(at + window, chunk.rows)))

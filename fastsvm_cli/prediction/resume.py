@@ -1,16 +1,16 @@
 """What a run of `predict --resume` came from, and how far it came, as the lines of a checkpoint."""
 
 import os
+from collections.abc import Callable
 from struct import pack, unpack
-from typing import Callable
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.data import Place
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.partial import PartialOutput
 from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.stopping import raising
+from fastsvm_cli.text.bad_rows import BadRows
+from fastsvm_cli.text.data import Place
+from fastsvm_cli.text.partial import PartialOutput
 
 
 class Origin:

@@ -1,7 +1,7 @@
 """Lines of a data file that are no rows, where a run goes on behind them: counted, the first ones named, and a line of
 nan for each if that is wanted."""
 
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 from fastsvm_cli.errors import DataFormatError
 
@@ -21,7 +21,7 @@ class BadRows:
     def __init__(self, path: str, filler: bytes = b"", say: "Callable[[str], None]" = lambda message: None):
         self.path, self.filler, self._say = path, filler, say
         self.count = 0
-        self.named: "list[tuple[int, str]]" = []
+        self.named: list[tuple[int, str]] = []
         self.begin(1, [], [])
 
     @property

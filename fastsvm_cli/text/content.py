@@ -2,7 +2,7 @@
 
 import os
 import select
-from typing import Iterator
+from collections.abc import Iterator
 
 from fastsvm_cli.errors import FileError
 

@@ -1,10 +1,10 @@
 """Chunks of rows from LIBSVM data files: from a path, from standard input (`-`), plain or compressed."""
 
-from typing import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.content import Content, content_pieces
 from fastsvm_cli.errors import DataFormatError
+from fastsvm_cli.text.content import Content, content_pieces
 
 #: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller chunks.
 CHUNK_BYTES = 1 << 20
@@ -58,7 +58,7 @@ def read_chunks(
     """
     place = place or Place()
     options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter}
-    too_long: "list[int]" = []  # lines, since the last block
+    too_long: list[int] = []  # lines, since the last block
     with Content(path, place.offset, on_read) as content:
         for block, end in _whole_lines(content, size, place.offset, max_line):
             if block is None:

@@ -18,7 +18,7 @@ def ranges(features: "list[int]") -> str:
 
 def read_ranges(words: "list[str]", line: int, path: str, limit: int = 2**31) -> "list[int]":
     """1:3 7 -> 1 2 3 7. limit: bytes of the file, which holds a number per feature."""
-    out: "list[int]" = []
+    out: list[int] = []
     for word in words:
         first, _, last = word.partition(":")
         low = whole_number(first, "features", path, line)

@@ -1,6 +1,6 @@
 """How a compiled model knows the file it came from."""
 
-from typing import Iterable
+from collections.abc import Iterable
 
 # OpenSSL's is five times as fast as Python's own and takes two milliseconds to load; hashlib around both takes four
 # more.

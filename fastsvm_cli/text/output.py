@@ -3,9 +3,9 @@
 import fcntl
 import os
 import stat
+from collections.abc import Iterable
 from errno import EACCES, EBADF, EBUSY, EEXIST, EINVAL, EIO, EISDIR, ENOENT, ENOSYS, ENOTSUP, EPERM, EROFS, ETXTBSY
 from time import monotonic
-from typing import Iterable
 
 from fastsvm_cli import stopping
 from fastsvm_cli.errors import FileError, display
@@ -31,9 +31,9 @@ class Output:
     def __init__(self, path: str):
         self.path = path
         self._start = monotonic()
-        self._file: "int | None" = None  # what is written: the temporary file, or the file itself
-        self._temporary: "bytes | None" = None
-        self._previous: "int | None" = None  # the previous file, open, where it is not replaced but written
+        self._file: int | None = None  # what is written: the temporary file, or the file itself
+        self._temporary: bytes | None = None
+        self._previous: int | None = None  # the previous file, open, where it is not replaced but written
         self._in_place = False  # it is written directly
         try:
             self._file = self._open(path)
@@ -241,7 +241,7 @@ def check_output(path: str, inputs: "Iterable[str | None]") -> None:
 def check_apart(paths: "Iterable[str]") -> None:
     """Before any work: raises FileError if two of the outputs are one file, by whatever name, or one pipe; devices may
     be written twice, /dev/null say."""
-    seen: "dict[object, str]" = {}  # of the outputs so far: what tells a file from others -> its name
+    seen: dict[object, str] = {}  # of the outputs so far: what tells a file from others -> its name
     for path in paths:
         descriptor = _standard_descriptor(path)
         try:
@@ -249,7 +249,7 @@ def check_apart(paths: "Iterable[str]") -> None:
         except OSError as error:
             raise _fault(path, error) from None
         device = found is not None and stat.S_ISCHR(found.st_mode)
-        keys: "list[object]" = [] if descriptor is None else [descriptor]
+        keys: list[object] = [] if descriptor is None else [descriptor]
         if found is None:
             keys.append(os.path.realpath(path))
         elif not device:

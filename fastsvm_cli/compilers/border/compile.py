@@ -6,21 +6,21 @@ method     roots of f - level on lines between two rows on either side (roots.py
            samples so far get wrong, to near ones on the other side
 """
 
+from collections.abc import Callable
 from math import isfinite
-from typing import Callable
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.density import check_weight, classes_of, dense_rows, density_header
-from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.compilers.border.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.compilers.border.sampler import Sampler
-from fastsvm_cli.text.data import select_rows
+from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.text.header import Header, class_pairs
 from fastsvm_cli.models.border import BorderModel, Samples
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.data import select_rows
+from fastsvm_cli.text.header import Header, class_pairs
 
 MOST_SAMPLES = 100_000  # where --target is not met before
 _CLOUD_ROWS, _CLOUD_CELLS = 40_000, 1 << 25  # rows that samples are placed and measured by, at most

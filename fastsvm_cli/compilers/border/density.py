@@ -11,13 +11,13 @@ method     of a fixed bandwidth that is the sign of an RBF machine: gamma = 1 / 
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.feature_space import matrix
 from fastsvm_cli.compilers.border.gradients import DensityFunction
+from fastsvm_cli.compilers.feature_space import matrix
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.header import Header, class_pairs
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.density import MOST_CELLS, DensityModel, too_many
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.header import Header, class_pairs
 
 _SHOWN = 200  # rows whose bandwidths' median stands in the header
 

@@ -32,7 +32,7 @@ class MachineFunction:
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         own = 0.0  # coefficient of z itself in the gradient
-        dots = np.asarray((self.x @ z.T)).T if kernel.type != "rbf" else None  # (m, n), as are values and slope
+        dots = np.asarray(self.x @ z.T).T if kernel.type != "rbf" else None  # (m, n), as are values and slope
         if kernel.type == "linear":
             values, slope = dots, np.ones_like(dots)
         elif kernel.type == "rbf":
@@ -110,7 +110,7 @@ class DensityFunction:
     def _block(self, z, own):
         z = z - self._center
         squares = squared_distances(self.x, self.norms, z)
-        counts: "np.ndarray | float" = 1.0
+        counts: np.ndarray | float = 1.0
         if own is not None:
             counts = np.ones_like(squares)
             counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from fastsvm_cli.compilers.feature_space import row_norms, squared_distances
 from fastsvm_cli.compilers.border.roots import roots_between
+from fastsvm_cli.compilers.feature_space import row_norms, squared_distances
 
 _NEAR = 2000  # of so many rows on the other side, drawn anew, the nearest is the second end of a line
 _ROUNDS = 16  # in which the samples are refined
@@ -103,7 +103,7 @@ class Sampler:
         least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0
         moved, held = points - self._center, self.points - self._center
         norms, held_norms = row_norms(moved), row_norms(held)
-        kept: "list[int]" = []
+        kept: list[int] = []
         for i in range(len(points)):
             one = moved[i : i + 1]
             nearest = min(

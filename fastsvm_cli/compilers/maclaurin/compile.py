@@ -4,12 +4,12 @@ does not change when the origin moves).
 Compiling without a certificate needs no numpy: most of its time would be numpy's start."""
 
 from array import array
+from collections.abc import Callable
 from math import comb, factorial, isfinite
-from typing import Callable
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.centers import center_point
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.centers import center_point
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import (
     MAX_DEGREE,
@@ -63,12 +63,14 @@ def compile_maclaurin(
     d = len(features)
 
     if certify:
+        from fastsvm_cli.compilers.feature_space import matrix
         from fastsvm_cli.compilers.maclaurin.certificates import (
             certificate as make_certificate,
+        )
+        from fastsvm_cli.compilers.maclaurin.certificates import (
             certified_degree,
             check_range,
         )
-        from fastsvm_cli.compilers.feature_space import matrix
 
         check_range(model)
         x, _ = matrix(vectors)

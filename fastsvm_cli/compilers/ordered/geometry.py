@@ -1,13 +1,13 @@
 """Exact model -> geometry model: which points a row meets, in which order (DeCoste, section 5)."""
 
+from collections.abc import Callable
 from math import ceil, sqrt
-from typing import Callable
 
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
 from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
+from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel

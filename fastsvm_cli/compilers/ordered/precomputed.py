@@ -1,6 +1,6 @@
 """A model trained through a precomputed kernel, with the vectors behind its serial numbers."""
 
-from typing import Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
     Raises ModelFormatError where the file is too short."""
     serials = [int(value) for value in model.vectors.values]
     wanted, found, first = set(serials), [], 1
-    place: "dict[int, int]" = {}  # serial number -> row of the chunks found
+    place: dict[int, int] = {}  # serial number -> row of the chunks found
     for chunk in chunks:
         rows = [serial - first for serial in wanted if first <= serial < first + chunk.rows]
         found.append(chunk.select(rows))

@@ -20,7 +20,7 @@ def compile_triangle(
     vectors = model.vectors
     x = near_origin(matrix(vectors)[0])
     wanted = min(lists or (header.nr_class if header.classification else 2), vectors.rows)
-    pivots: "list[int]" = []
+    pivots: list[int] = []
     if wanted and x.shape[1]:
         means, _ = k_means(x, wanted, seed, model.path)
         norms = row_norms(x)

@@ -7,17 +7,17 @@ method     algorithm 1: vectors one by one, each placed where it takes most from
            together, in which the coefficients are always the best ones (variable projection: Golub and Pereyra 1973), and the offset by eq. (9)
 """
 
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.compilers.feature_space import FeatureSpace, far_mean, matrix, moved, row_norms
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
-from fastsvm_cli.compilers.feature_space import FeatureSpace, far_mean, matrix, moved, row_norms
 from fastsvm_cli.compilers.reduced_set.placement import (
     Residual,
     fixed_point,
@@ -88,7 +88,7 @@ class Problem:
         largest = float(np.max(np.abs(a), initial=0.0))
         self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
         a = a / self.unit
-        self.parts: "list[Part]" = []
+        self.parts: list[Part] = []
         if header.classification and header.nr_class > 2:
             starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
             pair = {}
@@ -107,7 +107,7 @@ class Problem:
             self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else []))
         self.functions = header.pairs
         # Which (part, column) make up a function: one or two.
-        self.members: "list[list[tuple[int, int]]]" = [[] for _ in range(self.functions)]
+        self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
         for at, part in enumerate(self.parts):
             for function, column in part.functions:
                 self.members[function].append((at, column))
@@ -209,7 +209,7 @@ def place(
     )
     z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
     columns = np.empty((0, part.x.shape[0]))
-    used: "set[int]" = set()
+    used: set[int] = set()
     for step in range(count):
         for attempt in range(_TRIES):
             if values is not None:  # where a support vector as it stands takes most from what is left

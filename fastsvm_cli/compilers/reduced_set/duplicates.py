@@ -25,7 +25,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
         if header.classification and header.nr_class > 2
         else np.zeros(vectors.rows, int)
     )
-    first: "dict[tuple, int]" = {}
+    first: dict[tuple, int] = {}
     total = coefficients.copy()
     kept = []
     for row in range(vectors.rows):

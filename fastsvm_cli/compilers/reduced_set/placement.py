@@ -115,7 +115,7 @@ def initial_order(
     negative = np.flatnonzero(a.sum(axis=1) <= 0)
     wanted = [max(1, count * len(positive) // len(a)), 0]
     wanted[1] = count - wanted[0]
-    chosen: "list[int]" = []
+    chosen: list[int] = []
     for rows, number in zip((positive, negative), wanted):
         number = min(number, len(rows))
         if number and init == "cluster":

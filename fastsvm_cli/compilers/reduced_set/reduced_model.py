@@ -5,8 +5,8 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
-from fastsvm_cli.compilers.reduced_set.duplicates import resized
 from fastsvm_cli.compilers.feature_space import FeatureSpace
+from fastsvm_cli.compilers.reduced_set.duplicates import resized
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.reduced_set import Origin, ReducedModel
