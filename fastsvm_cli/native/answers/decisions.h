@@ -6,31 +6,38 @@
 
 namespace fastsvm {
 
-// Reused from chunk to chunk. A pair is a decision function: (i, j) with i < j over the classes, in LIBSVM's order, or the only one.
+// Reused from chunk to chunk. A pair is a decision function: (i, j) with i < j over the classes, in LIBSVM's order, or
+// the only one.
 struct Decisions {
-    explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_alone = false) : pairs(pairs), with_radius(with_radius), labels_alone(labels_alone) {
+    explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_alone = false)
+        : pairs(pairs), with_radius(with_radius), labels_alone(labels_alone) {
         if (with_radius && labels_alone) throw std::invalid_argument("labels alone have no radii");
     }
     void resize(std::int64_t n) {
         rows = n;
-        if (labels_alone) winner.resize(static_cast<std::size_t>(n));
-        else value.resize(static_cast<std::size_t>(n * pairs));
+        if (labels_alone)
+            winner.resize(static_cast<std::size_t>(n));
+        else
+            value.resize(static_cast<std::size_t>(n * pairs));
         if (with_radius) radius.resize(static_cast<std::size_t>(n * pairs));
         is_outside.clear();
         evaluations.assign(static_cast<std::size_t>(n), 0);
         outside = reference_rows = 0;
     }
     std::int64_t pairs;
-    bool with_radius;                  // the caller wants radii, from a model that gives them
-    bool labels_alone;                  // the caller wants each row's class and nothing else, from a model that can tell it without all values
+    bool with_radius;   // the caller wants radii, from a model that gives them
+    bool labels_alone;  // the caller wants each row's class and nothing else, from a model that can tell it without all
+                        // values
     std::int64_t rows = 0;
-    std::vector<std::int32_t> winner;  // (rows): the class, as its place in the model's labels; with labels_alone, in place of values
-    std::vector<double> value;         // (rows, pairs)
-    std::vector<double> radius;        // (rows, pairs): |value - svm-predict's| is at most this; empty without radii
-    std::int64_t outside = 0;          // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion
-    std::vector<char> is_outside;      // (rows): which they are, of a model that counts them
-    std::int64_t reference_rows = 0;   // rows evaluated by the reference sum
-    std::vector<std::int64_t> evaluations;  // (rows): kernel evaluations, as often as they were done; of models that stop early
+    std::vector<std::int32_t>
+        winner;  // (rows): the class, as its place in the model's labels; with labels_alone, in place of values
+    std::vector<double> value;     // (rows, pairs)
+    std::vector<double> radius;    // (rows, pairs): |value - svm-predict's| is at most this; empty without radii
+    std::int64_t outside = 0;      // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion
+    std::vector<char> is_outside;  // (rows): which they are, of a model that counts them
+    std::int64_t reference_rows = 0;  // rows evaluated by the reference sum
+    std::vector<std::int64_t>
+        evaluations;  // (rows): kernel evaluations, as often as they were done; of models that stop early
 };
 
 }  // namespace fastsvm

@@ -7,14 +7,15 @@
 #include <cstring>
 #include <limits>
 
-#include "text/numbers.h"
 #include "simd/parallel.h"
+#include "text/numbers.h"
 
 namespace fastsvm {
 
 namespace {
 
-// As LIBSVM's own: of two numbers the first of which is NaN they give the second, where std::min and std::max would give the NaN.
+// As LIBSVM's own: of two numbers the first of which is NaN they give the second, where std::min and std::max would
+// give the NaN.
 double min(double x, double y) { return x < y ? x : y; }
 double max(double x, double y) { return x > y ? x : y; }
 
@@ -90,7 +91,8 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         std::vector<int> votes(static_cast<std::size_t>(k));
-        std::vector<double> r(out.columns ? static_cast<std::size_t>(k) * k : 0), q(r.size()), qp(static_cast<std::size_t>(k));
+        std::vector<double> r(out.columns ? static_cast<std::size_t>(k) * k : 0), q(r.size()),
+            qp(static_cast<std::size_t>(k));
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
@@ -108,7 +110,8 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
                 std::size_t pair = 0;
                 for (int i = 0; i < k; ++i)
                     for (int j = i + 1; j < k; ++j, ++pair) {
-                        r[static_cast<std::size_t>(i * k + j)] = pairwise_probability(value[pair], task.prob_a[pair], task.prob_b[pair]);
+                        r[static_cast<std::size_t>(i * k + j)] =
+                            pairwise_probability(value[pair], task.prob_a[pair], task.prob_b[pair]);
                         r[static_cast<std::size_t>(j * k + i)] = 1 - r[static_cast<std::size_t>(i * k + j)];
                     }
                 if (k == 2) {
@@ -137,13 +140,15 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
 
 namespace {
 
-// A class wins if, of the votes that are proven, it has more than any other can reach (or as many, and stands before it).
+// A class wins if, of the votes that are proven, it has more than any other can reach (or as many, and stands before
+// it).
 bool votes_settled(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
     std::fill(low.begin(), low.end(), 0);
     std::fill(high.begin(), high.end(), 0);
     for (int i = 0; i < k; ++i)
         for (int j = i + 1; j < k; ++j, ++value, ++radius) {
-            const bool first = *value > *radius, second = -*value >= *radius;  // LIBSVM votes for the first if > 0, else for the second
+            const bool first = *value > *radius,
+                       second = -*value >= *radius;  // LIBSVM votes for the first if > 0, else for the second
             low[static_cast<std::size_t>(i)] += first;
             low[static_cast<std::size_t>(j)] += second;
             high[static_cast<std::size_t>(i)] += !second;
@@ -180,7 +185,8 @@ bool odds_settled(double a, double b, double value, double radius) {
 
 bool Settled::operator()(const double* value, const double* radius) {
     if (task_.regression()) return radius[0] <= tolerance_;
-    if (task_.type == SvmType::one_class || task_.labels.size() == 2) return value[0] > radius[0] || -value[0] >= radius[0];
+    if (task_.type == SvmType::one_class || task_.labels.size() == 2)
+        return value[0] > radius[0] || -value[0] >= radius[0];
     return votes_settled(static_cast<int>(task_.labels.size()), value, radius, low_, high_);
 }
 
@@ -217,14 +223,18 @@ char* write_radius(char* p, double radius) {
 }
 }  // namespace
 
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds, const std::int64_t* evaluations) {
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
+                   const std::int64_t* evaluations) {
     // Rows formatted at a time: so many numbers are worth a thread.
-    const std::int64_t grain = std::max<std::int64_t>(1, 8192 / (2 + predictions.columns + (values ? 2 * values->pairs : 0)));
+    const std::int64_t grain =
+        std::max<std::int64_t>(1, 8192 / (2 + predictions.columns + (values ? 2 * values->pairs : 0)));
     const std::int64_t parts = (predictions.rows + grain - 1) / grain;
     std::vector<std::string> texts(static_cast<std::size_t>(parts));
     const std::int64_t pairs = values ? values->pairs : 0;
     const bool radii = values && values->with_radius;
-    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) * static_cast<std::size_t>(2 + predictions.columns + (radii ? 3 : 1) * pairs) + 1;
+    const std::size_t line_max = static_cast<std::size_t>(number_text_max + 1) *
+                                     static_cast<std::size_t>(2 + predictions.columns + (radii ? 3 : 1) * pairs) +
+                                 1;
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t part = first; part < last; ++part) {
             std::string& text = texts[static_cast<std::size_t>(part)];
@@ -252,7 +262,8 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
                     p = write_radius(p, values->radius[static_cast<std::size_t>(row * pairs + j)]);
                 }
                 for (std::int64_t j = 0; odds && radii && j < pairs; ++j) {
-                    const double value = values->value[static_cast<std::size_t>(row * pairs + j)], radius = values->radius[static_cast<std::size_t>(row * pairs + j)];
+                    const double value = values->value[static_cast<std::size_t>(row * pairs + j)],
+                                 radius = values->radius[static_cast<std::size_t>(row * pairs + j)];
                     const double above = std::max(value + radius, 0.0), below = std::max(radius - value, 0.0);
                     *p++ = ' ';
                     const bool known = radius < std::numeric_limits<double>::infinity();

@@ -1,4 +1,5 @@
-// From decision values to what svm-predict prints: votes, labels, probabilities, lines, scores. Written once, for every model.
+// From decision values to what svm-predict prints: votes, labels, probabilities, lines, scores. Written once, for every
+// model.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,9 +16,9 @@ enum class SvmType { c_svc, nu_svc, one_class, epsilon_svr, nu_svr };  // LIBSVM
 // The part of a model's header that turns decision values into predictions.
 struct Task {
     SvmType type = SvmType::c_svc;
-    std::vector<int> labels;              // classification: per class
-    std::vector<double> prob_a, prob_b;   // per pair, or empty
-    std::vector<double> density_marks;    // one-class: 10, or empty
+    std::vector<int> labels;             // classification: per class
+    std::vector<double> prob_a, prob_b;  // per pair, or empty
+    std::vector<double> density_marks;   // one-class: 10, or empty
 
     bool classification() const { return type == SvmType::c_svc || type == SvmType::nu_svc; }
     bool regression() const { return type == SvmType::epsilon_svr || type == SvmType::nu_svr; }
@@ -33,22 +34,27 @@ struct Predictions {
 // As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
-// The rows whose answer the radii leave open. Without `probability`: the label, by svm-predict's votes (regression: a radius above
-// `tolerance`). With it: the text of label and probabilities; of more than two classes that is every row, because the coupled probabilities are
-// not a continuous function of the decision values, so that no radius settles them.
+// The rows whose answer the radii leave open. Without `probability`: the label, by svm-predict's votes (regression: a
+// radius above `tolerance`). With it: the text of label and probabilities; of more than two classes that is every row,
+// because the coupled probabilities are not a continuous function of the decision values, so that no radius settles
+// them.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
 
 // Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
 class Settled {
 public:
-    explicit Settled(const Task& task, double tolerance = 0) : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
+    explicit Settled(const Task& task, double tolerance = 0)
+        : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
     // value, radius: (pairs)
     bool operator()(const double* value, const double* radius);
-    // So that most looks at intervals that settle nothing cost a comparison. Of regression: a radius within the tolerance. Else: the least number of
-    // pairs whose side of zero is certain. With k classes k - 1: w wins where it has lo_w votes for certain, and every other class lacks k - 1 - lo_w.
+    // So that most looks at intervals that settle nothing cost a comparison. Of regression: a radius within the
+    // tolerance. Else: the least number of pairs whose side of zero is certain. With k classes k - 1: w wins where it
+    // has lo_w votes for certain, and every other class lacks k - 1 - lo_w.
     bool regression() const { return task_.regression(); }
     double tolerance() const { return tolerance_; }
-    std::int64_t least_certain() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(task_.labels.size()) - 1); }
+    std::int64_t least_certain() const {
+        return std::max<std::int64_t>(1, static_cast<std::int64_t>(task_.labels.size()) - 1);
+    }
 
 private:
     const Task& task_;
@@ -56,9 +62,11 @@ private:
     std::vector<int> low_, high_;  // votes that a class has for certain, and at most
 };
 
-// The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values (shortest text), and
-// their radii where it has them; then, with `odds`, where in the interval zero lies, as DeCoste's p+ of eq. (32); last, of those given, the kernel evaluations.
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds, const std::int64_t* evaluations = nullptr);
+// The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values
+// (shortest text), and their radii where it has them; then, with `odds`, where in the interval zero lies, as DeCoste's
+// p+ of eq. (32); last, of those given, the kernel evaluations.
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
+                   const std::int64_t* evaluations = nullptr);
 
 // svm-predict's running sums, in its order.
 struct Score {

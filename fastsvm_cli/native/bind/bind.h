@@ -26,12 +26,10 @@ private:
     Py_buffer view_;
 };
 
-template <class T>
-using View = nb::ndarray<nb::memview, const T>;
+template <class T> using View = nb::ndarray<nb::memview, const T>;
 
 // A read-only buffer of numbers that `owner` keeps.
-template <class T>
-nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
+template <class T> nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
     static const T none{};  // a view of nothing needs an address all the same
     return nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference);
 }

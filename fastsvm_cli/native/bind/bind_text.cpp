@@ -108,23 +108,28 @@ Chunk concatenate(nb::iterable chunks) {
     return shared(concatenate_rows(parts));
 }
 
-Format text_format(int leading_count, bool dense, const std::string& delimiter, std::int64_t fields, const std::string& leading_name) {
+Format text_format(int leading_count, bool dense, const std::string& delimiter, std::int64_t fields,
+                   const std::string& leading_name) {
     Format format;
     format.leading_count = leading_count;
     format.dense = dense;
     format.delimiter = delimiter.empty() ? ',' : delimiter[0];
     format.fields = fields;
-    format.leading_name = !leading_name.empty() ? leading_name.c_str() : leading_count == 1 ? "a label" : "a coefficient";
+    format.leading_name = !leading_name.empty() ? leading_name.c_str()
+                          : leading_count == 1  ? "a label"
+                                                : "a coefficient";
     return format;
 }
 
 void check_whole_lines(const Bytes& bytes, std::size_t from) {
     if (from > bytes.size()) throw nb::value_error("offset beyond the text");
-    if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n') throw nb::value_error("the text must end in a newline");
+    if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n')
+        throw nb::value_error("the text must end in a newline");
 }
 
-nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter, std::int64_t fields, std::int64_t offset,
-                     std::int64_t max_rows, const std::string& leading_name, bool plain_comments) {
+nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading_count, bool dense,
+                     const std::string& delimiter, std::int64_t fields, std::int64_t offset, std::int64_t max_rows,
+                     const std::string& leading_name, bool plain_comments) {
     const Bytes bytes(text);
     Format format = text_format(leading_count, dense, delimiter, fields, leading_name);
     format.max_rows = max_rows;
@@ -163,65 +168,94 @@ void bind_text(nb::module_& m) {
     nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
         .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
         .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
-        .def_prop_ro("leading_count", [](const Chunk& c) { return c.rows->leading_count; },
-                     "numbers before the index:value pairs of a row: 1 for labelled data, nr_class - 1 for support vectors")
+        .def_prop_ro(
+            "leading_count", [](const Chunk& c) { return c.rows->leading_count; },
+            "numbers before the index:value pairs of a row: 1 for labelled data, nr_class - 1 for support vectors")
         .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
-        .def_prop_ro("leading", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            const std::size_t columns = static_cast<std::size_t>(r.leading_count);
-            return view(r.leading.data(), {static_cast<std::size_t>(r.rows), columns}, self);
-        }, "(rows, leading_count) float64: labels of data, coefficients of support vectors")
-        .def_prop_ro("indptr", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.indptr.data(), {static_cast<std::size_t>(r.rows + 1)}, self);
-        }, "(rows + 1) int64")
-        .def_prop_ro("indices", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.indices.data(), {static_cast<std::size_t>(r.indices.size())}, self);
-        }, "(nnz) int32, as in the file")
-        .def_prop_ro("values", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.values.data(), {static_cast<std::size_t>(r.values.size())}, self);
-        }, "(nnz) float64")
-        .def_prop_ro("squared_norms", [](nb::handle self) {
-            const Rows& r = *nb::cast<const Chunk&>(self).rows;
-            return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
-        }, "(rows) float64")
-        .def("select", [](const Chunk& c, const std::vector<std::int64_t>& wanted) {
-            return shared(select_rows(*c.rows, wanted));
-        }, "rows"_a, "A chunk of these rows, in this order.")
-        .def("slice", [](const Chunk& c, std::int64_t first, std::int64_t last) {
-            return shared(slice_rows(*c.rows, first, last));
-        }, "first"_a, "last"_a, "A chunk of the rows first, ..., last - 1.")
-        .def_static("from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
-                    "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
-                    "each, float64; indptr: (rows + 1) int64, the entries of row r are indptr[r], ..., indptr[r + 1] - 1; "
-                    "indices: (nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, zeros stay. Other "
-                    "whole numbers of 32 or 64 bits, and float32 for float64, are converted. Read-only buffers of these very "
-                    "types are not copied: whoever can change their memory nevertheless must not; writable ones are copied. "
-                    "Raises ValueError where the parser would refuse the numbers.")
+        .def_prop_ro(
+            "leading",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                const std::size_t columns = static_cast<std::size_t>(r.leading_count);
+                return view(r.leading.data(), {static_cast<std::size_t>(r.rows), columns}, self);
+            },
+            "(rows, leading_count) float64: labels of data, coefficients of support vectors")
+        .def_prop_ro(
+            "indptr",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.indptr.data(), {static_cast<std::size_t>(r.rows + 1)}, self);
+            },
+            "(rows + 1) int64")
+        .def_prop_ro(
+            "indices",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.indices.data(), {static_cast<std::size_t>(r.indices.size())}, self);
+            },
+            "(nnz) int32, as in the file")
+        .def_prop_ro(
+            "values",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.values.data(), {static_cast<std::size_t>(r.values.size())}, self);
+            },
+            "(nnz) float64")
+        .def_prop_ro(
+            "squared_norms",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
+            },
+            "(rows) float64")
+        .def(
+            "select",
+            [](const Chunk& c, const std::vector<std::int64_t>& wanted) {
+                return shared(select_rows(*c.rows, wanted));
+            },
+            "rows"_a, "A chunk of these rows, in this order.")
+        .def(
+            "slice",
+            [](const Chunk& c, std::int64_t first, std::int64_t last) {
+                return shared(slice_rows(*c.rows, first, last));
+            },
+            "first"_a, "last"_a, "A chunk of the rows first, ..., last - 1.")
+        .def_static(
+            "from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
+            "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
+            "each, float64; indptr: (rows + 1) int64, the entries of row r are indptr[r], ..., indptr[r + 1] - 1; "
+            "indices: (nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, zeros stay. Other "
+            "whole numbers of 32 or 64 bits, and float32 for float64, are converted. Read-only buffers of these very "
+            "types are not copied: whoever can change their memory nevertheless must not; writable ones are copied. "
+            "Raises ValueError where the parser would refuse the numbers.")
         .def_static("from_dense", &chunk_from_dense, "leading"_a, "matrix"_a, "columns"_a.none() = nb::none(),
                     "A chunk from a matrix (rows, d), whose zeros are not stored. leading, types and ValueError: as of "
                     "from_csr. columns: (d), the LIBSVM index of each column, increasing; 1, ..., d without it.")
-        .def_static("concatenate", &concatenate, "chunks"_a,
-                    "A chunk of the rows of all chunks, in order; of none, a chunk without rows. Raises ValueError where their "
-                    "leading_count differs.")
+        .def_static(
+            "concatenate", &concatenate, "chunks"_a,
+            "A chunk of the rows of all chunks, in order; of none, a chunk without rows. Raises ValueError where their "
+            "leading_count differs.")
         .def("__len__", [](const Chunk& c) { return c.rows->rows; });
 
-    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false, "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
+    m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
+          "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
           "plain_comments"_a = false,
-          "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, fields per row, offset after what was read).");
+          "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, "
+          "fields per row, offset after what was read).");
     m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
           "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were "
           "left out, how many lines)], [(line, fault)] of the first `keep` of them, fields per row).");
-    m.def("format_rows", [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {
-        std::string text;
-        {
-            const nb::gil_scoped_release release;
-            text = format_rows(*chunk.rows, lines);
-        }
-        return nb::bytes(text.data(), text.size());
-    }, "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
-       "LIBSVM text of a chunk. lines: a line number per row, as a comment behind it; rows without a label get 0.");
+    m.def(
+        "format_rows",
+        [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {
+            std::string text;
+            {
+                const nb::gil_scoped_release release;
+                text = format_rows(*chunk.rows, lines);
+            }
+            return nb::bytes(text.data(), text.size());
+        },
+        "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
+        "LIBSVM text of a chunk. lines: a line number per row, as a comment behind it; rows without a label get 0.");
 }

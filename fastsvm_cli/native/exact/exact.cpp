@@ -15,12 +15,14 @@ namespace {
 
 constexpr std::int64_t block_rows = 64;
 
-// Numbers of a kind that a thread may hold for the rows it is at, unless one row has more: 4 MB, and where threads are many, 25 MB for all
-// of them together.
+// Numbers of a kind that a thread may hold for the rows it is at, unless one row has more: 4 MB, and where threads are
+// many, 25 MB for all of them together.
 std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
 
 // Rows done together: as many as `block_rows`, fewer where each thread would not get that many.
-std::int64_t rows_per_block(std::int64_t rows) { return std::clamp<std::int64_t>((rows + get_threads() - 1) / get_threads(), 1, block_rows); }
+std::int64_t rows_per_block(std::int64_t rows) {
+    return std::clamp<std::int64_t>((rows + get_threads() - 1) / get_threads(), 1, block_rows);
+}
 
 // Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
 constexpr double folded_max = 4e6;
@@ -28,8 +30,12 @@ constexpr double folded_max = 4e6;
 
 Exact::Exact(Machine machine) : machine_(std::move(machine)), features_(used_indices(*machine_.vectors)) {
     const double entries = static_cast<double>(machine_.vectors->indices.size());
-    if (machine_.kernel == KernelType::linear && static_cast<double>(machine_.pairs()) * static_cast<double>(features_.size()) <= std::max(4 * entries, folded_max)) fold_linear();
-    else if (machine_.kernel != KernelType::precomputed) lay_out();
+    if (machine_.kernel == KernelType::linear &&
+        static_cast<double>(machine_.pairs()) * static_cast<double>(features_.size()) <=
+            std::max(4 * entries, folded_max))
+        fold_linear();
+    else if (machine_.kernel != KernelType::precomputed)
+        lay_out();
     rounding_.emplace(machine_, strips_ && strips_->dense(), linear_);
 }
 
@@ -43,7 +49,9 @@ void Exact::fold_linear() {
         for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k, ++i)
             for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
                 double* const w = weights_.data() + features_.column(sv.indices[e]) * pairs;
-                for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) { w[pair] += sv.leading[i * sv.leading_count + column] * sv.values[e]; });
+                for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) {
+                    w[pair] += sv.leading[i * sv.leading_count + column] * sv.values[e];
+                });
             }
 }
 
@@ -52,11 +60,13 @@ void Exact::lay_out() {
     const std::int64_t d = features_.size();
     const auto whole_strips = [](std::int64_t n) { return (n + strip - 1) / strip * strip; };
     for (std::int64_t n : machine_.nr_sv) padded_ += whole_strips(n);
-    const bool gaps = machine_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
+    const bool gaps =
+        machine_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
     class_start_.push_back(0);
     for (std::int64_t n : machine_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_strips(n) : n));
     padded_ = whole_strips(class_start_.back());
-    std::vector<std::int64_t> order(static_cast<std::size_t>(padded_), -1), place;  // and the place of each support vector in it
+    std::vector<std::int64_t> order(static_cast<std::size_t>(padded_), -1),
+        place;  // and the place of each support vector in it
     for (std::size_t c = 0; c < machine_.nr_sv.size(); ++c)
         for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k) {
             order[class_start_[c] + k] = static_cast<std::int64_t>(place.size());
@@ -65,7 +75,8 @@ void Exact::lay_out() {
     coef_.assign(static_cast<std::size_t>(padded_ * sv.leading_count), 0.0);
     for (std::int64_t i = 0; i < sv.rows; ++i)
         for (int j = 0; j < sv.leading_count; ++j) coef_[j * padded_ + place[i]] = sv.leading[i * sv.leading_count + j];
-    const bool dense = static_cast<double>(sv.indices.size()) >= sparse_density * static_cast<double>(sv.rows) * static_cast<double>(d);
+    const bool dense = static_cast<double>(sv.indices.size()) >=
+                       sparse_density * static_cast<double>(sv.rows) * static_cast<double>(d);
     if (dense || machine_.kernel == KernelType::exponential || machine_.kernel == KernelType::normalized_polynomial) {
         strips_.emplace(machine_, sv, order);
         return;
@@ -89,7 +100,8 @@ void Exact::lay_out() {
 void Exact::kernel_from_dots(std::int64_t n, double squared_norm, const double* norms, double* values) const {
     switch (machine_.kernel) {
         case KernelType::rbf: return kernels().rbf_from_dots(n, machine_.gamma, squared_norm, norms, values);
-        case KernelType::polynomial: return kernels().polynomial_from_dots(n, machine_.gamma, machine_.coef0, machine_.degree, values);
+        case KernelType::polynomial:
+            return kernels().polynomial_from_dots(n, machine_.gamma, machine_.coef0, machine_.degree, values);
         case KernelType::sigmoid:
             for (std::int64_t s = 0; s < n; ++s) values[s] = std::tanh(machine_.gamma * values[s] + machine_.coef0);
             return;
@@ -128,7 +140,8 @@ void Exact::take_rows(const Rows& rows, std::int64_t first, std::int64_t last, B
     }
     block.columns.resize(block_rows);
     for (std::int64_t r = first; r < last; ++r)
-        block.columns[r - first].take(features_, rows.indices.data() + rows.begin(r), rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
+        block.columns[r - first].take(features_, rows.indices.data() + rows.begin(r),
+                                      rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
 }
 
 // Kernel values of one row with all vectors, from the vectors' lists by column: (padded).
@@ -142,7 +155,9 @@ void Exact::sparse_kernel_values(const Columns& row, double squared_norm, double
 
 namespace {
 // Vectors whose strips stay in the first-level cache while the rows of a block pass over them.
-std::int64_t vectors_per_tile(std::int64_t d) { return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 16) * strip; }
+std::int64_t vectors_per_tile(std::int64_t d) {
+    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 16) * strip;
+}
 }  // namespace
 
 void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, double* value) const {
@@ -164,7 +179,8 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
     if (linear_) {
         for (std::int64_t r = 0; r < n; ++r)
             for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
-                kernels().add_scaled(pairs, block.columns[r].value[e], weights_.data() + block.columns[r].column[e] * pairs, value + r * pairs);
+                kernels().add_scaled(pairs, block.columns[r].value[e],
+                                     weights_.data() + block.columns[r].column[e] * pairs, value + r * pairs);
         return;
     }
     block.kernel_values.resize(padded_);
@@ -189,18 +205,23 @@ int Exact::likely_class(const double* kernel_values) const {
     return best;
 }
 
-// The sums of all pairs that class c is in, over their support vectors: (classes), that of c itself meaningless. own: scratch.
+// The sums of all pairs that class c is in, over their support vectors: (classes), that of c itself meaningless. own:
+// scratch.
 void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const {
     constexpr std::int64_t few = 16;  // below, a call for every run of vectors costs more than it does
     const Kernels& k = kernels();
     const std::int64_t classes = machine_.classes(), n = machine_.nr_sv[c];
     const double* const mine = kernel_values + class_start_[c];
-    own.assign(static_cast<std::size_t>(classes - 1), 0.0);  // what c's own vectors give, by column of their coefficients
+    own.assign(static_cast<std::size_t>(classes - 1),
+               0.0);  // what c's own vectors give, by column of their coefficients
     if (n < few) {
         const std::int64_t first = std::accumulate(machine_.nr_sv.begin(), machine_.nr_sv.begin() + c, std::int64_t{0});
-        for (std::int64_t s = 0; s < n; ++s) k.add_scaled(classes - 1, mine[s], machine_.vectors->leading.data() + (first + s) * (classes - 1), own.data());
+        for (std::int64_t s = 0; s < n; ++s)
+            k.add_scaled(classes - 1, mine[s], machine_.vectors->leading.data() + (first + s) * (classes - 1),
+                         own.data());
     } else {
-        for (std::int64_t column = 0; column < classes - 1; ++column) own[column] = k.dot(n, coef_.data() + column * padded_ + class_start_[c], mine);
+        for (std::int64_t column = 0; column < classes - 1; ++column)
+            own[column] = k.dot(n, coef_.data() + column * padded_ + class_start_[c], mine);
     }
     for (std::int64_t other = 0; other < classes; ++other) {
         if (other == c) continue;
@@ -210,13 +231,15 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
         double sum = 0;
         if (count < few)
             for (std::int64_t s = 0; s < count; ++s) sum += coef[s] * theirs[s];
-        else sum = k.dot(count, coef, theirs);
+        else
+            sum = k.dot(count, coef, theirs);
         sums[other] = own[other < c ? other : other - 1] + sum;
     }
 }
 
 // The winners of a block of rows, (last - first); returns how many the reference sum had to decide.
-std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, std::int32_t* winner) const {
+std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t last, Block& block,
+                          std::int32_t* winner) const {
     const std::int64_t n = last - first, pairs = machine_.pairs();
     const int classes = static_cast<int>(machine_.classes());
     Votes votes(classes);
@@ -231,7 +254,9 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
             block.kernel_values.resize(n * padded_);
             for (std::int64_t from = 0; from < padded_; from += tile) {
                 const std::int64_t to = std::min(padded_, from + tile);
-                for (std::int64_t r = 0; r < n; ++r) strips_->kernel_values(block.rows[r], from, to, block.kernel_values.data() + r * padded_ + from, block.scratch);
+                for (std::int64_t r = 0; r < n; ++r)
+                    strips_->kernel_values(block.rows[r], from, to, block.kernel_values.data() + r * padded_ + from,
+                                           block.scratch);
             }
         } else {
             block.kernel_values.resize(linear_ ? pairs : padded_);
@@ -246,7 +271,8 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
             if (linear_) {  // the sums themselves
                 std::fill_n(values, pairs, 0.0);
                 for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
-                    kernels().add_scaled(pairs, block.columns[r].value[e], weights_.data() + block.columns[r].column[e] * pairs, values);
+                    kernels().add_scaled(pairs, block.columns[r].value[e],
+                                         weights_.data() + block.columns[r].column[e] * pairs, values);
             } else if (!strips_) {
                 sparse_kernel_values(block.columns[r], rows.squared_norms[first + r], values);
             }
@@ -256,13 +282,17 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
                     if (other == c) continue;
                     const std::int64_t pair = machine_.pair_of(std::min(c, other), std::max(c, other));
                     const double value = (linear_ ? values[pair] : block.sums[other]) - machine_.rho[pair];
-                    // Few values are as small as the radius of any pair, so that one number serves nearly all. False for NaN too.
-                    const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) || std::fabs(value) > rounding_->radius(pair, rounding, value);
+                    // Few values are as small as the radius of any pair, so that one number serves nearly all. False
+                    // for NaN too.
+                    const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||
+                                       std::fabs(value) > rounding_->radius(pair, rounding, value);
                     won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
                 }
             });
-            if (found < 0) block.open.push_back(first + r);
-            else winner[r] = found;
+            if (found < 0)
+                block.open.push_back(first + r);
+            else
+                winner[r] = found;
         }
     }
     elect_by_reference(rows, first, block, votes, winner);
@@ -270,7 +300,8 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
 }
 
 // The winners of the block's open rows, from svm-predict's own values.
-void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes, std::int32_t* winner) const {
+void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes,
+                               std::int32_t* winner) const {
     const std::int64_t pairs = machine_.pairs();
     const int classes = static_cast<int>(machine_.classes());
     // As many rows at a time as the reference sum does side by side; one where the values of more would be too many.
@@ -284,7 +315,10 @@ void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& bloc
             const double* const value = block.value.data() + r * pairs;
             winner[block.open[at] - first] = votes.winner(0, [&](int c, int* won) {
                 for (int other = 0; other < classes; ++other)
-                    if (other != c) won[other] = (value[machine_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1 : -1;
+                    if (other != c)
+                        won[other] =
+                            (value[machine_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1
+                                                                                                                 : -1;
             });
         }
     }
@@ -315,7 +349,8 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     if (machine_.kernel != KernelType::precomputed) return -1;
     std::int64_t serial = -1;
     const Rows& sv = *machine_.vectors;
-    for (std::int64_t i = 0; i < sv.rows; ++i) serial = std::max(serial, static_cast<std::int64_t>(sv.values[sv.begin(i)]));
+    for (std::int64_t i = 0; i < sv.rows; ++i)
+        serial = std::max(serial, static_cast<std::int64_t>(sv.values[sv.begin(i)]));
     for (std::int64_t r = 0; r < rows.rows; ++r) {
         const std::int64_t count = rows.end(r) - rows.begin(r);
         if (count <= serial || (count && rows.indices[rows.end(r) - 1] != count - 1)) return r;
@@ -323,14 +358,16 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
-void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds, Decisions& out) const {
+void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
+                            Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = machine_.pairs();
     std::atomic<std::int64_t> reference_rows{0};
     std::int64_t grain = rows_per_block(rows.rows), share = grain;
     if (out.labels_alone) {
         grain = std::clamp<std::int64_t>(numbers_per_thread() / std::max<std::int64_t>(padded_, 1), 1, grain);
-        // One row's numbers, one for every pair, may be too many for that: few large shares of the rows keep few threads busy.
+        // One row's numbers, one for every pair, may be too many for that: few large shares of the rows keep few
+        // threads busy.
         const std::int64_t threads = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(pairs, 1));
         share = std::max(grain, (rows.rows + threads - 1) / threads);
     }
@@ -362,7 +399,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                         continue;
                     }
                     settled &= std::fabs(row_value[p]) > radius;  // false for NaN too
-                    for (const auto& [at, margin] : thresholds) settled &= std::fabs(row_value[p] - at) > radius + margin;
+                    for (const auto& [at, margin] : thresholds)
+                        settled &= std::fabs(row_value[p] - at) > radius + margin;
                 }
                 if (!settled) block.open.push_back(r);
             }
@@ -372,7 +410,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             reference_sums(machine_, rows, block.open.data(), count, block.value.data());
             for (std::int64_t i = 0; i < count; ++i) {
                 std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.open[i] * pairs);
-                if (out.with_radius) std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
+                if (out.with_radius)
+                    std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
                 out.evaluations[block.open[i]] += machine_.total_sv();
             }
             settled_by_reference += count;

@@ -1,12 +1,12 @@
-// Compiled without contraction; see CMakeLists.txt. The order of every operation here is LIBSVM's (svm.cpp, Kernel::k_function,
-// svm_predict_values) and must stay so.
+// Compiled without contraction; see CMakeLists.txt. The order of every operation here is LIBSVM's (svm.cpp,
+// Kernel::k_function, svm_predict_values) and must stay so.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
 
-#include "simd/loops.h"
 #include "exact/machine.h"
+#include "simd/loops.h"
 
 namespace fastsvm {
 
@@ -19,7 +19,8 @@ struct Sparse {
 };
 
 Sparse row_of(const Rows& rows, std::int64_t row) {
-    return {rows.indices.data() + rows.begin(row), rows.values.data() + rows.begin(row), rows.indices.data() + rows.end(row)};
+    return {rows.indices.data() + rows.begin(row), rows.values.data() + rows.begin(row),
+            rows.indices.data() + rows.end(row)};
 }
 
 double dot(Sparse x, Sparse y) {
@@ -90,15 +91,21 @@ double kernel(const Machine& m, Sparse x, Sparse y) {
 
 }  // namespace
 
-double reference_kernel(const Machine& m, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) { return kernel(m, row_of(x, i), row_of(z, j)); }
+double reference_kernel(const Machine& m, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
+    return kernel(m, row_of(x, i), row_of(z, j));
+}
 
-double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) { return squared_distance(row_of(x, i), row_of(z, j)); }
+double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
+    return squared_distance(row_of(x, i), row_of(z, j));
+}
 
 namespace {
 
-// Below, classes pass in their order: a pair's sum has the terms of its first class, one after the other, then those of its second, as LIBSVM's has.
+// Below, classes pass in their order: a pair's sum has the terms of its first class, one after the other, then those of
+// its second, as LIBSVM's has.
 
-// Support vectors whose kernel values are added together, so that a pair's sums are loaded and stored once for all of them.
+// Support vectors whose kernel values are added together, so that a pair's sums are loaded and stored once for all of
+// them.
 constexpr std::int64_t tile = 16;
 // Pairs whose sums still stay in a core's own cache, of a wide group of rows, and of a narrow one.
 constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
@@ -117,14 +124,19 @@ void sum_row(const Machine& m, const Rows& rows, std::int64_t row, double* out) 
     for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
 }
 
-// Rows side by side: their entries over the union of their indices, their kernel values with a few support vectors, their sums.
+// Rows side by side: their entries over the union of their indices, their kernel values with a few support vectors,
+// their sums.
 class Group {
 public:
-    Group(const Machine& machine, int width) : m_(machine), width_(width), loops_(width == wide_group ? *kernels().wide_reference : *kernels().narrow_reference) {}
+    Group(const Machine& machine, int width)
+        : m_(machine),
+          width_(width),
+          loops_(width == wide_group ? *kernels().wide_reference : *kernels().narrow_reference) {}
 
     // Of at most `width` rows; their decision values go to out: (count, pairs).
     void sum(const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
-        const bool by_lanes = m_.kernel == KernelType::linear || m_.kernel == KernelType::polynomial || m_.kernel == KernelType::rbf || m_.kernel == KernelType::sigmoid;
+        const bool by_lanes = m_.kernel == KernelType::linear || m_.kernel == KernelType::polynomial ||
+                              m_.kernel == KernelType::rbf || m_.kernel == KernelType::sigmoid;
         if (by_lanes) gather(rows, which, count);
         values_.assign(static_cast<std::size_t>(tile * width_), 0.0);
         sums_.assign(static_cast<std::size_t>(m_.pairs() * width_), 0.0);
@@ -136,24 +148,31 @@ public:
                 const std::int64_t n = std::min(tile, stop - first);
                 for (std::int64_t t = 0; t < n; ++t) {
                     double* const values = values_.data() + t * width_;
-                    if (by_lanes) kernel_values(first + t, count, values);
+                    if (by_lanes)
+                        kernel_values(first + t, count, values);
                     else
-                        for (std::int64_t r = 0; r < count; ++r) values[r] = kernel(m_, row_of(rows, which[r]), row_of(sv, first + t));
+                        for (std::int64_t r = 0; r < count; ++r)
+                            values[r] = kernel(m_, row_of(rows, which[r]), row_of(sv, first + t));
                 }
                 for_each_pair(m_, c, [&](std::int64_t pair, std::int64_t column) {
-                    loops_.add_terms(n, sv.leading.data() + first * sv.leading_count + column, sv.leading_count, values_.data(), sums_.data() + pair * width_);
+                    loops_.add_terms(n, sv.leading.data() + first * sv.leading_count + column, sv.leading_count,
+                                     values_.data(), sums_.data() + pair * width_);
                 });
             }
             first = stop;
         }
         for (std::int64_t r = 0; r < count; ++r)
-            for (std::int64_t p = 0; p < m_.pairs(); ++p) out[r * m_.pairs() + p] = sums_[static_cast<std::size_t>(p * width_ + r)] - m_.rho[static_cast<std::size_t>(p)];
+            for (std::int64_t p = 0; p < m_.pairs(); ++p)
+                out[r * m_.pairs() + p] =
+                    sums_[static_cast<std::size_t>(p * width_ + r)] - m_.rho[static_cast<std::size_t>(p)];
     }
 
 private:
     void gather(const Rows& rows, const std::int64_t* which, std::int64_t count) {
         indices_.clear();
-        for (std::int64_t r = 0; r < count; ++r) indices_.insert(indices_.end(), rows.indices.data() + rows.begin(which[r]), rows.indices.data() + rows.end(which[r]));
+        for (std::int64_t r = 0; r < count; ++r)
+            indices_.insert(indices_.end(), rows.indices.data() + rows.begin(which[r]),
+                            rows.indices.data() + rows.end(which[r]));
         std::sort(indices_.begin(), indices_.end());
         indices_.erase(std::unique(indices_.begin(), indices_.end()), indices_.end());
         entries_.assign(indices_.size() * static_cast<std::size_t>(width_), 0.0);
@@ -207,7 +226,8 @@ void reference_sums(const Machine& m, const Rows& rows, const std::int64_t* whic
         // Rows that share few indices have a long union: fewer of them side by side then.
         std::int64_t entries = 0;
         for (std::int64_t r = first; r < first + n; ++r) entries += rows.end(which[r]) - rows.begin(which[r]);
-        const bool alike = static_cast<double>(entries) >= 0.3 * static_cast<double>(n * std::max<std::int64_t>(m.vectors->max_index, 1));
+        const bool alike = static_cast<double>(entries) >=
+                           0.3 * static_cast<double>(n * std::max<std::int64_t>(m.vectors->max_index, 1));
         const bool wide_enough = n > narrow_group && alike && pairs <= wide_pairs_max;
         if (!wide_enough) n = std::min<std::int64_t>(n, narrow_group);
         std::optional<Group>& group = wide_enough ? wide : narrow;

@@ -13,8 +13,14 @@ double length(double squares, std::int64_t n) {
 }
 
 Rounding::Rounding(const Machine& machine, bool distances_by_differences, bool folded)
-    : kernel_(machine.kernel), gamma_(machine.gamma), coef0_(machine.coef0), degree_(machine.degree), by_differences_(distances_by_differences),
-      folded_(folded), features_(static_cast<double>(kernel_ == KernelType::exponential ? used_indices(*machine.vectors).size() : 0)), rho_(machine.rho) {
+    : kernel_(machine.kernel),
+      gamma_(machine.gamma),
+      coef0_(machine.coef0),
+      degree_(machine.degree),
+      by_differences_(distances_by_differences),
+      folded_(folded),
+      features_(static_cast<double>(kernel_ == KernelType::exponential ? used_indices(*machine.vectors).size() : 0)),
+      rho_(machine.rho) {
     const Rows& sv = *machine.vectors;
     cover(sv);
     const std::int64_t classes = machine.classes(), pairs = machine.pairs();
@@ -23,14 +29,17 @@ Rounding::Rounding(const Machine& machine, bool distances_by_differences, bool f
     std::int64_t i = 0;
     for (std::int64_t c = 0; c < classes; ++c)
         for (std::int64_t k = 0; k < machine.nr_sv[c]; ++k, ++i) {
-            const double size = kernel_ == KernelType::linear ? length(sv.squared_norms[i], sv.end(i) - sv.begin(i)) : 1.0;
+            const double size =
+                kernel_ == KernelType::linear ? length(sv.squared_norms[i], sv.end(i) - sv.begin(i)) : 1.0;
             for_each_pair(machine, c, [&](std::int64_t pair, std::int64_t column) {
                 pair_weight_[pair] += std::fabs(sv.leading[i * sv.leading_count + column]) * size;
                 ++pair_count_[pair];
             });
         }
     // A sum of n positive terms errs by n u of itself at most; 1e-300 u is more than folded products lose by underflow.
-    for (std::int64_t p = 0; p < pairs; ++p) pair_weight_[p] = pair_weight_[p] * (1 + 2 * unit * static_cast<double>(pair_count_[p] + 4)) + 1e-300 * static_cast<double>(pair_count_[p]);
+    for (std::int64_t p = 0; p < pairs; ++p)
+        pair_weight_[p] = pair_weight_[p] * (1 + 2 * unit * static_cast<double>(pair_count_[p] + 4)) +
+                          1e-300 * static_cast<double>(pair_count_[p]);
     for (std::int64_t p = 0; p < pairs; ++p) {
         largest_weight_ = std::max(largest_weight_, pair_weight_[p]);
         largest_pair_count_ = std::max(largest_pair_count_, pair_count_[p]);
@@ -47,31 +56,35 @@ void Rounding::cover(const Rows& vectors) {
 }
 
 // Between a value of ours and svm-predict's, for one row: radius = weight (kernel + 2.1 u n) scale,
-// with weight = sum |coef| (times |x| for linear kernels) and n the support vectors of the pair. u = 2^-53; q entries in the row,
-// s in the largest support vector, X = the largest |x|. First-order terms, with the second-order ones covered by rounding the constants up.
+// with weight = sum |coef| (times |x| for linear kernels) and n the support vectors of the pair. u = 2^-53; q entries
+// in the row, s in the largest support vector, X = the largest |x|. First-order terms, with the second-order ones
+// covered by rounding the constants up.
 //
-// RBF (scale 1, since K <= 1). Our distance |x|^2 + |z|^2 - 2 x.z errs by (max(q, s) + 4) u (X + |z|)^2 at most, which moves K by at most
-// K (e^delta - 1), delta = gamma times that. LIBSVM's, a sum of squares, errs by (q + s + 3) u of itself, which moves K by at most
-// (q + s + 3) u max t e^-t = 0.37 (q + s + 3) u; each exponent's own product adds 0.37 u; exp: 6 u ours, 2 u libm's.
-// Sums of products, in any order: (n + 2) u sum |coef| K for each program, and the subtraction of rho, u |value| each.
-// Polynomial: |base| <= B = |gamma| X |z| + |coef0|, relative to B its error is (min(q, s) + 4) u in each program; the power multiplies
-// that by degree and adds 2 u per squaring and product: scale B^degree. Sigmoid: tanh has slope <= 1: B times the same, 6 u for tanh, scale 1.
-// Linear: both programs sum products |coef| |x_j| |z_j|, weight |z| in all: (min(q, s) + n + 4) u each, but q for min(q, s) where ours are folded.
-// Exponential: like RBF, with t = gamma |x - z|, whose relative error is half that of |x - z|^2: (q + s + 3) u theirs, (d + q + 4) u ours by
-// differences; otherwise ours is the root of an error of (max(q, s) + 4) u (X + |z|)^2, which is not small where the distance is.
-// Normalized polynomial (gamma, coef0 >= 0): k(x, z) <= B^degree <= sqrt(k(x, x) k(z, z)) by Cauchy-Schwarz, so relative to 1: degree
-// (max(q, s) + 8) u for k(x, z) and as much for the two halves of k(x, x) and k(z, z), 8 u for root, product and quotient.
+// RBF (scale 1, since K <= 1). Our distance |x|^2 + |z|^2 - 2 x.z errs by (max(q, s) + 4) u (X + |z|)^2 at most, which
+// moves K by at most K (e^delta - 1), delta = gamma times that. LIBSVM's, a sum of squares, errs by (q + s + 3) u of
+// itself, which moves K by at most (q + s + 3) u max t e^-t = 0.37 (q + s + 3) u; each exponent's own product adds 0.37
+// u; exp: 6 u ours, 2 u libm's. Sums of products, in any order: (n + 2) u sum |coef| K for each program, and the
+// subtraction of rho, u |value| each. Polynomial: |base| <= B = |gamma| X |z| + |coef0|, relative to B its error is
+// (min(q, s) + 4) u in each program; the power multiplies that by degree and adds 2 u per squaring and product: scale
+// B^degree. Sigmoid: tanh has slope <= 1: B times the same, 6 u for tanh, scale 1. Linear: both programs sum products
+// |coef| |x_j| |z_j|, weight |z| in all: (min(q, s) + n + 4) u each, but q for min(q, s) where ours are folded.
+// Exponential: like RBF, with t = gamma |x - z|, whose relative error is half that of |x - z|^2: (q + s + 3) u theirs,
+// (d + q + 4) u ours by differences; otherwise ours is the root of an error of (max(q, s) + 4) u (X + |z|)^2, which is
+// not small where the distance is. Normalized polynomial (gamma, coef0 >= 0): k(x, z) <= B^degree <= sqrt(k(x, x) k(z,
+// z)) by Cauchy-Schwarz, so relative to 1: degree (max(q, s) + 8) u for k(x, z) and as much for the two halves of k(x,
+// x) and k(z, z), 8 u for root, product and quotient.
 Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
     const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row)), x = largest_norm_;
     const double base = std::fabs(gamma_) * x * z + std::fabs(coef0_);
     const double infinite = std::numeric_limits<double>::infinity();
     if (!(x < 1e150 && z < 1e150)) return {infinite, 1};  // a square may overflow, here or in svm-predict
-    const double lost = 1e-160 * std::sqrt(q + s + 1);     // of a distance, by squares that underflow
+    const double lost = 1e-160 * std::sqrt(q + s + 1);    // of a distance, by squares that underflow
     switch (kernel_) {
         case KernelType::rbf: {
             const double delta = gamma_ * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
-            // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum, and a negative gamma leaves K unbounded.
+            // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum, and a negative gamma leaves
+            // K unbounded.
             if (!(gamma_ >= 0) || !(delta < (precise ? 1e-10 : 1e-2))) return {infinite, 1};
             return {1.02 * delta + (0.4 * (q + s + 5) + 14) * unit + std::sqrt(gamma_) * lost, 1};
         }
@@ -97,7 +110,9 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
             // Neither what underflows in |z|^2 may matter, nor k(x, x) k(z, z) leave the range of a double.
             if (!(gamma_ * 1e-300 * (q + s + 1) < coef0_)) return {infinite, 1};
             const double longest = std::max(x, z), degree = std::max(degree_, 0);
-            if (!(std::pow(gamma_ * longest * longest + coef0_, degree) < 1e150) || !(std::pow(coef0_, degree) > 1e-150)) return {infinite, 1};
+            if (!(std::pow(gamma_ * longest * longest + coef0_, degree) < 1e150) ||
+                !(std::pow(coef0_, degree) > 1e-150))
+                return {infinite, 1};
             return {2.1 * unit * (2 * std::max(degree_, 0) * (std::max(q, s) + 8) + 12), 1};
         }
     }
@@ -107,7 +122,9 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
 double Rounding::squared_distance_error(const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row));
     const double size = largest_norm_ + length(rows.squared_norms[row], rows.end(row) - rows.begin(row));
-    return (std::max(q, largest_count_) + (kernel_ == KernelType::exponential && by_differences_ ? features_ + q : 0) + 8) * unit * size * size;
+    return (std::max(q, largest_count_) + (kernel_ == KernelType::exponential && by_differences_ ? features_ + q : 0) +
+            8) *
+           unit * size * size;
 }
 
 }  // namespace fastsvm

@@ -6,7 +6,12 @@
 namespace fastsvm {
 
 RowStrips::RowStrips(const Machine& machine, const Strips& vectors)
-    : vectors_(vectors), kernel_(machine.kernel), gamma_(machine.gamma), coef0_(machine.coef0), degree_(machine.degree), features_(vectors.features()) {}
+    : vectors_(vectors),
+      kernel_(machine.kernel),
+      gamma_(machine.gamma),
+      coef0_(machine.coef0),
+      degree_(machine.degree),
+      features_(vectors.features()) {}
 
 void RowStrips::clear(const Rows& rows) {
     rows_ = &rows;
@@ -31,8 +36,10 @@ void RowStrips::add(std::int64_t row) {
     if (vectors_.dense())
         for (std::int64_t e = rows_->begin(row); e < rows_->end(row); ++e) {
             const std::int32_t column = vectors_.column(rows_->indices[e]);
-            if (column >= 0) z[column * strip] = rows_->values[e];
-            else outside += rows_->values[e] * rows_->values[e];
+            if (column >= 0)
+                z[column * strip] = rows_->values[e];
+            else
+                outside += rows_->values[e] * rows_->values[e];
         }
     if (!outside_.empty()) outside_[slot] = outside;
 }
@@ -58,7 +65,9 @@ void RowStrips::scatter(const StripRow& x, double factor) {
 
 // Loads are what counts: four vectors at a time, a column takes one of each and two of rows; by itself, an entry takes
 // four.
-bool RowStrips::by_column(int count, std::int64_t entries, std::int64_t features) { return 4 * entries > features * (count + 2); }
+bool RowStrips::by_column(int count, std::int64_t entries, std::int64_t features) {
+    return 4 * entries > features * (count + 2);
+}
 
 void RowStrips::dots(const Vectors& x, double* out, std::int64_t stride) {
     const Kernels& k = kernels();
@@ -66,7 +75,8 @@ void RowStrips::dots(const Vectors& x, double* out, std::int64_t stride) {
         std::int64_t entries = 0;
         for (int v = 0; v < x.count; ++v) entries += x.rows[v]->columns.count();
         if (x.columns[0] && by_column(x.count, entries, features_)) {
-            for (std::int64_t at = 0; at < size_; at += strip, out += stride) k.tile_dots(x.count, filled(at), features_, place(at), x.columns, x.stride, out);
+            for (std::int64_t at = 0; at < size_; at += strip, out += stride)
+                k.tile_dots(x.count, filled(at), features_, place(at), x.columns, x.stride, out);
             return;
         }
         for (std::int64_t at = 0; at < size_; at += strip, out += stride)
@@ -91,7 +101,8 @@ void RowStrips::dots(const Vectors& x, double* out, std::int64_t stride) {
 }
 
 void RowStrips::squared_distances(const Vectors& x, double* out, std::int64_t stride) {
-    const bool by_differences = kernel_ == KernelType::exponential && vectors_.dense();  // a difference keeps every digit, which the square root would halve
+    const bool by_differences = kernel_ == KernelType::exponential &&
+                                vectors_.dense();  // a difference keeps every digit, which the square root would halve
     if (!by_differences) dots(x, out, stride);
     for (int v = 0; v < x.count; ++v) {
         if (by_differences) scatter(*x.rows[v], 1);
@@ -101,7 +112,8 @@ void RowStrips::squared_distances(const Vectors& x, double* out, std::int64_t st
                 kernels().strip_distances(place(at), features_, scratch_.data(), x.rows[v]->outside_norm, to);
                 for (std::int64_t s = 0; s < strip; ++s) to[s] += outside_[at + s];
             } else {
-                for (std::int64_t s = 0; s < filled(at); ++s) to[s] = std::max(0.0, (norms_[at + s] + x.rows[v]->squared_norm) - 2 * to[s]);
+                for (std::int64_t s = 0; s < filled(at); ++s)
+                    to[s] = std::max(0.0, (norms_[at + s] + x.rows[v]->squared_norm) - 2 * to[s]);
             }
         }
         if (by_differences) scatter(*x.rows[v], 0);
@@ -115,15 +127,19 @@ void RowStrips::kernel_from_squared_distances(std::int64_t n, double* values) co
 
 void RowStrips::kernel_values(const Vectors& x, double* out, std::int64_t stride) {
     const Kernels& k = kernels();
-    if (kernel_ == KernelType::exponential) squared_distances(x, out, stride);
-    else dots(x, out, stride);
+    if (kernel_ == KernelType::exponential)
+        squared_distances(x, out, stride);
+    else
+        dots(x, out, stride);
     for (int v = 0; v < x.count; ++v) {
         const double scale = kernel_ == KernelType::normalized_polynomial ? 1 / std::sqrt(x.rows[v]->self) : 1;
         for (std::int64_t at = 0; at < size_; at += strip) {
             const std::int64_t n = filled(at);
             double* const to = out + at / strip * stride + v * strip;
             switch (kernel_) {
-                case KernelType::rbf: k.rbf_from_dots(n, gamma_, x.rows[v]->squared_norm, norms_.data() + at, to); break;
+                case KernelType::rbf:
+                    k.rbf_from_dots(n, gamma_, x.rows[v]->squared_norm, norms_.data() + at, to);
+                    break;
                 case KernelType::exponential: kernel_from_squared_distances(n, to); break;
                 case KernelType::polynomial: k.polynomial_from_dots(n, gamma_, coef0_, degree_, to); break;
                 case KernelType::sigmoid:

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "simd/aligned.h"
 #include "exact/machine.h"
 #include "exact/strips.h"
+#include "simd/aligned.h"
 
 namespace fastsvm {
 
@@ -46,7 +46,9 @@ public:
 
 private:
     // How many slots of the strip that begins here are computed: the rows there, rounded up to `lanes`.
-    std::int64_t filled(std::int64_t at) const { return (std::min<std::int64_t>(strip, size_ - at) + lanes - 1) / lanes * lanes; }
+    std::int64_t filled(std::int64_t at) const {
+        return (std::min<std::int64_t>(strip, size_ - at) + lanes - 1) / lanes * lanes;
+    }
     void dots(const Vectors& x, double* out, std::int64_t stride);
     void scatter(const StripRow& x, double factor);
     double* place(std::int64_t slot) { return z_.data() + slot / strip * features_ * strip + slot % strip; }
@@ -57,10 +59,11 @@ private:
     int degree_;
     std::int64_t features_, size_ = 0;
     const Rows* rows_ = nullptr;
-    std::vector<std::int64_t> row_;                       // (slots)
-    Aligned<double> norms_, outside_, inverse_self_;  // (slots): |z|^2; of the entries that no vector has; 1 / sqrt(k(z, z))
-    Aligned<double> z_;                                   // (strips, features, strip), when dense; empty slots hold anything
-    std::vector<double> scratch_;                         // (features), zeros between calls
+    std::vector<std::int64_t> row_;  // (slots)
+    Aligned<double> norms_, outside_,
+        inverse_self_;             // (slots): |z|^2; of the entries that no vector has; 1 / sqrt(k(z, z))
+    Aligned<double> z_;            // (strips, features, strip), when dense; empty slots hold anything
+    std::vector<double> scratch_;  // (features), zeros between calls
 };
 
 }  // namespace fastsvm

@@ -35,10 +35,15 @@ double power(double base, int degree) {
 }  // namespace
 
 Strips::Strips(const Machine& machine, const Rows& vectors, const std::vector<std::int64_t>& order)
-    : kernel_(machine.kernel), gamma_(machine.gamma), coef0_(machine.coef0), degree_(machine.degree), features_(used_indices(vectors)) {
+    : kernel_(machine.kernel),
+      gamma_(machine.gamma),
+      coef0_(machine.coef0),
+      degree_(machine.degree),
+      features_(used_indices(vectors)) {
     const std::int64_t d = features_.size(), n = static_cast<std::int64_t>(order.size());
     padded_ = (n + strip - 1) / strip * strip;
-    dense_ = static_cast<double>(vectors.indices.size()) >= sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(d);
+    dense_ = static_cast<double>(vectors.indices.size()) >=
+             sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(d);
     norms_.assign(static_cast<std::size_t>(padded_), 0.0);
     if (kernel_ == KernelType::normalized_polynomial) inverse_self_.assign(static_cast<std::size_t>(padded_), 0.0);
     for (std::int64_t s = 0; s < n; ++s) {
@@ -49,7 +54,8 @@ Strips::Strips(const Machine& machine, const Rows& vectors, const std::vector<st
     if (dense_) {
         blocks_.assign(static_cast<std::size_t>(padded_ * d), 0.0);
         for (std::int64_t s = 0; s < n; ++s)
-            for (std::int64_t e = order[s] < 0 ? 0 : vectors.begin(order[s]); order[s] >= 0 && e < vectors.end(order[s]); ++e)
+            for (std::int64_t e = order[s] < 0 ? 0 : vectors.begin(order[s]);
+                 order[s] >= 0 && e < vectors.end(order[s]); ++e)
                 blocks_[(s / strip * d + features_.column(vectors.indices[e])) * strip + s % strip] = vectors.values[e];
         return;
     }
@@ -84,18 +90,24 @@ double Strips::spread(const Rows& rows, std::int64_t row, double* out) const {
     double outside = 0;
     for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
         const std::int32_t column = features_.column(rows.indices[e]);
-        if (column >= 0) out[column] = rows.values[e];
-        else outside += rows.values[e] * rows.values[e];
+        if (column >= 0)
+            out[column] = rows.values[e];
+        else
+            outside += rows.values[e] * rows.values[e];
     }
     return outside;
 }
 
-void Strips::dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const {
+void Strips::dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
+                  std::vector<double>& scratch) const {
     const std::int64_t d = features_.size();
     const Columns& z = row.columns;
-    if (dense_ && to - from == lanes) return kernels().lane_dots(blocks_.data() + from / strip * strip * d + from % strip, z.count(), z.column.data(), z.value.data(), out);
+    if (dense_ && to - from == lanes)
+        return kernels().lane_dots(blocks_.data() + from / strip * strip * d + from % strip, z.count(), z.column.data(),
+                                   z.value.data(), out);
     if (dense_) {
-        for (std::int64_t s = from; s < to; s += strip) kernels().strip_dots(blocks_.data() + s * d, z.count(), z.column.data(), z.value.data(), out + (s - from));
+        for (std::int64_t s = from; s < to; s += strip)
+            kernels().strip_dots(blocks_.data() + s * d, z.count(), z.column.data(), z.value.data(), out + (s - from));
         return;
     }
     scratch.resize(static_cast<std::size_t>(d), 0.0);
@@ -108,23 +120,29 @@ void Strips::dots(const StripRow& row, std::int64_t from, std::int64_t to, doubl
     for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
 }
 
-void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const {
+void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
+                               std::vector<double>& scratch) const {
     const std::int64_t d = features_.size();
-    if (kernel_ == KernelType::exponential && dense_) {  // a difference keeps every digit, which the square root would halve
+    if (kernel_ == KernelType::exponential &&
+        dense_) {  // a difference keeps every digit, which the square root would halve
         scratch.resize(static_cast<std::size_t>(d), 0.0);
         const Columns& z = row.columns;
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
-        if (to - from == lanes) kernels().lane_distances(blocks_.data() + from / strip * strip * d + from % strip, d, scratch.data(), row.outside_norm, out);
+        if (to - from == lanes)
+            kernels().lane_distances(blocks_.data() + from / strip * strip * d + from % strip, d, scratch.data(),
+                                     row.outside_norm, out);
         for (std::int64_t s = from; to - from > lanes && s < to; s += strip)
             kernels().strip_distances(blocks_.data() + s * d, d, scratch.data(), row.outside_norm, out + (s - from));
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
         return;
     }
     dots(row, from, to, out, scratch);
-    for (std::int64_t s = from; s < to; ++s) out[s - from] = std::max(0.0, (row.squared_norm + norms_[s]) - 2 * out[s - from]);
+    for (std::int64_t s = from; s < to; ++s)
+        out[s - from] = std::max(0.0, (row.squared_norm + norms_[s]) - 2 * out[s - from]);
 }
 
-void Strips::kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const {
+void Strips::kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
+                           std::vector<double>& scratch) const {
     const std::int64_t n = to - from;
     const Kernels& k = kernels();
     if (kernel_ == KernelType::exponential) {

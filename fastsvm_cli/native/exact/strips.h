@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "simd/aligned.h"
-#include "text/features.h"
-#include "simd/loops.h"
 #include "exact/machine.h"
+#include "simd/aligned.h"
+#include "simd/loops.h"
+#include "text/features.h"
 
 namespace fastsvm {
 
@@ -18,24 +18,30 @@ struct StripRow {
     double self = 1;          // k(z, z) of a normalized kernel
 };
 
-// Strips of `strip` vectors, dense by column, so that a row costs its own non-zeros times the vectors; where few of the vectors'
-// entries are non-zero, the vectors' own entries.
+// Strips of `strip` vectors, dense by column, so that a row costs its own non-zeros times the vectors; where few of the
+// vectors' entries are non-zero, the vectors' own entries.
 class Strips {
 public:
-    // order: rows of `vectors`, -1 for padding; `strip` vectors a strip, the last one filled up. Kernels but precomputed.
+    // order: rows of `vectors`, -1 for padding; `strip` vectors a strip, the last one filled up. Kernels but
+    // precomputed.
     Strips(const Machine& machine, const Rows& vectors, const std::vector<std::int64_t>& order);
     std::int64_t size() const { return padded_; }
     void take(const Rows& rows, std::int64_t row, StripRow& out) const;
     // The row's entries by column, (features), zeros included. Returns the squared norm of those that no vector has.
     double spread(const Rows& rows, std::int64_t row, double* out) const;
-    // K(z, x_s) for from <= s < to, multiples of `strip`; or of one group of `lanes`. scratch: zeros (features), left so.
-    void kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;
+    // K(z, x_s) for from <= s < to, multiples of `strip`; or of one group of `lanes`. scratch: zeros (features), left
+    // so.
+    void kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
+                       std::vector<double>& scratch) const;
     // |z - x_s|^2 likewise.
-    void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;
+    void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
+                           std::vector<double>& scratch) const;
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
     // Vector s and those behind it in its strip, by column, `strip` apart; when dense.
-    const double* columns_from(std::int64_t s) const { return blocks_.data() + s / strip * strip * features_.size() + s % strip; }
+    const double* columns_from(std::int64_t s) const {
+        return blocks_.data() + s / strip * strip * features_.size() + s % strip;
+    }
     // The column of a LIBSVM index, or -1.
     std::int32_t column(std::int32_t index) const { return features_.column(index); }
     // k(z, z) of a normalized kernel, from |z|^2.
@@ -49,10 +55,10 @@ private:
     Features features_;
     std::int64_t padded_ = 0;
     bool dense_ = true;
-    Aligned<double> norms_;            // (padded): |x|^2, 0 in the padding
-    std::vector<double> inverse_self_; // (padded): 1 / sqrt(k(x, x)) of a normalized kernel
-    Aligned<double> blocks_;           // (strips, d, strip)
-    std::vector<std::int64_t> start_;  // (padded + 1) when sparse
+    Aligned<double> norms_;             // (padded): |x|^2, 0 in the padding
+    std::vector<double> inverse_self_;  // (padded): 1 / sqrt(k(x, x)) of a normalized kernel
+    Aligned<double> blocks_;            // (strips, d, strip)
+    std::vector<std::int64_t> start_;   // (padded + 1) when sparse
     std::vector<std::int32_t> column_;
     std::vector<double> value_;
 };

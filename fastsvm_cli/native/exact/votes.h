@@ -10,13 +10,14 @@ public:
     explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}
 
     // The class that svm-predict's votes elect, or -1 where open signs leave that undecided.
-    // meet(candidate, won): fills won[other] for every other class: 1 where the vote of the two is proven to go to the candidate, -1 where to the
-    // other, 0 where it is open. likely: the class to begin with; a good guess saves time, a bad one changes nothing.
+    // meet(candidate, won): fills won[other] for every other class: 1 where the vote of the two is proven to go to the
+    // candidate, -1 where to the other, 0 where it is open. likely: the class to begin with; a good guess saves time, a
+    // bad one changes nothing.
     //
-    // A class has low votes for certain and high ones at most, and LIBSVM elects the first of those with most. The class that could still
-    // get most meets all others, until one is out of reach: a winner of all its pairs at once, whatever the other pairs say.
-    template <class Meet>
-    int winner(int likely, Meet meet) {
+    // A class has low votes for certain and high ones at most, and LIBSVM elects the first of those with most. The
+    // class that could still get most meets all others, until one is out of reach: a winner of all its pairs at once,
+    // whatever the other pairs say.
+    template <class Meet> int winner(int likely, Meet meet) {
         std::fill(low_.begin(), low_.end(), 0);
         std::fill(high_.begin(), high_.end(), classes_ - 1);
         std::fill(met_.begin(), met_.end(), 0);
@@ -46,7 +47,8 @@ private:
     int best_left() const {
         int best = -1;
         for (int c = 0; c < classes_; ++c)
-            if (!met_[c] && (best < 0 || high_[c] > high_[best] || (high_[c] == high_[best] && low_[c] > low_[best]))) best = c;
+            if (!met_[c] && (best < 0 || high_[c] > high_[best] || (high_[c] == high_[best] && low_[c] > low_[best])))
+                best = c;
         return best;
     }
 

@@ -11,7 +11,8 @@ namespace fastsvm {
 namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t none = -1, open = -2;
-constexpr double most_cells = 1 << 24;  // coordinates of boxes; of more, as of sparse vectors of very many features, there are none, and every block is evaluated
+constexpr double most_cells = 1 << 24;  // coordinates of boxes; of more, as of sparse vectors of very many features,
+                                        // there are none, and every block is evaluated
 constexpr double up = 1 + 1e-13;      // exp and a few products; the distances are moved by more than their own rounding
 constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds
 }  // namespace
@@ -33,7 +34,10 @@ Blocks::Layout Blocks::lay_out(const Machine& machine, const std::vector<std::in
 }
 
 Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
-    : machine_(std::move(machine)), pairs_(machine_.pairs()), layout_(lay_out(machine_, order)), strips_(machine_, *machine_.vectors, layout_.order),
+    : machine_(std::move(machine)),
+      pairs_(machine_.pairs()),
+      layout_(lay_out(machine_, order)),
+      strips_(machine_, *machine_.vectors, layout_.order),
       rounding_(machine_, strips_.dense(), false) {
     const Rows& sv = *machine_.vectors;
     const std::int64_t leading_count = sv.leading_count, d = strips_.features();
@@ -52,9 +56,11 @@ Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
     std::vector<double> weight(static_cast<std::size_t>(pairs_), 0.0);
     for (std::int64_t c = 0; c < machine_.classes(); ++c)
         for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) {
-            for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b) weight[pair] += positive_[column * blocks_ + b] + negative_[column * blocks_ + b];
+            for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b)
+                weight[pair] += positive_[column * blocks_ + b] + negative_[column * blocks_ + b];
         });
-    for (double w : weight) pair_weight_ = std::max(pair_weight_, w * (1 + static_cast<double>(2 * blocks_ + 8) * unit));
+    for (double w : weight)
+        pair_weight_ = std::max(pair_weight_, w * (1 + static_cast<double>(2 * blocks_ + 8) * unit));
 
     if (!strips_.dense() && static_cast<double>(2 * groups * lanes) * static_cast<double>(d) > most_cells) return;
     boxes_.assign(static_cast<std::size_t>(groups * d * 2 * lanes), 0.0);
@@ -76,15 +82,16 @@ Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
 struct Blocks::Row {
     StripRow row;
     Rounding::Row rounding;
-    std::vector<double> near, far;           // (groups lanes): bounds of |z - x|^2, then of the kernel values (far: with one decision function)
-    std::vector<double> guess;               // (blocks): near + far
-    std::vector<double> kernel_values;       // (padded)
-    std::vector<char> evaluated;             // (blocks)
+    std::vector<double> near,
+        far;  // (groups lanes): bounds of |z - x|^2, then of the kernel values (far: with one decision function)
+    std::vector<double> guess;          // (blocks): near + far
+    std::vector<double> kernel_values;  // (padded)
+    std::vector<char> evaluated;        // (blocks)
     std::vector<double> scratch, dense;
     std::vector<std::pair<double, std::int64_t>> queue;
-    std::vector<char> lost;                  // (classes)
+    std::vector<char> lost;                               // (classes)
     std::vector<std::pair<double, std::int64_t>> rivals;  // least guess of its blocks, class: increasing
-    std::int64_t evaluations = 0;            // the kernel values of the boxes' nearest and farthest points among them
+    std::int64_t evaluations = 0;  // the kernel values of the boxes' nearest and farthest points among them
 };
 
 // Looks at all boxes.
@@ -106,7 +113,9 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
     out.near.resize(static_cast<std::size_t>(groups * lanes));
     out.far.resize(static_cast<std::size_t>(groups * lanes));
     out.guess.resize(static_cast<std::size_t>(blocks_));
-    for (std::int64_t g = 0; g < groups; ++g) k.box_distances(boxes_.data() + g * d * 2 * lanes, d, out.dense.data(), outside, out.near.data() + g * lanes, out.far.data() + g * lanes);
+    for (std::int64_t g = 0; g < groups; ++g)
+        k.box_distances(boxes_.data() + g * d * 2 * lanes, d, out.dense.data(), outside, out.near.data() + g * lanes,
+                        out.far.data() + g * lanes);
     // Sums of d + q rounded squares, and the rounding of what follows.
     const double slack = static_cast<double>(d + rows.end(row) - rows.begin(row) + 32) * unit;
     const bool exponential = machine_.kernel == KernelType::exponential;
@@ -114,7 +123,8 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
         if (b < blocks_) out.guess[b] = out.near[b] + out.far[b];
         out.near[b] *= 1 - slack;
         out.far[b] *= 1 + slack;
-        if (exponential) out.near[b] = std::sqrt(out.near[b]) * (1 - 4 * unit), out.far[b] = std::sqrt(out.far[b]) * (1 + 4 * unit);
+        if (exponential)
+            out.near[b] = std::sqrt(out.near[b]) * (1 - 4 * unit), out.far[b] = std::sqrt(out.far[b]) * (1 + 4 * unit);
     }
     const bool both = pairs_ == 1;  // with several classes, kernel values are bounded from below by 0
     k.exp_of_norms(groups * lanes, machine_.gamma, out.near.data());
@@ -127,7 +137,8 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
 }
 
 void Blocks::evaluate(Row& row, std::int64_t block) const {
-    strips_.kernel_values(row.row, block * lanes, (block + 1) * lanes, row.kernel_values.data() + block * lanes, row.scratch);
+    strips_.kernel_values(row.row, block * lanes, (block + 1) * lanes, row.kernel_values.data() + block * lanes,
+                          row.scratch);
     row.evaluated[block] = 1;
     row.evaluations += layout_.size[block];
 }
@@ -168,8 +179,8 @@ bool Blocks::settle_one(Row& row, Settled& settled, double* value, double* radiu
     }
 }
 
-// Proves that the class w wins all its pairs: `none`; or names the class it is proven to lose to, or `open` where rounding leaves a pair undecided. Values and
-// radii of these pairs are set as far as it comes.
+// Proves that the class w wins all its pairs: `none`; or names the class it is proven to lose to, or `open` where
+// rounding leaves a pair undecided. Values and radii of these pairs are set as far as it comes.
 std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* radius) const {
     const Kernels& k = kernels();
     const std::int64_t first = layout_.class_start[w], stop = layout_.class_start[w + 1];
@@ -180,8 +191,10 @@ std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* r
         if (c == w) continue;
         const std::int64_t pair = machine_.pair_of(std::min(c, w), std::max(c, w));
         const std::int64_t own = c > w ? c - 1 : c, column = w > c ? w - 1 : w;
-        double known = k.dot((stop - first) * lanes, coef_.data() + own * padded_ + first * lanes, row.kernel_values.data() + first * lanes);
-        double low = 0, high = 0;  // of the blocks of c that are not evaluated: kernel values are positive, their lower bounds not worth a look
+        double known = k.dot((stop - first) * lanes, coef_.data() + own * padded_ + first * lanes,
+                             row.kernel_values.data() + first * lanes);
+        double low = 0, high = 0;  // of the blocks of c that are not evaluated: kernel values are positive, their lower
+                                   // bounds not worth a look
         const double* const positive = positive_.data() + column * blocks_;
         const double* const negative = negative_.data() + column * blocks_;
         const double* const coef = coef_.data() + column * padded_;
@@ -204,7 +217,9 @@ std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* r
             if (w < c ? above : below) break;
             if (w < c ? below : above) return c;
             if (taken == row.queue.size()) return open;
-            const auto least_certain = std::max_element(row.queue.begin() + static_cast<std::ptrdiff_t>(taken), row.queue.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+            const auto least_certain =
+                std::max_element(row.queue.begin() + static_cast<std::ptrdiff_t>(taken), row.queue.end(),
+                                 [](const auto& x, const auto& y) { return x.first < y.first; });
             std::swap(row.queue[taken], *least_certain);
             const std::int64_t b = row.queue[taken++].second;
             evaluate(row, b);
@@ -221,13 +236,15 @@ bool Blocks::settle_classes(Row& row, double* value, double* radius) const {
     row.rivals.clear();
     for (std::int64_t c = 0; c < classes; ++c) {
         double nearest = infinite;
-        for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b) nearest = std::min(nearest, row.guess[b]);
+        for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b)
+            nearest = std::min(nearest, row.guess[b]);
         row.rivals.emplace_back(nearest, c);
     }
     std::sort(row.rivals.begin(), row.rivals.end());
     row.lost.assign(static_cast<std::size_t>(classes), 0);
     std::int64_t next = row.rivals[0].second;
-    // A class that has lost a pair may still be voted for; a row that needs so many guesses is as well evaluated in full.
+    // A class that has lost a pair may still be voted for; a row that needs so many guesses is as well evaluated in
+    // full.
     for (int attempt = 0; attempt < 5 && next >= 0; ++attempt) {
         std::fill_n(value, pairs_, 0.0);
         std::fill_n(radius, pairs_, infinite);
@@ -242,7 +259,8 @@ bool Blocks::settle_classes(Row& row, double* value, double* radius) const {
     return false;
 }
 
-std::vector<std::int64_t> Blocks::decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const {
+std::vector<std::int64_t> Blocks::decision_values(const Rows& rows, const Task& task, double tolerance,
+                                                  Decisions& out) const {
     out.resize(rows.rows);
     std::vector<char> left_open(static_cast<std::size_t>(rows.rows), 0);
     parallel_for(rows.rows, 64, [&](std::int64_t first, std::int64_t last) {
@@ -254,8 +272,10 @@ std::vector<std::int64_t> Blocks::decision_values(const Rows& rows, const Task& 
             double* const row_radius = out.with_radius ? out.radius.data() + r * pairs_ : radius.data();
             row.evaluations = 0;
             look(rows, r, row);
-            if (pairs_ == 1) left_open[r] = !settle_one(row, settled, value, row_radius);
-            else if (pairs_ > 1) left_open[r] = !settle_classes(row, value, row_radius);
+            if (pairs_ == 1)
+                left_open[r] = !settle_one(row, settled, value, row_radius);
+            else if (pairs_ > 1)
+                left_open[r] = !settle_classes(row, value, row_radius);
             out.evaluations[r] = row.evaluations;
         }
     });

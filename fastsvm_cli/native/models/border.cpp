@@ -64,8 +64,8 @@ double Border::squared_distance(const Pair& pair, std::int64_t sample, const std
     return sum;
 }
 
-// The `local` nearest samples, weighted by (1 - s / S)^2: s their squared distances, S that of the next one (of the farthest, where there is no next), so that the mean
-// changes smoothly as samples come and go.
+// The `local` nearest samples, weighted by (1 - s / S)^2: s their squared distances, S that of the next one (of the
+// farthest, where there is no next), so that the mean changes smoothly as samples come and go.
 double Border::mean(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
     const std::vector<double>& scores = scratch.scores;
     std::array<std::pair<double, std::int64_t>, local_max + 1> nearest;
@@ -124,18 +124,21 @@ void Border::decision_values(const Rows& rows, Decisions& out) const {
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
         std::vector<Columns> columns(block_rows);
         std::vector<double> outside(block_rows, 0.0);  // squared norms of what no sample has: added to every distance
-        Scratch scratch{std::vector<double>(static_cast<std::size_t>(local_ > 1 ? most : 0)), std::vector<double>(static_cast<std::size_t>(features_.size()))};
+        Scratch scratch{std::vector<double>(static_cast<std::size_t>(local_ > 1 ? most : 0)),
+                        std::vector<double>(static_cast<std::size_t>(features_.size()))};
         for (; first < last; first += block_rows) {
             const std::int64_t stop = std::min(last, first + block_rows);
             for (std::int64_t r = first; r < stop; ++r) {
-                columns[r - first].take(features_, rows.indices.data() + rows.begin(r), rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
+                columns[r - first].take(features_, rows.indices.data() + rows.begin(r),
+                                        rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
                 outside[r - first] = 0;
                 for (std::int64_t e = rows.begin(r); local_ > 1 && e < rows.end(r); ++e)
                     if (features_.column(rows.indices[e]) < 0) outside[r - first] += rows.values[e] * rows.values[e];
             }
             // A pair's samples stay in cache while the rows of the block pass over them.
             for (std::int64_t p = 0; p < n_pairs; ++p)
-                for (std::int64_t r = first; r < stop; ++r) out.value[r * n_pairs + p] = value(pairs_[p], columns[r - first], outside[r - first], scratch);
+                for (std::int64_t r = first; r < stop; ++r)
+                    out.value[r * n_pairs + p] = value(pairs_[p], columns[r - first], outside[r - first], scratch);
         }
     });
 }

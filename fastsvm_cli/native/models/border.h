@@ -25,7 +25,8 @@ private:
     struct Pair {
         double level;
         std::int64_t n;
-        std::vector<double> center;     // (d): m, the mean of the points, so that distances keep their digits far from the origin
+        std::vector<double>
+            center;  // (d): m, the mean of the points, so that distances keep their digits far from the origin
         std::vector<double> blocks;     // (strips, d, strip): b - m
         std::vector<double> half_norm;  // (strips * strip): |b - m|^2 / 2 + m.(b - m), infinite in the padding
         std::vector<double> normals;    // (n, d)

@@ -24,8 +24,8 @@ int series_terms(int to, double size) {
 
 }  // namespace
 
-std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x, const double* a, double gamma, int from, int to,
-                                 const std::function<void(double)>& progress) {
+std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x, const double* a, double gamma,
+                                 int from, int to, const std::function<void(double)>& progress) {
     const Kernels& k = kernels();
     const std::int64_t strips = (n + strip - 1) / strip, padded = strips * strip;
     std::vector<double> blocks(static_cast<std::size_t>(padded * d), 0.0);  // (strips, d, strip)
@@ -51,11 +51,12 @@ std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x
 
     const std::size_t size = static_cast<std::size_t>(to - from + 2);
     std::vector<double> totals(size, 0.0);
-    // Every pair of strips once; a strip against itself counts once, against another twice. A row of the first faces strips up to its own.
+    // Every pair of strips once; a strip against itself counts once, against another twice. A row of the first faces
+    // strips up to its own.
     std::int64_t done = 0;
     while (done < strips) {
-        // Parts of about a second or less, so that progress can be shown and an interruption heard. Neither they nor the order of the sums
-        // depend on the number of threads: the same model has the same certificate.
+        // Parts of about a second or less, so that progress can be shown and an interruption heard. Neither they nor
+        // the order of the sums depend on the number of threads: the same model has the same certificate.
         const double pairs_wanted = 2e8 / static_cast<double>(std::max<std::int64_t>(d, 20)) * 8;
         std::int64_t stop = done;
         double pairs = 0;
@@ -64,7 +65,8 @@ std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x
         parallel_for(stop - done, 1, [&](std::int64_t part_first, std::int64_t part_last) {
             std::vector<double> sums(24);
             double dots[strip], pair_weight[strip], pair_bare[strip], pair_norm[strip];
-            // Sums of sums: no total is the end of a chain longer than n / 16 + 100 additions, which the bounds of the norms count on.
+            // Sums of sums: no total is the end of a chain longer than n / 16 + 100 additions, which the bounds of the
+            // norms count on.
             std::vector<double> row_sums(strip * size);
             for (std::int64_t first = done + part_first; first < done + part_last; ++first) {
                 std::fill(row_sums.begin(), row_sums.end(), 0.0);
@@ -80,9 +82,11 @@ std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x
                             pair_norm[s] = norms[i] + norms[j];
                         }
                         std::fill(sums.begin(), sums.end(), 0.0);
-                        k.degree_terms(strip, from, to, terms, far, dots, pair_weight, pair_bare, pair_norm, sums.data());
+                        k.degree_terms(strip, from, to, terms, far, dots, pair_weight, pair_bare, pair_norm,
+                                       sums.data());
                         double* const row_sum = row_sums.data() + static_cast<std::size_t>(i - first * strip) * size;
-                        for (std::size_t t = 0; t < size; ++t) row_sum[t] += times * sums[static_cast<std::size_t>(from) + t];
+                        for (std::size_t t = 0; t < size; ++t)
+                            row_sum[t] += times * sums[static_cast<std::size_t>(from) + t];
                     }
                 }
                 for (std::size_t t = 0; t < size; ++t) {

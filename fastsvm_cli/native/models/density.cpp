@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "exact/strips.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
-#include "exact/strips.h"
 
 namespace fastsvm {
 
@@ -108,8 +108,10 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
             double outside = 0;  // the squared norm of what no row has: added to every distance
             for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
                 const std::int32_t column = features_.column(rows.indices[e]);
-                if (column >= 0) scratch.z[static_cast<std::size_t>(column)] = rows.values[e];
-                else outside += rows.values[e] * rows.values[e];
+                if (column >= 0)
+                    scratch.z[static_cast<std::size_t>(column)] = rows.values[e];
+                else
+                    outside += rows.values[e] * rows.values[e];
             }
             for (std::int64_t s = 0; s < strips_; ++s)
                 kernels().strip_distances(blocks_.data() + s * d * strip, d, scratch.z.data(), outside,

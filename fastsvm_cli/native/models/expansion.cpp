@@ -30,7 +30,10 @@ double move(const Terms& terms, std::int64_t vector, double* out) {
 // Some vectors about the centre, in panels of `strip` columns as strip_products takes them.
 struct Block {
     Block() = default;
-    explicit Block(std::int64_t d) : d(d), panels(static_cast<std::size_t>((d + strip - 1) / strip * strip * block_vectors)), weight(block_vectors) {}
+    explicit Block(std::int64_t d)
+        : d(d),
+          panels(static_cast<std::size_t>((d + strip - 1) / strip * strip * block_vectors)),
+          weight(block_vectors) {}
     std::int64_t n = 0, d = 0;
     std::vector<double> panels;  // (ceil(d / strip), block_vectors, strip), zeros beyond column d
     std::vector<double> weight;  // (n)
@@ -39,18 +42,23 @@ struct Block {
 };
 
 // row: scratch, (d).
-void lay_out(const Terms& terms, const double* a, bool gaussian, double gamma, std::int64_t first, std::int64_t last, double* row, Block& out) {
+void lay_out(const Terms& terms, const double* a, bool gaussian, double gamma, std::int64_t first, std::int64_t last,
+             double* row, Block& out) {
     const std::int64_t d = out.d;
     out.n = last - first;
     for (std::int64_t i = 0; i < out.n; ++i) {
         const double square = move(terms, terms.index[first + i], row);
         out.weight[i] = gaussian ? a[first + i] * std::exp(-gamma * square) : a[first + i];
-        for (std::int64_t j = 0; j < d; j += strip) std::copy_n(row + j, std::min<std::int64_t>(strip, d - j), out.panels.data() + j * block_vectors + i * strip);
+        for (std::int64_t j = 0; j < d; j += strip)
+            std::copy_n(row + j, std::min<std::int64_t>(strip, d - j),
+                        out.panels.data() + j * block_vectors + i * strip);
     }
 }
 
-// out += sum_i w_i x_ij x_ic for first <= j < last and j <= c < d: rows of the packed triangle in the variables from..d-1.
-void add_products(const Block& block, std::int64_t from, std::int64_t first, std::int64_t last, const double* w, double* out) {
+// out += sum_i w_i x_ij x_ic for first <= j < last and j <= c < d: rows of the packed triangle in the variables
+// from..d-1.
+void add_products(const Block& block, std::int64_t from, std::int64_t first, std::int64_t last, const double* w,
+                  double* out) {
     const std::int64_t d = block.d;
     std::vector<double> weighted(4 * block_vectors, 0.0);
     double sums[4][strip];
@@ -61,21 +69,25 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
         for (std::int64_t r = 0; r < 4; ++r) {
             x[r] = weighted.data() + r * block_vectors;
             to[r] = sums[r];
-            for (std::int64_t i = 0; r < rows && i < block.n; ++i) weighted[r * block_vectors + i] = w[i] * block.column(j + r)[i * strip];
+            for (std::int64_t i = 0; r < rows && i < block.n; ++i)
+                weighted[r * block_vectors + i] = w[i] * block.column(j + r)[i * strip];
         }
         for (std::int64_t panel = j / strip * strip; panel < d; panel += strip) {
             kernels().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
             for (std::int64_t r = 0; r < rows; ++r) {
                 // The row of j + r begins with its own variable.
                 double* const row = out + packed_offset(2, d - from, j + r - from) - (j + r);
-                for (std::int64_t c = std::max(panel, j + r); c < std::min(d, panel + strip); ++c) row[c] += sums[r][c - panel];
+                for (std::int64_t c = std::max(panel, j + r); c < std::min(d, panel + strip); ++c)
+                    row[c] += sums[r][c - panel];
             }
         }
     }
 }
 
-// out += sum_i w_i x_i^k in the variables from..d-1, packed, k of 1 or more: the part whose first index is first or more, and below last.
-void add_moments(const Block& block, int k, std::int64_t from, std::int64_t first, std::int64_t last, const double* w, double* out) {
+// out += sum_i w_i x_i^k in the variables from..d-1, packed, k of 1 or more: the part whose first index is first or
+// more, and below last.
+void add_moments(const Block& block, int k, std::int64_t from, std::int64_t first, std::int64_t last, const double* w,
+                 double* out) {
     const std::int64_t d = block.d;
     if (k == 2) return add_products(block, from, first, last, w, out);
     if (k == 1) {
@@ -85,7 +97,8 @@ void add_moments(const Block& block, int k, std::int64_t from, std::int64_t firs
         double* const to[4] = {sums[0], sums[1], sums[2], sums[3]};
         for (std::int64_t panel = first / strip * strip; panel < last; panel += strip) {
             kernels().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
-            for (std::int64_t j = std::max(first, panel); j < std::min(last, panel + strip); ++j) out[j - from] += sums[0][j - panel];
+            for (std::int64_t j = std::max(first, panel); j < std::min(last, panel + strip); ++j)
+                out[j - from] += sums[0][j - panel];
         }
         return;
     }
@@ -98,15 +111,18 @@ void add_moments(const Block& block, int k, std::int64_t from, std::int64_t firs
 
 }  // namespace
 
-std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, double gamma, const std::vector<double>& factors) {
+std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, double gamma,
+                           const std::vector<double>& factors) {
     const std::int64_t d = terms.features.size(), n = static_cast<std::int64_t>(terms.index.size());
     const int degree = static_cast<int>(factors.size()) - 1;
     std::vector<std::int64_t> start{0};
     for (int k = 0; k <= degree; ++k) start.push_back(start.back() + (k == 0 ? 1 : packed_size(k, d)));
     std::vector<double> out(static_cast<std::size_t>(start.back()), 0.0);
-    // Some thousand vectors are laid out at a time, in blocks that stay in cache while every row of a tensor passes over them.
+    // Some thousand vectors are laid out at a time, in blocks that stay in cache while every row of a tensor passes
+    // over them.
     const std::int64_t padded = (d + strip - 1) / strip * strip;
-    const std::int64_t together = std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
+    const std::int64_t together =
+        std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
     std::vector<Block> blocks(static_cast<std::size_t>(std::min(together, (n + block_vectors - 1) / block_vectors)));
     for (Block& block : blocks) block = Block(d);
     for (std::int64_t first = 0; first < n; first += together * block_vectors) {
@@ -121,13 +137,17 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
         for (std::int64_t at = 0; at < used; ++at)
             for (std::int64_t i = 0; i < blocks[at].n; ++i) out[0] += blocks[at].weight[i];
         for (int k = 1; k <= degree; ++k) {
-            // By their first index, so that no two threads add to the same number; degree 2 in fours, as strip_products takes them.
+            // By their first index, so that no two threads add to the same number; degree 2 in fours, as strip_products
+            // takes them.
             const std::int64_t rows = k == 2 ? 4 : 1;
             const double work = static_cast<double>(packed_size(k, d)) * static_cast<double>(used * block_vectors);
             const std::int64_t grain = work < 1e6 ? d : k == 2 ? 16 : k == 1 ? d : 1;
-            parallel_for((d + rows - 1) / rows, std::max<std::int64_t>(1, grain / rows), [&](std::int64_t from, std::int64_t to) {
-                for (std::int64_t at = 0; at < used; ++at) add_moments(blocks[at], k, 0, from * rows, std::min(d, to * rows), blocks[at].weight.data(), out.data() + start[k]);
-            });
+            parallel_for((d + rows - 1) / rows, std::max<std::int64_t>(1, grain / rows),
+                         [&](std::int64_t from, std::int64_t to) {
+                             for (std::int64_t at = 0; at < used; ++at)
+                                 add_moments(blocks[at], k, 0, from * rows, std::min(d, to * rows),
+                                             blocks[at].weight.data(), out.data() + start[k]);
+                         });
         }
     }
     for (int k = 0; k <= degree; ++k)

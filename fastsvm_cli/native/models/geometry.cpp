@@ -12,14 +12,17 @@ namespace fastsvm {
 namespace {
 
 constexpr std::int64_t block_rows = 32;
-// With more decision functions, a look at the intervals costs more than the points it may save; and k^2 products for each of them more than a tighter bound.
+// With more decision functions, a look at the intervals costs more than the points it may save; and k^2 products for
+// each of them more than a tighter bound.
 constexpr std::int64_t few_pairs = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// After how many of the first points a row is looked at: an interval that settles nothing costs a few operations. Four points at a time cost half as much
-// as one by one, which shows where a kernel value is many products.
+// After how many of the first points a row is looked at: an interval that settles nothing costs a few operations. Four
+// points at a time cost half as much as one by one, which shows where a kernel value is many products.
 constexpr std::int64_t first_points = 2 * strip, few_features = 16, very_few_features = 4;
-std::int64_t rows_side_by_side(std::int64_t features) { return features <= few_features ? 4 * strip : strip; }  // what the first-level cache holds
+std::int64_t rows_side_by_side(std::int64_t features) {
+    return features <= few_features ? 4 * strip : strip;
+}  // what the first-level cache holds
 std::vector<std::int64_t> stops(std::int64_t features) {
     if (features <= very_few_features) return {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64};
     if (features <= few_features) return {1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
@@ -34,10 +37,17 @@ std::vector<std::int64_t> in_order(std::int64_t n) {
 
 }  // namespace
 
-Geometry::Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b, std::vector<double> squared_norm, std::vector<double> b_error)
-    : machine_(std::move(machine)), points_(std::move(points)), k_(points_->rows), pairs_(machine_.pairs()), b_(std::move(b)),
-      squared_norm_(std::move(squared_norm)), b_error_(std::move(b_error)),
-      strips_(machine_, *points_, in_order(k_)), rounding_(machine_, strips_.dense(), false) {
+Geometry::Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b,
+                   std::vector<double> squared_norm, std::vector<double> b_error)
+    : machine_(std::move(machine)),
+      points_(std::move(points)),
+      k_(points_->rows),
+      pairs_(machine_.pairs()),
+      b_(std::move(b)),
+      squared_norm_(std::move(squared_norm)),
+      b_error_(std::move(b_error)),
+      strips_(machine_, *points_, in_order(k_)),
+      rounding_(machine_, strips_.dense(), false) {
     rounding_.cover(*points_);
     for (std::int64_t i = 0; i < k_; ++i) {
         point_error_ = std::max(point_error_, rounding_.kernel_error(rounding_.row(*points_, i, false)));
@@ -70,12 +80,13 @@ double Geometry::self_kernel(double z) const {
     }
 }
 
-// The rows of L, X and g that belong to one block of points, side by side: rows of L by forward, of X by back substitution (X L = I), which
-// is what the bounds of their errors assume. Memory is passed over once per block.
+// The rows of L, X and g that belong to one block of points, side by side: rows of L by forward, of X by back
+// substitution (X L = I), which is what the bounds of their errors assume. Memory is passed over once per block.
 void Geometry::factor(std::int64_t block) const {
     const Kernels& k = kernels();
     const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
-    std::vector<double> kernel_values(static_cast<std::size_t>(strip * end)), scratch, self(strip, 1.0), rows(static_cast<std::size_t>(end * strip), 0.0);
+    std::vector<double> kernel_values(static_cast<std::size_t>(strip * end)), scratch, self(strip, 1.0),
+        rows(static_cast<std::size_t>(end * strip), 0.0);
     for (std::int64_t i = first; i < stop; ++i) {
         StripRow point;
         strips_.take(*points_, i, point);
@@ -104,7 +115,8 @@ void Geometry::factor(std::int64_t block) const {
                 for (std::int64_t t = 0; t < j; ++t) rows[t * strip + (j - first)] = 0;
             }
         }
-        for (std::int64_t i = std::max(first, j + 1); i < stop; ++i) rows[j * strip + (i - first)] = (kernel_values[(i - first) * end + j] - dots[i - first]) / diagonal_[j];
+        for (std::int64_t i = std::max(first, j + 1); i < stop; ++i)
+            rows[j * strip + (i - first)] = (kernel_values[(i - first) * end + j] - dots[i - first]) / diagonal_[j];
     }
     for (std::int64_t t = 0; t < stop; ++t) {
         if (columns_[t].empty()) columns_[t].resize(static_cast<std::size_t>(strips_.size()), 0.0);
@@ -115,7 +127,8 @@ void Geometry::factor(std::int64_t block) const {
     x.assign(static_cast<std::size_t>(end * strip), 0.0);
     for (std::int64_t t = stop - 1; t >= 0; --t) {
         k.strip_dots(x.data() + (t + 1) * strip, stop - t - 1, identity_.data(), columns_[t].data() + t + 1, dots);
-        for (std::int64_t i = std::max(first, t); i < stop; ++i) x[t * strip + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
+        for (std::int64_t i = std::max(first, t); i < stop; ++i)
+            x[t * strip + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
     }
     for (std::int64_t i = first; i < stop; ++i) {
         roots_[i] = diagonal_[i] < infinite ? std::sqrt(self[i - first]) : 0;
@@ -130,7 +143,8 @@ void Geometry::factor(std::int64_t block) const {
         }
         reach_[i] = (i ? reach_[i - 1] : 0) + reach * reach;
         plain_[i] = (i ? plain_[i - 1] : 0) + plain * plain;
-        for (std::int64_t p = 0; p < pairs_; ++p) g_squares_[i * pairs_ + p] = (i ? g_squares_[(i - 1) * pairs_ + p] : 0) + g[p] * g[p];
+        for (std::int64_t p = 0; p < pairs_; ++p)
+            g_squares_[i * pairs_ + p] = (i ? g_squares_[(i - 1) * pairs_ + p] : 0) + g[p] * g[p];
     }
 }
 
@@ -140,10 +154,11 @@ Geometry::Prefix Geometry::prefix(std::int64_t k) const {
     const double sums = (n + 8) * unit * 1.01;
     out.reach = std::sqrt(reach_[k - 1]) * (1 + 4 * sums);
     out.plain = std::sqrt(plain_[k - 1]) * (1 + 4 * sums);
-    const double residual = sums * out.reach;                                                          // |X L - I|
-    const double moved = sums * out.reach * out.reach + point_error_ * out.plain * out.plain;           // |X (L L' - K) X'|
+    const double residual = sums * out.reach;                                                  // |X L - I|
+    const double moved = sums * out.reach * out.reach + point_error_ * out.plain * out.plain;  // |X (L L' - K) X'|
     const double whole = 1 - std::min(residual, 0.5);
-    out.skew = residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + moved / (whole * whole)) - 1 + 16 * unit : infinite;
+    out.skew =
+        residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + moved / (whole * whole)) - 1 + 16 * unit : infinite;
     const bool sound = out.skew < 0.5;
     out.perp.resize(static_cast<std::size_t>(pairs_));
     out.stray.resize(static_cast<std::size_t>(pairs_));
@@ -162,8 +177,9 @@ Geometry::Prefix Geometry::prefix(std::int64_t k) const {
     return out;
 }
 
-// |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c, and X (b - K c). What X loses by its
-// size is not in it, so that it is the tighter one where points are nearly dependent.
+// |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c,
+// and X (b - K c). What X loses by its size is not in it, so that it is the tighter one where points are nearly
+// dependent.
 void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     const double sums = static_cast<double>(k + 8) * unit * 1.01;
     std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
@@ -191,11 +207,16 @@ void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
         rest[t] = roots_[t] == 0 ? 0 : b_[t * pairs_ + pair] - product[t];
         largest = std::max(largest, std::fabs(rest[t]));
     }
-    // c is computed; the coefficients meant are X'g without rounding, which are off by (k + 8) u |X|'|g|: as a vector of feature space at most
+    // c is computed; the coefficients meant are X'g without rounding, which are off by (k + 8) u |X|'|g|: as a vector
+    // of feature space at most
     const double off = sums * out.reach * out.g[pair];
     weighted *= 1 + 2 * sums;
-    const double error = 2 * plain * b_error_[pair] + 2 * sums * (inner_size + weighted * weighted) + point_error_ * plain * plain;
-    const double perp = std::sqrt(std::max(0.0, squared_norm_[pair] - 2 * inner + square) + error * (1 + 1e-9) + 4 * unit * squared_norm_[pair]) * (1 + 1e-12) + off + 1e-150;
+    const double error =
+        2 * plain * b_error_[pair] + 2 * sums * (inner_size + weighted * weighted) + point_error_ * plain * plain;
+    const double perp = std::sqrt(std::max(0.0, squared_norm_[pair] - 2 * inner + square) + error * (1 + 1e-9) +
+                                  4 * unit * squared_norm_[pair]) *
+                            (1 + 1e-12) +
+                        off + 1e-150;
     double stray = 0;
     for (std::int64_t i = 0; i < k; ++i) {
         const double* const x = x_strips_[i / strip].data() + i % strip;
@@ -238,13 +259,15 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
     out.kernel_error = rounding_.kernel_error(out.rounding);
     const double entries = static_cast<double>(rows.end(row) - rows.begin(row));
     // |z|^2 errs by (q + 1) u, its polynomial by degree times that.
-    const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row));  // squares below the smallest double may be missing
+    const double z = length(rows.squared_norms[row],
+                            rows.end(row) - rows.begin(row));  // squares below the smallest double may be missing
     out.self = self_kernel(z * z) * (1 + (std::max(machine_.degree, 1) * (entries + 4) + 8) * unit * 1.01);
     out.root = std::sqrt(out.self) * (1 + 4 * unit);
 }
 
 // Value and radius of every pair after the first k points. projection: (pairs) g.y.
-void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value, double* radius) const {
+void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value,
+                     double* radius) const {
     const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;
     const double y_error = prefix.plain * row.kernel_error + sums * row.root * prefix.reach;
     const double size = std::max(row.self, row.squares);
@@ -252,7 +275,8 @@ void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, 
     const double beside = std::isfinite(rest) ? std::sqrt(std::max(0.0, rest)) * (1 + 1e-12) : infinite;
     for (std::int64_t p = 0; p < pairs_; ++p) {
         value[p] = projection[p] - machine_.rho[p];
-        const double distance = prefix.perp[p] * beside + prefix.stray[p] * row.root + prefix.g[p] * (y_error + sums * std::sqrt(size));
+        const double distance =
+            prefix.perp[p] * beside + prefix.stray[p] * row.root + prefix.g[p] * (y_error + sums * std::sqrt(size));
         radius[p] = distance * (1 + 1e-9) + rounding_.radius(p, row.rounding, value[p]);
         if (!(radius[p] < infinite)) value[p] = 0, radius[p] = infinite;  // NaN proves nothing
     }
@@ -261,22 +285,33 @@ void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, 
 // Rows that meet the first points side by side, in `slots` slots.
 struct Geometry::Start {
     Start(const Machine& machine, const Strips& points, std::int64_t pairs, std::int64_t slots)
-        : slots(slots), rows(machine, points), kernel_values(static_cast<std::size_t>(slots * first_points)), y(static_cast<std::size_t>(slots * 4)),
-          self(static_cast<std::size_t>(slots)), squares(self), rest(self), count(self), projection(static_cast<std::size_t>(pairs * slots)),
-          sums(static_cast<std::size_t>(pairs)), radius(sums) {}
+        : slots(slots),
+          rows(machine, points),
+          kernel_values(static_cast<std::size_t>(slots * first_points)),
+          y(static_cast<std::size_t>(slots * 4)),
+          self(static_cast<std::size_t>(slots)),
+          squares(self),
+          rest(self),
+          count(self),
+          projection(static_cast<std::size_t>(pairs * slots)),
+          sums(static_cast<std::size_t>(pairs)),
+          radius(sums) {}
     std::int64_t slots;
     RowStrips rows;
-    Aligned<double> kernel_values;      // (strips of rows, points, strip)
-    Aligned<double> y;                  // (strips of rows, four points, strip)
+    Aligned<double> kernel_values;  // (strips of rows, points, strip)
+    Aligned<double> y;              // (strips of rows, four points, strip)
     Aligned<double> self, squares, rest, count;
-    Aligned<double> projection;         // (pairs, slots)
-    std::vector<double> sums, radius;   // (pairs), of one row
-    std::vector<std::int64_t> looked;   // slots
+    Aligned<double> projection;        // (pairs, slots)
+    std::vector<double> sums, radius;  // (pairs), of one row
+    std::vector<std::int64_t> looked;  // slots
     Progress progress;
 
-    double* kernel_values_of(std::int64_t slot) { return kernel_values.data() + slot / strip * first_points * strip + slot % strip; }
+    double* kernel_values_of(std::int64_t slot) {
+        return kernel_values.data() + slot / strip * first_points * strip + slot % strip;
+    }
     void gather(std::int64_t slot, double* out) const {
-        for (std::size_t p = 0; p < sums.size(); ++p) out[p] = projection[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
+        for (std::size_t p = 0; p < sums.size(); ++p)
+            out[p] = projection[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
     }
     void remove(std::int64_t slot, std::int64_t points) {
         const std::int64_t last = rows.size() - 1;
@@ -284,7 +319,8 @@ struct Geometry::Start {
         self[slot] = self[last];
         squares[slot] = squares[last];
         for (std::int64_t t = 0; t < points; ++t) kernel_values_of(slot)[t * strip] = kernel_values_of(last)[t * strip];
-        for (std::size_t p = 0; p < projection.size(); p += static_cast<std::size_t>(slots)) projection[p + slot] = projection[p + last];
+        for (std::size_t p = 0; p < projection.size(); p += static_cast<std::size_t>(slots))
+            projection[p + slot] = projection[p + last];
     }
 };
 
@@ -294,17 +330,20 @@ void Geometry::look_at(const Prefix& prefix, const Settled& settled, Start& star
     for (std::int64_t s = 0; s < n; ++s) start.rest[s] = start.self[s] - start.squares[s];
     std::fill_n(start.count.begin(), n, 0.0);
     if (settled.regression())
-        for (std::int64_t s = 0; s < n; ++s) start.count[s] = settled.tolerance() * settled.tolerance() >= prefix.widths[0] * start.rest[s];
+        for (std::int64_t s = 0; s < n; ++s)
+            start.count[s] = settled.tolerance() * settled.tolerance() >= prefix.widths[0] * start.rest[s];
     else
         for (std::int64_t p = 0; p < pairs_; ++p)
-            kernels().count_certain(n, machine_.rho[p], prefix.widths[p], start.rest.data(), start.projection.data() + p * start.slots, start.count.data());
+            kernels().count_certain(n, machine_.rho[p], prefix.widths[p], start.rest.data(),
+                                    start.projection.data() + p * start.slots, start.count.data());
     start.looked.clear();
     for (std::int64_t s = 0; s < size; ++s)
         if (start.count[s] >= static_cast<double>(settled.least_certain())) start.looked.push_back(s);
 }
 
 // Leaves in `start` the rows that these points do not settle.
-void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled, Decisions& out, Start& start) const {
+void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled,
+                                 Decisions& out, Start& start) const {
     const Kernels& k = kernels();
     start.rows.clear(rows);
     for (std::int64_t r = first; r < stop; ++r) {
@@ -333,7 +372,9 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
             k.tile_dots(now, n, met + now, start.kernel_values.data() + at * first_points, x, strip, y);
             for (int i = 0; i < now; ++i) {
                 for (std::int64_t s = 0; s < n; ++s) start.squares[at + s] += y[i * strip + s] * y[i * strip + s];
-                for (std::int64_t p = 0; p < pairs_; ++p) k.add_scaled(n, g_[(met + i) * pairs_ + p], y + i * strip, start.projection.data() + p * start.slots + at);
+                for (std::int64_t p = 0; p < pairs_; ++p)
+                    k.add_scaled(n, g_[(met + i) * pairs_ + p], y + i * strip,
+                                 start.projection.data() + p * start.slots + at);
             }
         }
         met += now;
@@ -345,7 +386,8 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
             start.looked.resize(static_cast<std::size_t>(size));
             std::iota(start.looked.begin(), start.looked.end(), 0);
         }
-        for (auto slot = start.looked.rbegin(); slot != start.looked.rend(); ++slot) {  // the last one first: it may take the place of another
+        for (auto slot = start.looked.rbegin(); slot != start.looked.rend();
+             ++slot) {  // the last one first: it may take the place of another
             const std::int64_t r = start.rows.row(*slot);
             begin(rows, r, start.progress);
             start.progress.squares = start.squares[*slot];
@@ -364,15 +406,16 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
 // Up to `block_rows` rows that go on, strip by strip of points.
 struct Geometry::Block {
     std::vector<Progress> rows;
-    std::vector<std::int64_t> index;    // of the row
-    Aligned<double> kernel_values;      // (block_rows, points)
-    Aligned<double> y;                  // (4, strip)
-    std::vector<double> projection;     // (block_rows, pairs)
+    std::vector<std::int64_t> index;  // of the row
+    Aligned<double> kernel_values;    // (block_rows, points)
+    Aligned<double> y;                // (4, strip)
+    std::vector<double> projection;   // (block_rows, pairs)
     std::vector<double> scratch, radius;
     std::vector<std::int64_t> active;
 };
 
-std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps, Decisions& out) const {
+std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task& task, double tolerance,
+                                                    std::int64_t steps, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
     const std::int64_t blocks = (last_point + strip - 1) / strip;
@@ -382,7 +425,8 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
         prepare(blocks);
         partial = prefix(last_point);
     }
-    const std::int64_t met = steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);  // one by one
+    const std::int64_t met =
+        steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);  // one by one
     std::vector<char> open(static_cast<std::size_t>(rows.rows), 0);
     const std::int64_t together = met ? rows_side_by_side(strips_.features()) : block_rows;
     parallel_for(rows.rows, 4 * together, [&](std::int64_t first, std::int64_t last) {
@@ -403,7 +447,8 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                 const std::int64_t end = std::min(last_point, (b + 1) * strip), here = end - b * strip;
                 const Prefix& prefix = end == last_point && !partial.perp.empty() ? partial : prefix_[b];
                 for (std::int64_t j : block.active) {
-                    strips_.kernel_values(block.rows[j].row, b * strip, (b + 1) * strip, values_of(j) + b * strip, block.scratch);
+                    strips_.kernel_values(block.rows[j].row, b * strip, (b + 1) * strip, values_of(j) + b * strip,
+                                          block.scratch);
                     out.evaluations[block.index[j]] = end;
                 }
                 std::size_t kept = 0;
@@ -420,13 +465,17 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                         const std::int64_t j = block.active[at + i], r = block.index[j];
                         Progress& row = block.rows[j];
                         double* const projection = block.projection.data() + j * pairs_;
-                        if (pairs_ == 1) projection[0] += k.dot(here, y[i], g_.data() + b * strip);
+                        if (pairs_ == 1)
+                            projection[0] += k.dot(here, y[i], g_.data() + b * strip);
                         else
-                            for (std::int64_t s = 0; s < here; ++s) k.add_scaled(pairs_, y[i][s], g_.data() + (b * strip + s) * pairs_, projection);
+                            for (std::int64_t s = 0; s < here; ++s)
+                                k.add_scaled(pairs_, y[i][s], g_.data() + (b * strip + s) * pairs_, projection);
                         row.squares += k.dot(here, y[i], y[i]);
                         const double rest = row.self - row.squares;
-                        if (end < last_point && (settled.regression() ? !(tolerance * tolerance >= prefix.widths[0] * rest)
-                                                                      : k.certain_sums(pairs_, machine_.rho.data(), prefix.widths.data(), rest, projection) < settled.least_certain())) {
+                        if (end < last_point &&
+                            (settled.regression() ? !(tolerance * tolerance >= prefix.widths[0] * rest)
+                                                  : k.certain_sums(pairs_, machine_.rho.data(), prefix.widths.data(),
+                                                                   rest, projection) < settled.least_certain())) {
                             block.active[kept++] = j;
                             continue;
                         }
@@ -458,8 +507,10 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                     begin(rows, r, row);
                     row.squares = met ? start.squares[s] : 0;
                     double* const projection = block.projection.data() + j * pairs_;
-                    if (met) start.gather(s, projection);
-                    else std::fill_n(projection, pairs_, 0.0);
+                    if (met)
+                        start.gather(s, projection);
+                    else
+                        std::fill_n(projection, pairs_, 0.0);
                     for (std::int64_t t = 0; t < met; ++t) values_of(j)[t] = start.kernel_values_of(s)[t * strip];
                     block.active.push_back(j);
                 }

@@ -14,9 +14,10 @@ namespace fastsvm {
 namespace {
 constexpr std::int64_t block_rows = 128;
 constexpr double unit = 1.1102230246251565e-16;  // 2^-53
-constexpr double up = 1 + 1e-9;                  // a radius is itself computed in floating point: far fewer than 1e6 roundings
+constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
 
-// The length of n numbers from the computed sum of their squares, rounded up; squares below the smallest double may be missing.
+// The length of n numbers from the computed sum of their squares, rounded up; squares below the smallest double may be
+// missing.
 double length(double squares, double n) { return std::sqrt(squares) * (1 + unit * (n + 4)) + std::sqrt(n) * 2e-154; }
 }  // namespace
 
@@ -54,8 +55,9 @@ Maclaurin::Expansion& Maclaurin::check(std::int64_t pair, std::int64_t center, c
     return e;
 }
 
-void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center_number, const double* constant_and_v, std::int64_t rank, const double* lambda,
-                               const double* q, bool single, const Certificate* certificate) {
+void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center_number, const double* constant_and_v,
+                               std::int64_t rank, const double* lambda, const double* q, bool single,
+                               const Certificate* certificate) {
     const auto stored = [single](double x) { return single ? static_cast<double>(static_cast<float>(x)) : x; };
     const std::int64_t d = dimension();
     Expansion& e = check(pair, center_number, certificate);
@@ -88,7 +90,8 @@ void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center_number, co
     }
 }
 
-void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, const double* coefficients, bool single, const Certificate* certificate) {
+void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, const double* coefficients, bool single,
+                              const Certificate* certificate) {
     const std::int64_t d = dimension();
     Expansion& e = check(pair, center_number, certificate);
     const Center& center = centers_[static_cast<std::size_t>(center_number)];
@@ -112,15 +115,17 @@ void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, con
         about_center.push_back(std::move(level));
     }
 
-    // In raw coordinates: sum_k p_k(z - m) = sum_k sum_r (-1)^r / r! D_m^r p_k (z). A far centre makes the terms cancel, in the
-    // polynomial and in the exponent gamma |z - m|^2; where less than 11 or so digits would be left, z - m is formed row by row instead.
+    // In raw coordinates: sum_k p_k(z - m) = sum_k sum_r (-1)^r / r! D_m^r p_k (z). A far centre makes the terms
+    // cancel, in the polynomial and in the exponent gamma |z - m|^2; where less than 11 or so digits would be left, z -
+    // m is formed row by row instead.
     e.centered = false;
     std::vector<std::vector<double>> raw = about_center;
     if (center.moved) {
         const double far = std::sqrt(center.squared_norm);
         double lost = 0, power = 1;
         for (int k = 0; k <= degree_; ++k, power *= 2 * far) lost += e.norms[k] * power;
-        e.centered = lost * unit > 1e-12 * largest_entry || (gaussian_ && gamma_ * center.squared_norm * 4 * unit > 1e-12);
+        e.centered =
+            lost * unit > 1e-12 * largest_entry || (gaussian_ && gamma_ * center.squared_norm * 4 * unit > 1e-12);
         for (int k = 1; !e.centered && k <= degree_; ++k) {
             std::vector<double> work = about_center[static_cast<std::size_t>(k)];
             double factor = 1;
@@ -136,8 +141,9 @@ void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, con
     }
     e.constant = raw[0][0];
     e.levels.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
-    // The highest degree does not change with the origin: single precision it was, single precision it stays. (Doubling and the like are
-    // exact; tripling is not, hence degree 2 only.) Double in memory while it stays in cache: that saves a conversion per product.
+    // The highest degree does not change with the origin: single precision it was, single precision it stays. (Doubling
+    // and the like are exact; tripling is not, hence degree 2 only.) Double in memory while it stays in cache: that
+    // saves a conversion per product.
     if (single && degree_ == 2 && e.levels.back().size() * 8 > (1 << 19)) {
         e.top_float.assign(e.levels.back().begin(), e.levels.back().end());
         e.levels.back() = {};
@@ -146,15 +152,15 @@ void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center_number, con
 
 // Rows of one block, sorted into sparse ones (their columns) and groups of `lanes` dense ones (transposed, (d, lanes)).
 struct Maclaurin::Block {
-    std::vector<Columns> columns;      // per row of the block
-    std::vector<std::int64_t> dense;   // rows of the block done side by side
+    std::vector<Columns> columns;     // per row of the block
+    std::vector<std::int64_t> dense;  // rows of the block done side by side
     std::vector<std::int64_t> sparse;
-    std::vector<double> groups;        // (groups, d, lanes) in raw coordinates
-    std::vector<double> moved;         // (d, lanes): a group about a centre
-    std::vector<double> norm;          // (centres, block_rows): |z - m|^2
-    std::vector<double> weight;        // (centres, block_rows): exp(-gamma |z - m|^2)
-    std::vector<Near> near;            // per row of the block, from the centre at hand, when radii are wanted
-    std::vector<char> far;             // (centres, block_rows)
+    std::vector<double> groups;  // (groups, d, lanes) in raw coordinates
+    std::vector<double> moved;   // (d, lanes): a group about a centre
+    std::vector<double> norm;    // (centres, block_rows): |z - m|^2
+    std::vector<double> weight;  // (centres, block_rows): exp(-gamma |z - m|^2)
+    std::vector<Near> near;      // per row of the block, from the centre at hand, when radii are wanted
+    std::vector<char> far;       // (centres, block_rows)
     std::vector<char> outside;
     std::vector<double> scratch;
 };
@@ -169,20 +175,23 @@ struct Maclaurin::Near {
 };
 
 // How far a computed |z - m|^2 can be from the true one.
-double Maclaurin::norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const {
+double Maclaurin::norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm,
+                             bool centered) const {
     const double d = static_cast<double>(dimension()), q = static_cast<double>(rows.end(row) - rows.begin(row));
     if (centered) return (d + q + 8) * unit * norm + (d + q) * 4e-308;
     const double size = length(rows.squared_norms[row], q) + length(center.squared_norm, d);
     return (d + q + 8) * unit * size * size + (d + q) * 4e-308;
 }
 
-// Whether every support vector of a centre is so far from a row that K < 1e-12. Overflow, in either direction, is not far.
+// Whether every support vector of a centre is so far from a row that K < 1e-12. Overflow, in either direction, is not
+// far.
 bool Maclaurin::is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const {
     const double slack = norm_slack(center, rows, row, norm, centered);
     return slack < std::numeric_limits<double>::infinity() && norm - slack > center.far_norm;
 }
 
-Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const {
+Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int64_t row, double norm,
+                                bool centered) const {
     Near out;
     const double d = static_cast<double>(dimension()), q = static_cast<double>(rows.end(row) - rows.begin(row));
     const double z = length(rows.squared_norms[row], q), m = length(center.squared_norm, d);
@@ -205,24 +214,29 @@ Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int
         const double t = std::clamp(static_cast<double>(n), t_low, t_high);
         out.tail[at++] = t > 0 ? std::exp(0.5 * (n * std::log(t) - t - std::lgamma(n + 1.0))) * up : 0;
     }
-    out.tail[at] = t_high > 0 ? std::min(1.0, std::exp(0.5 * ((last + 1) * std::log(t_high) - std::lgamma(last + 2.0))) * up) : 0;
+    out.tail[at] =
+        t_high > 0 ? std::min(1.0, std::exp(0.5 * ((last + 1) * std::log(t_high) - std::lgamma(last + 2.0))) * up) : 0;
     return out;
 }
 
 double Maclaurin::radius(const Expansion& e, const Near& near, double term) const {
     double truncation = 0, stored = 0, rounding = 0;
-    for (std::size_t i = 0; i < e.certificate.truncation.size(); ++i) truncation += e.certificate.truncation[i] * near.tail[i];
+    for (std::size_t i = 0; i < e.certificate.truncation.size(); ++i)
+        truncation += e.certificate.truncation[i] * near.tail[i];
     for (int k = 0; k <= degree_; ++k) {
         stored += e.certificate.error[static_cast<std::size_t>(k)] * near.distance[k];
         rounding += e.norms[k] * near.reach[k];
     }
-    const double operations = 2.0 * degree_ * (static_cast<double>(dimension()) + degree_ + 6) + 20 + static_cast<double>(e.lambda.size());
-    return truncation + near.weight * (stored + operations * unit * rounding) + std::fabs(term) * (near.exponent_error * 1.01 + 4 * unit);
+    const double operations =
+        2.0 * degree_ * (static_cast<double>(dimension()) + degree_ + 6) + 20 + static_cast<double>(e.lambda.size());
+    return truncation + near.weight * (stored + operations * unit * rounding) +
+           std::fabs(term) * (near.exponent_error * 1.01 + 4 * unit);
 }
 
 double Maclaurin::svm_predict_rounding(std::int64_t pair, const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = rounding_.longest_vector;
-    const double weight = pair_weight_[static_cast<std::size_t>(pair)], count = pair_count_[static_cast<std::size_t>(pair)];
+    const double weight = pair_weight_[static_cast<std::size_t>(pair)],
+                 count = pair_count_[static_cast<std::size_t>(pair)];
     if (gaussian_) return weight * (0.4 * (q + s + 5) + 8 + 1.01 * (count + 6)) * unit;
     const double z = length(rows.squared_norms[row], q), x = length(centers_[0].largest_norm, s + 4);
     const double base = std::fabs(rounding_.gamma) * x * z + std::fabs(rounding_.coef0);
@@ -233,9 +247,12 @@ double Maclaurin::svm_predict_rounding(std::int64_t pair, const Rows& rows, std:
 void Maclaurin::polynomial_dense(const Expansion& e, const double* x, double* out) const {
     const double* levels[max_degree];
     for (std::size_t k = 0; k < e.levels.size(); ++k) levels[k] = e.levels[k].data();
-    if (degree_ == 0) std::fill(out, out + lanes, 0.0);
-    else if (!e.top_float.empty()) kernels().polynomial_dense_float(degree_, levels, e.top_float.data(), dimension(), x, out);
-    else kernels().polynomial_dense_double(degree_, levels, e.levels.back().data(), dimension(), x, out);
+    if (degree_ == 0)
+        std::fill(out, out + lanes, 0.0);
+    else if (!e.top_float.empty())
+        kernels().polynomial_dense_float(degree_, levels, e.top_float.data(), dimension(), x, out);
+    else
+        kernels().polynomial_dense_double(degree_, levels, e.levels.back().data(), dimension(), x, out);
 }
 
 double Maclaurin::polynomial_sparse(const Expansion& e, const Columns& columns) const {
@@ -244,8 +261,11 @@ double Maclaurin::polynomial_sparse(const Expansion& e, const Columns& columns) 
     const std::int32_t* const c = columns.column.data();
     const double* const x = columns.value.data();
     if (degree_ == 0) return 0;
-    if (!e.top_float.empty()) return kernels().polynomial_sparse_float(degree_, levels, e.top_float.data(), dimension(), columns.count(), c, x);
-    return kernels().polynomial_sparse_double(degree_, levels, e.levels.back().data(), dimension(), columns.count(), c, x);
+    if (!e.top_float.empty())
+        return kernels().polynomial_sparse_float(degree_, levels, e.top_float.data(), dimension(), columns.count(), c,
+                                                 x);
+    return kernels().polynomial_sparse_double(degree_, levels, e.levels.back().data(), dimension(), columns.count(), c,
+                                              x);
 }
 
 double Maclaurin::compressed(const Expansion& e, const Columns& columns, std::vector<double>& scratch) const {
@@ -318,13 +338,16 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         Columns& columns = block.columns[r];
         const std::int64_t begin = rows.begin(first + r);
         columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
-        // All monomials side by side against those of its non-zeros one by one. One rule per row, so that neighbours do not matter.
+        // All monomials side by side against those of its non-zeros one by one. One rule per row, so that neighbours do
+        // not matter.
         const double share = static_cast<double>(columns.count()) / static_cast<double>(std::max<std::int64_t>(d, 1));
         const bool dense = degree_ >= 2 && std::pow(share, degree_) > 0.16;
         (dense ? block.dense : block.sparse).push_back(r);
         for (std::int64_t p = 0; p < nr_pairs; ++p) {
             out.value[(first + r) * nr_pairs + p] = 0;
-            if (radii) out.radius[(first + r) * nr_pairs + p] = svm_predict_rounding(p, rows, first + r) + 4 * unit * std::fabs(rho_[p]);
+            if (radii)
+                out.radius[(first + r) * nr_pairs + p] =
+                    svm_predict_rounding(p, rows, first + r) + 4 * unit * std::fabs(rho_[p]);
         }
     }
 
@@ -332,20 +355,23 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         std::fill(group, group + d * lanes, 0.0);
         for (std::size_t lane = 0; lane < lanes && from + lane < list.size(); ++lane) {
             const Columns& columns = block.columns[list[from + lane]];
-            for (std::int64_t e = 0; e < columns.count(); ++e) group[columns.column[e] * lanes + static_cast<std::int64_t>(lane)] = columns.value[e];
+            for (std::int64_t e = 0; e < columns.count(); ++e)
+                group[columns.column[e] * lanes + static_cast<std::int64_t>(lane)] = columns.value[e];
         }
     };
     const std::size_t dense_groups = (block.dense.size() + lanes - 1) / lanes;
     if (dense_groups) {
         block.groups.resize(dense_groups * static_cast<std::size_t>(d * lanes));
-        for (std::size_t g = 0; g < dense_groups; ++g) lay_out(block.dense, g * lanes, block.groups.data() + g * static_cast<std::size_t>(d * lanes));
+        for (std::size_t g = 0; g < dense_groups; ++g)
+            lay_out(block.dense, g * lanes, block.groups.data() + g * static_cast<std::size_t>(d * lanes));
     }
     std::vector<std::int64_t> everyone(static_cast<std::size_t>(n));
     for (std::int64_t r = 0; r < n; ++r) everyone[static_cast<std::size_t>(r)] = r;
 
     weigh(rows, first, n, block);
 
-    // What is left to do for a centre once its norms and weights are known. Where pairs have several, rows that are far from one leave it out.
+    // What is left to do for a centre once its norms and weights are known. Where pairs have several, rows that are far
+    // from one leave it out.
     const bool skips = static_cast<std::int64_t>(expansions_.size()) > nr_pairs;
     const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {
         const Center& center = centers_[c];
@@ -365,7 +391,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         out.value[at] += term;
         if (!radii) return;
         out.radius[at] += static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // the sum over expansions
-        out.radius[at] += block.far[e.center * block_rows + r] ? e.certificate.weight * 1e-12 : radius(e, block.near[r], term);
+        out.radius[at] +=
+            block.far[e.center * block_rows + r] ? e.certificate.weight * 1e-12 : radius(e, block.near[r], term);
     };
     const auto anyone = [&](const Expansion& e, const std::vector<std::int64_t>& list, std::size_t from) {
         for (std::size_t lane = 0; lane < lanes && from + lane < list.size(); ++lane)
@@ -409,13 +436,20 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         for (std::int64_t r = 0; new_center && r < n; ++r) arrive(e.center, r, false);
         if (!e.lambda.empty()) {
             for (std::int64_t r = 0; r < n; ++r)
-                add(e, r, block.weight[e.center * block_rows + r] != 0 ? e.constant + compressed(e, block.columns[r], block.scratch) : 0);
+                add(e, r,
+                    block.weight[e.center * block_rows + r] != 0
+                        ? e.constant + compressed(e, block.columns[r], block.scratch)
+                        : 0);
             continue;
         }
-        for (std::int64_t r : block.sparse) add(e, r, block.weight[e.center * block_rows + r] != 0 ? e.constant + polynomial_sparse(e, block.columns[r]) : 0);
+        for (std::int64_t r : block.sparse)
+            add(e, r,
+                block.weight[e.center * block_rows + r] != 0 ? e.constant + polynomial_sparse(e, block.columns[r]) : 0);
         for (std::size_t from = 0; from < block.dense.size(); from += lanes) {
-            if (anyone(e, block.dense, from)) polynomial_dense(e, block.groups.data() + from * static_cast<std::size_t>(d), sums);
-            for (std::size_t lane = 0; lane < lanes && from + lane < block.dense.size(); ++lane) add(e, block.dense[from + lane], e.constant + sums[lane]);
+            if (anyone(e, block.dense, from))
+                polynomial_dense(e, block.groups.data() + from * static_cast<std::size_t>(d), sums);
+            for (std::size_t lane = 0; lane < lanes && from + lane < block.dense.size(); ++lane)
+                add(e, block.dense[from + lane], e.constant + sums[lane]);
         }
     }
     for (std::int64_t r = first; r < last; ++r)
@@ -425,7 +459,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             // NaN, from overflow, proves nothing.
             double& radius = out.radius[i];
             radius = (radius + 4 * unit * std::fabs(out.value[i])) * up + 1e-200;
-            if (!(radius == radius) || !(out.value[i] == out.value[i])) radius = std::numeric_limits<double>::infinity();
+            if (!(radius == radius) || !(out.value[i] == out.value[i]))
+                radius = std::numeric_limits<double>::infinity();
         }
 }
 

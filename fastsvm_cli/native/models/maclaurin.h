@@ -1,18 +1,20 @@
-// Maclaurin expansions of decision functions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8), of degree up to 4, about chosen centres.
+// Maclaurin expansions of decision functions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8), of degree up to 4,
+// about chosen centres.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "answers/decisions.h"
-#include "text/features.h"
 #include "simd/packed.h"
+#include "text/features.h"
 #include "text/rows.h"
 
 namespace fastsvm {
 
 // What a radius is made of, per expansion; all numbers are upper bounds. Where they come from: bounds.py.
 struct Certificate {
-    std::vector<double> truncation;  // W_{p+1} .. W_N, then W_{>N}: the norms of the degrees that are left out; empty for finite kernels
+    std::vector<double> truncation;  // W_{p+1} .. W_N, then W_{>N}: the norms of the degrees that are left out; empty
+                                     // for finite kernels
     std::vector<double> error;       // per degree k = 0..p: |T_k - stored T_k|, Frobenius
     double weight = 0;               // sum |a_i| over its support vectors
     double count = 0;                // how many they are
@@ -21,8 +23,8 @@ struct Certificate {
 // The kernel of the exact model, for the rounding of svm-predict itself.
 struct ExactRounding {
     double gamma = 0, coef0 = 0;
-    int kernel_degree = 1;       // of a polynomial or linear kernel
-    double longest_vector = 0;   // most entries in a support vector
+    int kernel_degree = 1;      // of a polynomial or linear kernel
+    double longest_vector = 0;  // most entries in a support vector
 };
 
 // f(z) ~ sum over the expansions of its pair of  w(z) sum_k T_k (z - m)^k  -  rho,
@@ -34,12 +36,14 @@ public:
 
     // m: (d). largest_norm: the largest squared norm of a support vector about m, for the bound of eq. (3.11).
     void add_center(const double* m, double largest_norm);
-    // coefficients: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, as packed.h orders them.
-    // `single`: they are single precision, and those of the highest degree are kept so when that saves cache.
-    void add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single, const Certificate* certificate);
+    // coefficients: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, as packed.h
+    // orders them. `single`: they are single precision, and those of the highest degree are kept so when that saves
+    // cache.
+    void add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single,
+                       const Certificate* certificate);
     // An expansion of degree 2 whose M is compressed: constant and v as above, lambda (rank), q (rank, d).
-    void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank, const double* lambda, const double* q, bool single,
-                        const Certificate* certificate);
+    void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank,
+                        const double* lambda, const double* q, bool single, const Certificate* certificate);
     void set_rounding(const ExactRounding& rounding) { rounding_ = rounding; }
     // Rows are done on all threads; each row's value depends on that row alone.
     void decision_values(const Rows& rows, Decisions& out) const;
@@ -60,21 +64,23 @@ private:
         std::vector<double> m;  // (d)
         double squared_norm;
         double largest_norm;
-        double far_norm;        // from this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are skipped
-        double norm_limit;      // eq. (3.11): |z - m|^2 must stay below it
-        bool moved;             // m is not the origin
+        double far_norm;  // from this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are
+                          // skipped
+        double norm_limit;  // eq. (3.11): |z - m|^2 must stay below it
+        bool moved;         // m is not the origin
     };
     struct Expansion {
         std::int64_t pair, center;
-        bool centered;             // evaluated in z - m, because raw coordinates would lose too many digits
+        bool centered;  // evaluated in z - m, because raw coordinates would lose too many digits
         double constant;
-        std::vector<std::vector<double>> levels;  // degree 1, 2, ...: packed, times the orderings of each monomial; in raw coordinates
-        std::vector<float> top_float;             // unless empty, the highest degree, instead of levels.back()
-        double norms[max_degree + 1];             // |T_k|, Frobenius, about the centre
+        std::vector<std::vector<double>>
+            levels;  // degree 1, 2, ...: packed, times the orderings of each monomial; in raw coordinates
+        std::vector<float> top_float;  // unless empty, the highest degree, instead of levels.back()
+        double norms[max_degree + 1];  // |T_k|, Frobenius, about the centre
         // With a rank, degree 2 is sum_r lambda_r (q_r.(z - m))^2 instead.
-        std::vector<double> lambda;               // (rank)
-        std::vector<double> q;                    // (d, rank)
-        std::vector<double> q_center;             // (rank): -q_r.m
+        std::vector<double> lambda;    // (rank)
+        std::vector<double> q;         // (d, rank)
+        std::vector<double> q_center;  // (rank): -q_r.m
         Certificate certificate;
     };
     struct Block;  // one thread's rows

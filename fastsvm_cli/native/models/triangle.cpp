@@ -24,14 +24,21 @@ std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
 }
 
 // How many rows' numbers the first-level cache holds, in strips.
-std::int64_t rows_side_by_side(std::int64_t features) { return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / strip, 1, 8) * strip; }
+std::int64_t rows_side_by_side(std::int64_t features) {
+    return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / strip, 1, 8) * strip;
+}
 
 }  // namespace
 
 Triangle::Triangle(Machine machine, std::vector<std::int64_t> pivots)
-    : machine_(std::move(machine)), pairs_(machine_.pairs()), pivots_(std::move(pivots)), is_pivot_(static_cast<std::size_t>(machine_.total_sv()), 0),
-      strips_(machine_, *machine_.vectors, {}), rounding_(machine_, strips_.dense(), false) {
-    for (std::int64_t c = 0; c < machine_.classes(); ++c) class_of_.insert(class_of_.end(), static_cast<std::size_t>(machine_.nr_sv[c]), static_cast<std::int32_t>(c));
+    : machine_(std::move(machine)),
+      pairs_(machine_.pairs()),
+      pivots_(std::move(pivots)),
+      is_pivot_(static_cast<std::size_t>(machine_.total_sv()), 0),
+      strips_(machine_, *machine_.vectors, {}),
+      rounding_(machine_, strips_.dense(), false) {
+    for (std::int64_t c = 0; c < machine_.classes(); ++c)
+        class_of_.insert(class_of_.end(), static_cast<std::size_t>(machine_.nr_sv[c]), static_cast<std::int32_t>(c));
     for (std::int64_t pivot : pivots_) {
         new_pivot_.push_back(!is_pivot_[pivot]);
         is_pivot_[pivot] = 1;
@@ -56,10 +63,13 @@ void Triangle::lay_out(std::size_t which) const {
     const std::int64_t pivot = pivots_[which];
     for (std::int64_t i = 0; i < sv.rows; ++i) {
         distance[i] = std::sqrt(reference_squared_distance(sv, pivot, sv, i));
-        slack = std::max(slack, static_cast<double>(sv.end(i) - sv.begin(i) + sv.end(pivot) - sv.begin(pivot) + 8) * unit);
+        slack =
+            std::max(slack, static_cast<double>(sv.end(i) - sv.begin(i) + sv.end(pivot) - sv.begin(pivot) + 8) * unit);
         if (!is_pivot_[i]) list.order.push_back(i);
     }
-    std::sort(list.order.begin(), list.order.end(), [&](std::int64_t a, std::int64_t b) { return distance[a] != distance[b] ? distance[a] < distance[b] : a < b; });
+    std::sort(list.order.begin(), list.order.end(), [&](std::int64_t a, std::int64_t b) {
+        return distance[a] != distance[b] ? distance[a] < distance[b] : a < b;
+    });
 
     const bool exponential = machine_.kernel == KernelType::exponential;
     const std::size_t cells = stops_.size() * static_cast<std::size_t>(pairs_);
@@ -71,13 +81,16 @@ void Triangle::lay_out(std::size_t which) const {
         list.weighted_negative.assign(cells, 0.0);
     }
     const double up = 1 + unit * static_cast<double>(n + 4) * 1.01;  // a sum of n positive numbers, rounded up
-    std::vector<double> positive(static_cast<std::size_t>(pairs_), 0.0), negative(positive), weighted_positive(positive), weighted_negative(positive);
+    std::vector<double> positive(static_cast<std::size_t>(pairs_), 0.0), negative(positive),
+        weighted_positive(positive), weighted_negative(positive);
     for (std::int64_t at = static_cast<std::int64_t>(stops_.size()) - 2; at >= 0; --at) {
         for (std::int64_t s = stops_[at + 1] - 1; s >= stops_[at]; --s) {
             const std::int64_t i = list.order[s];
             // Two roundings and exp's, and those of gamma times the distance, whose e^-t moves by t times as much: at
             // most 0.37 of them.
-            const double weight = exponential ? std::exp(-machine_.gamma * distance[i]) * (1 + slack * (2 + machine_.gamma * distance[i]) + 8 * unit) : 0;
+            const double weight = exponential ? std::exp(-machine_.gamma * distance[i]) *
+                                                    (1 + slack * (2 + machine_.gamma * distance[i]) + 8 * unit)
+                                              : 0;
             for_each_pair(machine_, class_of_[i], [&](std::int64_t pair, std::int64_t column) {
                 const double a = sv.leading[i * leading_count + column];
                 (a > 0 ? positive : negative)[pair] += std::fabs(a);
@@ -91,15 +104,18 @@ void Triangle::lay_out(std::size_t which) const {
             list.negative[at * pairs_ + p] = negative[p] * up;
             if (!exponential) continue;
             // Small products lose digits, or all of them, which eqs. (16) and (17) may blow up again.
-            list.weighted_positive[at * pairs_ + p] = weighted_positive[p] * up + 1e-323 * (static_cast<double>(n + 4) + positive[p]);
-            list.weighted_negative[at * pairs_ + p] = weighted_negative[p] * up + 1e-323 * (static_cast<double>(n + 4) + negative[p]);
+            list.weighted_positive[at * pairs_ + p] =
+                weighted_positive[p] * up + 1e-323 * (static_cast<double>(n + 4) + positive[p]);
+            list.weighted_negative[at * pairs_ + p] =
+                weighted_negative[p] * up + 1e-323 * (static_cast<double>(n + 4) + negative[p]);
         }
     }
 }
 
 void Triangle::vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const {
     out.count = 0;
-    for (int v = 0; v < count; ++v) out.add(&vectors_[which[v]], columns_.empty() ? nullptr : columns_.data() + which[v] * strips_.features());
+    for (int v = 0; v < count; ++v)
+        out.add(&vectors_[which[v]], columns_.empty() ? nullptr : columns_.data() + which[v] * strips_.features());
 }
 
 // A row and its list.
@@ -112,22 +128,35 @@ struct Triangle::Visit {
 // Rows side by side, in `slots` slots.
 struct Triangle::Company {
     Company(const Machine& machine, const Strips& strips, std::int64_t pairs)
-        : slots(rows_side_by_side(strips.features())), rows(machine, strips), kernel_values(static_cast<std::size_t>(slots * 4)), sums(static_cast<std::size_t>(pairs * slots)),
-          low(static_cast<std::size_t>(slots)), high(low), grow(low), near(low), far(low), count(low), visits(static_cast<std::size_t>(slots)), sum(static_cast<std::size_t>(pairs)), radius(sum) {}
+        : slots(rows_side_by_side(strips.features())),
+          rows(machine, strips),
+          kernel_values(static_cast<std::size_t>(slots * 4)),
+          sums(static_cast<std::size_t>(pairs * slots)),
+          low(static_cast<std::size_t>(slots)),
+          high(low),
+          grow(low),
+          near(low),
+          far(low),
+          count(low),
+          visits(static_cast<std::size_t>(slots)),
+          sum(static_cast<std::size_t>(pairs)),
+          radius(sum) {}
     std::int64_t slots;
     RowStrips rows;
-    Aligned<double> kernel_values;          // (strips, 4, strip)
-    Aligned<double> sums;                   // (pairs, slots)
-    Aligned<double> low, high, grow;        // (slots): a row's distance from the pivot; e^(gamma high), for the exponential kernel
-    Aligned<double> near, far, count;       // (slots)
-    std::vector<const Visit*> visits;       // (slots)
-    std::vector<double> sum, radius;        // (pairs), of one row
-    std::vector<std::int64_t> looked;       // slots
+    Aligned<double> kernel_values;  // (strips, 4, strip)
+    Aligned<double> sums;           // (pairs, slots)
+    Aligned<double> low, high,
+        grow;  // (slots): a row's distance from the pivot; e^(gamma high), for the exponential kernel
+    Aligned<double> near, far, count;  // (slots)
+    std::vector<const Visit*> visits;  // (slots)
+    std::vector<double> sum, radius;   // (pairs), of one row
+    std::vector<std::int64_t> looked;  // slots
     RowStrips::Vectors vectors;
 
     std::int64_t filled() const { return (rows.size() + lanes - 1) / lanes * lanes; }
     void gather(std::int64_t slot, double* out) const {
-        for (std::size_t p = 0; p < sum.size(); ++p) out[p] = sums[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
+        for (std::size_t p = 0; p < sum.size(); ++p)
+            out[p] = sums[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
     }
     void remove(std::int64_t slot) {
         const std::int64_t last = rows.size() - 1;
@@ -141,15 +170,18 @@ struct Triangle::Company {
 };
 
 // Adds the terms of one support vector to the sums of n rows from slot `at` on.
-void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, Company& company) const {
+void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n,
+                   Company& company) const {
     const Rows& sv = *machine_.vectors;
     for_each_pair(machine_, class_of_[vector], [&](std::int64_t pair, std::int64_t column) {
-        kernels().add_scaled(n, sv.leading[vector * sv.leading_count + column], kernel_values, company.sums.data() + pair * company.slots + at);
+        kernels().add_scaled(n, sv.leading[vector * sv.leading_count + column], kernel_values,
+                             company.sums.data() + pair * company.slots + at);
     });
 }
 
 // Fills in visits and sums, (rows, pairs), of some rows: at most as many as there are slots.
-void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums, Company& company) const {
+void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
+                           Company& company) const {
     company.rows.clear(rows);
     for (std::int64_t r = first; r < stop; ++r) {
         company.rows.add(r);
@@ -184,26 +216,31 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
 }
 
 // Value and radius of every pair at a stop of the list.
-void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value, double* radius) const {
+void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
+                     double* radius) const {
     const Rest& rest = list.rest[stop];
     const bool exponential = machine_.kernel == KernelType::exponential, over = stop + 1 == stops_.size();
     const double gamma = machine_.gamma;
     // Eq. (6), and its mirror image for a row beyond the whole list; eq. (7).
     const double near = std::max({0.0, rest.nearest_low - visit.high, visit.low - rest.farthest_high});
     const double far = rest.farthest_high + visit.high;
-    const auto kernel = [&](double distance) { return std::exp(-gamma * (exponential ? distance : distance * distance)); };
+    const auto kernel = [&](double distance) {
+        return std::exp(-gamma * (exponential ? distance : distance * distance));
+    };
     // Distances are moved by more than their own rounding and that of the exponent, so that `up` and `down` are for exp
     // and products alone.
     constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
     const double largest = over ? 0 : kernel(near * nearer) * up, smallest = over ? 0 : kernel(far * further) * down;
     // Eqs. (16), (17): exp(-gamma |z - x|) is within exp(-+gamma |z - pivot|) exp(-gamma |x - pivot|).
-    const double shrink = exponential && !over ? std::exp(-gamma * visit.high * further) * down : 0, grow = exponential && !over ? std::exp(gamma * visit.high * further) * up : 0;
+    const double shrink = exponential && !over ? std::exp(-gamma * visit.high * further) * down : 0,
+                 grow = exponential && !over ? std::exp(gamma * visit.high * further) * up : 0;
     // The sums of what is left are rounded up, by less than 1e-9 of themselves.
     constexpr double certain = 1 - 1e-9;
     for (std::int64_t p = 0; p < pairs_; ++p) {
         const std::size_t cell = stop * static_cast<std::size_t>(pairs_) + static_cast<std::size_t>(p);
         const double positive = list.positive[cell], negative = list.negative[cell];
-        double high_positive = positive * largest, high_negative = negative * largest, low_positive = positive * smallest * certain, low_negative = negative * smallest * certain;
+        double high_positive = positive * largest, high_negative = negative * largest,
+               low_positive = positive * smallest * certain, low_negative = negative * smallest * certain;
         if (exponential && !over) {
             const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell];
             high_positive = std::min(high_positive, wp * grow * up);
@@ -214,7 +251,8 @@ void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, con
         const double low = low_positive - high_negative, high = high_positive - low_negative;
         value[p] = sum[p] + (low + high) / 2 - machine_.rho[p];
         const double half = std::max(0.0, high - low) / 2;
-        radius[p] = half + 4 * unit * (std::fabs(sum[p]) + high_positive + high_negative) + rounding_.radius(p, visit.rounding, value[p]);
+        radius[p] = half + 4 * unit * (std::fabs(sum[p]) + high_positive + high_negative) +
+                    rounding_.radius(p, visit.rounding, value[p]);
         if (!(radius[p] < infinite)) value[p] = 0, radius[p] = infinite;
     }
 }
@@ -227,7 +265,8 @@ void Triangle::look_at(const List& list, std::size_t stop, const Settled& settle
     double* const largest = company.near.data();
     double* const smallest = company.far.data();
     double* const count = company.count.data();
-    kernels().row_distances(n, rest.nearest_low, rest.farthest_high, !exponential, company.low.data(), company.high.data(), largest, smallest);
+    kernels().row_distances(n, rest.nearest_low, rest.farthest_high, !exponential, company.low.data(),
+                            company.high.data(), largest, smallest);
     kernels().exp_of_norms(n, machine_.gamma, largest);
     kernels().exp_of_norms(n, machine_.gamma, smallest);
     std::fill_n(count, n, 0.0);
@@ -240,16 +279,20 @@ void Triangle::look_at(const List& list, std::size_t stop, const Settled& settle
             continue;
         }
         for (std::int64_t s = 0; s < n; ++s) {
-            double most_positive = positive * largest[s], most_negative = negative * largest[s], least_positive = positive * smallest[s], least_negative = negative * smallest[s];
+            double most_positive = positive * largest[s], most_negative = negative * largest[s],
+                   least_positive = positive * smallest[s], least_negative = negative * smallest[s];
             if (exponential) {
-                const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell], grow = company.grow[s], shrink = 1 / grow;
+                const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell],
+                             grow = company.grow[s], shrink = 1 / grow;
                 most_positive = std::min(most_positive, wp * grow);
                 most_negative = std::min(most_negative, wn * grow);
                 least_positive = std::max(least_positive, wp * shrink);
                 least_negative = std::max(least_negative, wn * shrink);
             }
-            const double low = least_positive - most_negative, high = most_positive - least_negative, value = sums[s] - machine_.rho[p];
-            count[s] += settled.regression() ? (high - low) / 2 <= settled.tolerance() : value + low > 0 || value + high <= 0;
+            const double low = least_positive - most_negative, high = most_positive - least_negative,
+                         value = sums[s] - machine_.rho[p];
+            count[s] +=
+                settled.regression() ? (high - low) / 2 <= settled.tolerance() : value + low > 0 || value + high <= 0;
         }
     }
     company.looked.clear();
@@ -258,8 +301,9 @@ void Triangle::look_at(const List& list, std::size_t stop, const Settled& settle
 }
 
 // Rows of one list, at most as many as there are slots: the first + r of `rows` for the members r.
-void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members, std::int64_t size, const Visit* visits, const double* sums,
-                      Settled& settled, Decisions& out, std::vector<char>& open, Company& company) const {
+void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members,
+                      std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
+                      std::vector<char>& open, Company& company) const {
     company.rows.clear(rows);
     for (std::int64_t s = 0; s < size; ++s) {
         const std::int64_t r = members[s];
@@ -277,7 +321,9 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, co
             vectors_at(list.order.data() + s, now, company.vectors);
             company.rows.kernel_values(company.vectors, company.kernel_values.data(), 4 * strip);
             for (std::int64_t at = 0, n = company.filled(); at < n; at += strip)
-                for (int v = 0; v < now; ++v) add(list.order[s + v], company.kernel_values.data() + at * 4 + v * strip, at, std::min<std::int64_t>(strip, n - at), company);
+                for (int v = 0; v < now; ++v)
+                    add(list.order[s + v], company.kernel_values.data() + at * 4 + v * strip, at,
+                        std::min<std::int64_t>(strip, n - at), company);
             s += now;
         }
         const bool over = stop + 1 == stops_.size();
@@ -287,7 +333,8 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, co
         } else {
             look_at(list, stop, settled, company);
         }
-        for (auto slot = company.looked.rbegin(); slot != company.looked.rend(); ++slot) {  // the last one first: it may take the place of another
+        for (auto slot = company.looked.rbegin(); slot != company.looked.rend();
+             ++slot) {  // the last one first: it may take the place of another
             const std::int64_t r = company.rows.row(*slot);
             company.gather(*slot, company.sum.data());
             double* const value = out.value.data() + r * pairs_;
@@ -296,13 +343,16 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, co
             const bool done = settled(value, radius);
             if (!done && !over) continue;
             out.evaluations[r] += stops_[stop];
-            if (!done) open[r] = 1;
-            else company.remove(*slot);
+            if (!done)
+                open[r] = 1;
+            else
+                company.remove(*slot);
         }
     }
 }
 
-std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const {
+std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task& task, double tolerance,
+                                                    Decisions& out) const {
     out.resize(rows.rows);
     std::vector<char> open(static_cast<std::size_t>(rows.rows), 0);
     const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
@@ -322,16 +372,20 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
             }
             if (!lists) continue;
             for (std::int64_t r = 0; r < count; r += company.slots)
-                meet_pivots(rows, first + r, first + std::min(count, r + company.slots), visits.data() + r, sums.data() + r * pairs_, company);
+                meet_pivots(rows, first + r, first + std::min(count, r + company.slots), visits.data() + r,
+                            sums.data() + r * pairs_, company);
             by_list.resize(static_cast<std::size_t>(count));
             std::iota(by_list.begin(), by_list.end(), 0);
-            std::sort(by_list.begin(), by_list.end(), [&](std::int64_t a, std::int64_t b) { return visits[a].list != visits[b].list ? visits[a].list < visits[b].list : a < b; });
+            std::sort(by_list.begin(), by_list.end(), [&](std::int64_t a, std::int64_t b) {
+                return visits[a].list != visits[b].list ? visits[a].list < visits[b].list : a < b;
+            });
             for (std::int64_t begin = 0, end = 0; begin < count; begin = end) {
                 const std::size_t which = visits[by_list[begin]].list;
                 while (end < count && visits[by_list[end]].list == which) ++end;
                 std::call_once(lists_[which]->once, [&] { lay_out(which); });
                 for (std::int64_t r = begin; r < end; r += company.slots)
-                    follow(rows, first, *lists_[which], by_list.data() + r, std::min(end - r, company.slots), visits.data(), sums.data(), settled, out, open, company);
+                    follow(rows, first, *lists_[which], by_list.data() + r, std::min(end - r, company.slots),
+                           visits.data(), sums.data(), settled, out, open, company);
             }
         }
     });

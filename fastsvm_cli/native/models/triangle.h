@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "answers/decisions.h"
-#include "exact/machine.h"
 #include "answers/predictions.h"
+#include "exact/machine.h"
 #include "exact/rounding.h"
 #include "exact/row_strips.h"
 #include "exact/strips.h"
 
 namespace fastsvm {
 
-// Per pivot the support vectors in the order of their distance from it, without the pivots. A row's distance from every pivot gives the kernel values of these,
-// and the nearest one: it takes that one's list, and adds up kernel values from its head. What is left of the list lies between bounds that the
-// distances give (eqs. 10, 11; for the exponential kernel 16, 17 too), so that
+// Per pivot the support vectors in the order of their distance from it, without the pivots. A row's distance from every
+// pivot gives the kernel values of these, and the nearest one: it takes that one's list, and adds up kernel values from
+// its head. What is left of the list lies between bounds that the distances give (eqs. 10, 11; for the exponential
+// kernel 16, 17 too), so that
 //
 //     f(z) = f_n(z) + (rest_low + rest_high) / 2  +-  (rest_high - rest_low) / 2.
 //
@@ -31,7 +32,8 @@ public:
     // Rows that take the same list pass along it side by side, and are left when their answer is settled, or the list
     // is at its end; after how many vectors they are looked at, `stops` says. Returns the rows that are not settled,
     // increasing: rounding alone leaves them open.
-    std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, Decisions& out) const;
+    std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance,
+                                              Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
 
 private:
@@ -43,19 +45,24 @@ private:
     struct List {
         std::vector<std::int64_t> order;  // (n) support vectors
         std::vector<Rest> rest;           // (stops)
-        std::vector<double> positive, negative;  // (stops, pairs): the sums of the coefficients left, |negative|; upper bounds
-        std::vector<double> weighted_positive, weighted_negative;  // exponential: of the coefficients times exp(-gamma distance from the pivot)
+        std::vector<double> positive,
+            negative;  // (stops, pairs): the sums of the coefficients left, |negative|; upper bounds
+        std::vector<double> weighted_positive,
+            weighted_negative;  // exponential: of the coefficients times exp(-gamma distance from the pivot)
         std::once_flag once;
     };
     struct Visit;
     struct Company;
     void lay_out(std::size_t list) const;
-    void meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums, Company& company) const;
-    void follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members, std::int64_t size, const Visit* visits, const double* sums,
-                Settled& settled, Decisions& out, std::vector<char>& open, Company& company) const;
+    void meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
+                     Company& company) const;
+    void follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members, std::int64_t size,
+                const Visit* visits, const double* sums, Settled& settled, Decisions& out, std::vector<char>& open,
+                Company& company) const;
     void look_at(const List& list, std::size_t stop, const Settled& settled, Company& company) const;
     void add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, Company& company) const;
-    void bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value, double* radius) const;
+    void bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
+               double* radius) const;
     void vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const;
 
     Machine machine_;
@@ -67,8 +74,8 @@ private:
     std::vector<std::int64_t> stops_;     // vectors of a list: 0, .., all of them
     Strips strips_;                       // empty: the features' columns
     Rounding rounding_;
-    std::vector<StripRow> vectors_;       // the support vectors
-    std::vector<double> columns_;         // (n, features), where products go column by column
+    std::vector<StripRow> vectors_;                     // the support vectors
+    std::vector<double> columns_;                       // (n, features), where products go column by column
     mutable std::vector<std::unique_ptr<List>> lists_;  // laid out when a row first needs them
 };
 

@@ -6,22 +6,17 @@
 
 namespace fastsvm {
 
-template <class T>
-struct CacheLines {
+template <class T> struct CacheLines {
     using value_type = T;
     static constexpr std::align_val_t line{64};
     CacheLines() = default;
-    template <class U>
-    CacheLines(const CacheLines<U>&) {}
+    template <class U> CacheLines(const CacheLines<U>&) {}
     T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
     void deallocate(T* p, std::size_t) { ::operator delete(p, line); }
-    template <class U>
-    bool operator==(const CacheLines<U>&) const { return true; }
-    template <class U>
-    bool operator!=(const CacheLines<U>&) const { return false; }
+    template <class U> bool operator==(const CacheLines<U>&) const { return true; }
+    template <class U> bool operator!=(const CacheLines<U>&) const { return false; }
 };
 
-template <class T>
-using Aligned = std::vector<T, CacheLines<T>>;
+template <class T> using Aligned = std::vector<T, CacheLines<T>>;
 
 }  // namespace fastsvm

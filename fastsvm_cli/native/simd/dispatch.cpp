@@ -5,10 +5,16 @@
 
 namespace fastsvm {
 
-namespace baseline { extern const Kernels table; }
+namespace baseline {
+extern const Kernels table;
+}
 #ifdef FASTSVM_X86
-namespace avx2 { extern const Kernels table; }
-namespace avx512 { extern const Kernels table; }
+namespace avx2 {
+extern const Kernels table;
+}
+namespace avx512 {
+extern const Kernels table;
+}
 #endif
 
 namespace {
@@ -16,8 +22,9 @@ namespace {
 bool runs_here(const Kernels& table) {
 #ifdef FASTSVM_X86
     if (&table == &avx512::table)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("fma");
     if (&table == &avx2::table) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
     return &table == &baseline::table;
@@ -25,7 +32,8 @@ bool runs_here(const Kernels& table) {
 
 const Kernels* const all[] = {
 #ifdef FASTSVM_X86
-    &avx512::table, &avx2::table,
+    &avx512::table,
+    &avx2::table,
 #endif
     &baseline::table,
 };

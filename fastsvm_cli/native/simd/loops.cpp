@@ -1,5 +1,5 @@
-// Compiled once per instruction set with FASTSVM_ISA naming it. No inline function of the standard library may be used here: the
-// linker would keep one copy of it, possibly one that needs instructions the machine lacks.
+// Compiled once per instruction set with FASTSVM_ISA naming it. No inline function of the standard library may be used
+// here: the linker would keep one copy of it, possibly one that needs instructions the machine lacks.
 #include "simd/loops.h"
 
 #include "simd/packed.h"
@@ -48,25 +48,25 @@ inline v8 exp_nonpositive(v8 x) {
     return x < -708.0 ? splat(0.0) : scaled;
 }
 
-// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1, `top`, a plain product
-// with the row. `base` is the column that stands first in the sub-block, d its variables.
-template <int K, class Top>
-struct Sparse {
-    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base, std::int64_t count, const std::int32_t* columns,
-                           const double* x) {
+// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1,
+// `top`, a plain product with the row. `base` is the column that stands first in the sub-block, d its variables.
+template <int K, class Top> struct Sparse {
+    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
+                           std::int64_t count, const std::int32_t* columns, const double* x) {
         double total = 0;
         for (std::int64_t a = 0; a < count; ++a) {
             const std::int64_t j = columns[a] - base;
             const double* inner[K > 1 ? K - 1 : 1];
             for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
-            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, columns[a], count - a, columns + a, x + a));
+            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j,
+                                                                         columns[a], count - a, columns + a, x + a));
         }
         return total;
     }
 };
-template <class Top>
-struct Sparse<1, Top> {
-    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count, const std::int32_t* columns, const double* x) {
+template <class Top> struct Sparse<1, Top> {
+    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count,
+                           const std::int32_t* columns, const double* x) {
         const Top* const row = top - base;
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
         std::int64_t b = 0;
@@ -81,20 +81,20 @@ struct Sparse<1, Top> {
     }
 };
 
-template <int K, class Top>
-struct Dense {
+template <int K, class Top> struct Dense {
     static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
         v8 total = splat(0);
         for (std::int64_t j = 0; j < d; ++j) {
             const double* inner[K > 1 ? K - 1 : 1];
             for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
-            total += load(x + j * lanes) * (levels[0][j] + Dense<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, x + j * lanes));
+            total +=
+                load(x + j * lanes) *
+                (levels[0][j] + Dense<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, x + j * lanes));
         }
         return total;
     }
 };
-template <class Top>
-struct Dense<1, Top> {
+template <class Top> struct Dense<1, Top> {
     static v8 evaluate(const double* const*, const Top* top, std::int64_t d, const double* x) {
         v8 s0 = splat(0), s1 = splat(0);
         std::int64_t k = 0;
@@ -108,7 +108,8 @@ struct Dense<1, Top> {
 };
 
 template <class Top>
-double polynomial_sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count, const std::int32_t* columns, const double* x) {
+double polynomial_sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
+                         const std::int32_t* columns, const double* x) {
     switch (degree) {
         case 1: return Sparse<1, Top>::evaluate(levels, top, d, 0, count, columns, x);
         case 2: return Sparse<2, Top>::evaluate(levels, top, d, 0, count, columns, x);
@@ -118,7 +119,8 @@ double polynomial_sparse(int degree, const double* const* levels, const Top* top
 }
 
 template <class Top>
-void polynomial_dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x, double* out) {
+void polynomial_dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x,
+                      double* out) {
     switch (degree) {
         case 1: return store(out, Dense<1, Top>::evaluate(levels, top, d, x));
         case 2: return store(out, Dense<2, Top>::evaluate(levels, top, d, x));
@@ -147,7 +149,8 @@ void strip_distances(const double* block, std::int64_t d, const double* x, doubl
     v8 s0 = splat(outside), s1 = s0, s2 = s0, s3 = s0;
     for (std::int64_t c = 0; c < d; ++c, block += strip) {
         const v8 z = splat(x[c]);
-        const v8 d0 = load(block) - z, d1 = load(block + lanes) - z, d2 = load(block + 2 * lanes) - z, d3 = load(block + 3 * lanes) - z;
+        const v8 d0 = load(block) - z, d1 = load(block + lanes) - z, d2 = load(block + 2 * lanes) - z,
+                 d3 = load(block + 3 * lanes) - z;
         s0 += d0 * d0;
         s1 += d1 * d1;
         s2 += d2 * d2;
@@ -172,9 +175,11 @@ void lane_dots(const double* block, std::int64_t count, const std::int32_t* colu
     store(out, (s0 + s1) + (s2 + s3));
 }
 
-// Four sums of every fourth product, added up at the end, for each of `groups` times `lanes` vectors: enough of them to keep the processor busy.
+// Four sums of every fourth product, added up at the end, for each of `groups` times `lanes` vectors: enough of them to
+// keep the processor busy.
 template <int groups>
-inline void some_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+inline void some_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
+                      double* out) {
     v8 s[4][groups];
     for (int i = 0; i < 4; ++i)
         for (int g = 0; g < groups; ++g) s[i][g] = splat(0);
@@ -191,16 +196,19 @@ inline void some_dots(const double* block, std::int64_t count, const std::int32_
     for (int g = 0; g < groups; ++g) store(out + g * lanes, (s[0][g] + s[1][g]) + (s[2][g] + s[3][g]));
 }
 
-void part_dots(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+void part_dots(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns, const double* x,
+               double* out) {
 #ifdef __AVX512F__
-    for (; n >= 2 * lanes; n -= 2 * lanes, block += 2 * lanes, out += 2 * lanes) some_dots<2>(block, count, columns, x, out);
+    for (; n >= 2 * lanes; n -= 2 * lanes, block += 2 * lanes, out += 2 * lanes)
+        some_dots<2>(block, count, columns, x, out);
 #endif
     for (; n > 0; n -= lanes, block += lanes, out += lanes) some_dots<1>(block, count, columns, x, out);
 }
 
 // `vectors` times `groups` sums, each in as many parts as keep the processor busy.
 template <int vectors, int groups>
-inline void some_products(std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+inline void some_products(std::int64_t count, const double* rows, const double* const* x, std::int64_t stride,
+                          double* out) {
     constexpr int parts = 4 / vectors;
     const double* from[vectors];
     for (int v = 0; v < vectors; ++v) from[v] = x[v];
@@ -228,14 +236,17 @@ inline void some_products(std::int64_t count, const double* rows, const double* 
 }
 
 template <int vectors>
-inline void some_rows(std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+inline void some_rows(std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
+                      std::int64_t stride, double* out) {
 #ifdef __AVX512F__  // elsewhere two groups are more sums than registers
-    for (; n >= 2 * lanes; n -= 2 * lanes, rows += 2 * lanes, out += 2 * lanes) some_products<vectors, 2>(count, rows, x, stride, out);
+    for (; n >= 2 * lanes; n -= 2 * lanes, rows += 2 * lanes, out += 2 * lanes)
+        some_products<vectors, 2>(count, rows, x, stride, out);
 #endif
     for (; n > 0; n -= lanes, rows += lanes, out += lanes) some_products<vectors, 1>(count, rows, x, stride, out);
 }
 
-void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out) {
+void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
+               std::int64_t stride, double* out) {
     switch (vectors) {
         case 1: return some_rows<1>(n, count, rows, x, stride, out);
         case 2: return some_rows<2>(n, count, rows, x, stride, out);
@@ -256,7 +267,8 @@ void box_distances(const double* boxes, std::int64_t d, const double* x, double 
     v8 n = splat(outside), f = n;
     const v8 zero = splat(0);
     for (std::int64_t c = 0; c < d; ++c, boxes += 2 * lanes) {
-        const v8 below = load(boxes) - x[c], above = x[c] - load(boxes + lanes);  // positive outside the box, on this side
+        const v8 below = load(boxes) - x[c],
+                 above = x[c] - load(boxes + lanes);  // positive outside the box, on this side
         const v8 out = below > above ? below : above;
         const v8 gap = out > 0.0 ? out : zero;
         // The farther face is the one across: |x - hi| = -above where below is the larger, |x - lo| = -below elsewhere.
@@ -320,8 +332,8 @@ void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree
     }
 }
 
-void degree_terms(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a, const double* bare, const double* norms,
-                  double* sums) {
+void degree_terms(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a,
+                  const double* bare, const double* norms, double* sums) {
     v8 total[24];
     for (int k = from; k <= to + 1; ++k) total[k] = splat(0);
     for (std::int64_t s = 0; s < n; s += lanes) {
@@ -380,7 +392,8 @@ void count_certain(std::int64_t n, double rho, double width, const double* rest,
     }
 }
 
-void row_distances(std::int64_t n, double nearest, double farthest, bool squared, const double* low, const double* high, double* near, double* far) {
+void row_distances(std::int64_t n, double nearest, double farthest, bool squared, const double* low, const double* high,
+                   double* near, double* far) {
     for (std::int64_t r = 0; r < n; r += lanes) {
         const v8 inside = nearest - load(high + r), beyond = load(low + r) - farthest, most = farthest + load(high + r);
         const v8 larger = inside > beyond ? inside : beyond;
@@ -390,7 +403,8 @@ void row_distances(std::int64_t n, double nearest, double farthest, bool squared
     }
 }
 
-void count_settled(std::int64_t n, double rho, double positive, double negative, const double* largest, const double* smallest, const double* sums, double* count) {
+void count_settled(std::int64_t n, double rho, double positive, double negative, const double* largest,
+                   const double* smallest, const double* sums, double* count) {
     for (std::int64_t r = 0; r < n; r += lanes) {
         const v8 value = load(sums + r) - rho, most = load(largest + r), least = load(smallest + r);
         const v8 low = value + positive * least - negative * most, high = value + positive * most - negative * least;

@@ -12,31 +12,39 @@ constexpr int strip = 4 * lanes;  // support vectors per strip of the exact eval
 struct Kernels {
     const char* name;
 
-    // The polynomial without its constant term, sum over k of levels[k - 1] (packed.h; the last one is `top`), for one sparse row:
-    // count entries, columns increasing. degree 1 to max_degree.
-    double (*polynomial_sparse_float)(int degree, const double* const* levels, const float* top, std::int64_t d, std::int64_t count,
-                                      const std::int32_t* columns, const double* x);
-    double (*polynomial_sparse_double)(int degree, const double* const* levels, const double* top, std::int64_t d, std::int64_t count,
-                                       const std::int32_t* columns, const double* x);
+    // The polynomial without its constant term, sum over k of levels[k - 1] (packed.h; the last one is `top`), for one
+    // sparse row: count entries, columns increasing. degree 1 to max_degree.
+    double (*polynomial_sparse_float)(int degree, const double* const* levels, const float* top, std::int64_t d,
+                                      std::int64_t count, const std::int32_t* columns, const double* x);
+    double (*polynomial_sparse_double)(int degree, const double* const* levels, const double* top, std::int64_t d,
+                                       std::int64_t count, const std::int32_t* columns, const double* x);
     // The same for `lanes` dense rows: x is (d, lanes), out (lanes).
-    void (*polynomial_dense_float)(int degree, const double* const* levels, const float* top, std::int64_t d, const double* x, double* out);
-    void (*polynomial_dense_double)(int degree, const double* const* levels, const double* top, std::int64_t d, const double* x, double* out);
+    void (*polynomial_dense_float)(int degree, const double* const* levels, const float* top, std::int64_t d,
+                                   const double* x, double* out);
+    void (*polynomial_dense_double)(int degree, const double* const* levels, const double* top, std::int64_t d,
+                                    const double* x, double* out);
 
     // out[s] = sum_e x[e] * block[columns[e]][s] for the `strip` support vectors of one strip; block is (d, strip).
-    void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
+    void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
+                       double* out);
     // out[s] = outside + sum over the d columns of (x[c] - block[c][s])^2.
     void (*strip_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
     // The same two for `lanes` vectors of a strip, of whose block `block` is the first column.
-    void (*lane_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
+    void (*lane_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
+                      double* out);
     void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
-    // For the first n rows of a strip of rows, n a multiple of `lanes`, and one, two or four vectors at a time, whose numbers stand `stride` apart:
-    // out[v][s] = sum_c x[v][c * stride] rows[c][s], out being (vectors, strip). Of a row the same number, whatever n.
-    void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x, std::int64_t stride, double* out);
+    // For the first n rows of a strip of rows, n a multiple of `lanes`, and one, two or four vectors at a time, whose
+    // numbers stand `stride` apart: out[v][s] = sum_c x[v][c * stride] rows[c][s], out being (vectors, strip). Of a row
+    // the same number, whatever n.
+    void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
+                      std::int64_t stride, double* out);
     // As strip_dots for the first n of a strip: the same numbers, whatever n.
-    void (*part_dots)(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns, const double* x, double* out);
-    // For `lanes` boxes, (d, 2, lanes) of least and largest coordinates: near = outside + sum_c max(0, lo - x[c], x[c] - hi)^2,
-    // far = outside + sum_c max(|x[c] - lo|, |x[c] - hi|)^2.
-    void (*box_distances)(const double* boxes, std::int64_t d, const double* x, double outside, double* near, double* far);
+    void (*part_dots)(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns,
+                      const double* x, double* out);
+    // For `lanes` boxes, (d, 2, lanes) of least and largest coordinates: near = outside + sum_c max(0, lo - x[c], x[c]
+    // - hi)^2, far = outside + sum_c max(|x[c] - lo|, |x[c] - hi|)^2.
+    void (*box_distances)(const double* boxes, std::int64_t d, const double* x, double outside, double* near,
+                          double* far);
     // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and the `strip` columns of a block (count, strip).
     void (*strip_products)(const double* block, std::int64_t count, const double* const* x, double* const* out);
     // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s]))
@@ -45,12 +53,13 @@ struct Kernels {
     void (*exp_of_norms)(std::int64_t n, double gamma, double* values);
     // values[s] = (gamma values[s] + coef0)^degree
     void (*polynomial_from_dots)(std::int64_t n, double gamma, double coef0, int degree, double* values);
-    // Adds, for the n (a multiple of lanes) support vectors of a strip that face one other: sums[k] += a[s] dots[s]^k / k! for k = from..to, and
-    // sums[to + 1] += a[s] sum over k > to of the same, where dots[s] = 2 gamma x.y. Series of `terms` terms; where |dots[s]| > 12 it is
-    // exp(dots[s] - norms[s]) - exp(-norms[s]) (the terms up to `to`), a[s] then standing for the product without exp(-norms[s]).
-    // a: coefficient times exp(-norms[s]); bare: without. norms[s] = gamma (|x|^2 + |y|^2).
-    void (*degree_terms)(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a, const double* bare,
-                         const double* norms, double* sums);
+    // Adds, for the n (a multiple of lanes) support vectors of a strip that face one other: sums[k] += a[s] dots[s]^k /
+    // k! for k = from..to, and sums[to + 1] += a[s] sum over k > to of the same, where dots[s] = 2 gamma x.y. Series of
+    // `terms` terms; where |dots[s]| > 12 it is exp(dots[s] - norms[s]) - exp(-norms[s]) (the terms up to `to`), a[s]
+    // then standing for the product without exp(-norms[s]). a: coefficient times exp(-norms[s]); bare: without.
+    // norms[s] = gamma (|x|^2 + |y|^2).
+    void (*degree_terms)(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a,
+                         const double* bare, const double* norms, double* sums);
     double (*dot)(std::int64_t n, const double* a, const double* b);
     // out[p] += x * w[p]
     void (*add_scaled)(std::int64_t n, double x, const double* w, double* out);
@@ -58,15 +67,20 @@ struct Kernels {
     const ReferenceLoops* narrow_reference;
     const ReferenceLoops* wide_reference;
     // count[r] += 1 where (sums[r] - rho)^2 >= width rest[r], for n rows, a multiple of lanes
-    void (*count_certain)(std::int64_t n, double rho, double width, const double* rest, const double* sums, double* count);
-    // For n rows, a multiple of lanes, between low[r] and high[r] away from a point, and vectors between `nearest` and `farthest` away from it:
-    // near[r] = max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r]; their squares where `squared`.
-    void (*row_distances)(std::int64_t n, double nearest, double farthest, bool squared, const double* low, const double* high, double* near, double* far);
-    // count[r] += 1 where sums[r] - rho has the same side of zero, whatever is added of positive and taken of negative terms between smallest[r] and largest[r]
-    // times their weights, for n rows, a multiple of lanes
-    void (*count_settled)(std::int64_t n, double rho, double positive, double negative, const double* largest, const double* smallest, const double* sums, double* count);
+    void (*count_certain)(std::int64_t n, double rho, double width, const double* rest, const double* sums,
+                          double* count);
+    // For n rows, a multiple of lanes, between low[r] and high[r] away from a point, and vectors between `nearest` and
+    // `farthest` away from it: near[r] = max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r];
+    // their squares where `squared`.
+    void (*row_distances)(std::int64_t n, double nearest, double farthest, bool squared, const double* low,
+                          const double* high, double* near, double* far);
+    // count[r] += 1 where sums[r] - rho has the same side of zero, whatever is added of positive and taken of negative
+    // terms between smallest[r] and largest[r] times their weights, for n rows, a multiple of lanes
+    void (*count_settled)(std::int64_t n, double rho, double positive, double negative, const double* largest,
+                          const double* smallest, const double* sums, double* count);
     // For how many of n sums (sums[p] - rho[p])^2 >= widths[p] rest
-    std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest, const double* sums);
+    std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest,
+                                 const double* sums);
 };
 
 const Kernels& kernels();

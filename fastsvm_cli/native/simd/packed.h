@@ -1,7 +1,9 @@
-// Homogeneous polynomials in packed form: one coefficient per monomial z_j1 ... z_jk with j1 <= ... <= jk, in lexicographic order.
+// Homogeneous polynomials in packed form: one coefficient per monomial z_j1 ... z_jk with j1 <= ... <= jk, in
+// lexicographic order.
 //
-// The packing is recursive: degree k in d variables is, for j = 0..d-1, the degree k - 1 polynomial in variables j..d-1 that z_j
-// multiplies. So the sub-block of j begins where d - j variables are left, and a tail of it is a packing in fewer variables.
+// The packing is recursive: degree k in d variables is, for j = 0..d-1, the degree k - 1 polynomial in variables j..d-1
+// that z_j multiplies. So the sub-block of j begins where d - j variables are left, and a tail of it is a packing in
+// fewer variables.
 #pragma once
 #include <cstdint>
 
@@ -21,7 +23,9 @@ static inline std::int64_t packed_size(int k, std::int64_t d) {
 }
 
 // Where the sub-block of variable j begins.
-static inline std::int64_t packed_offset(int k, std::int64_t d, std::int64_t j) { return packed_size(k, d) - packed_size(k, d - j); }
+static inline std::int64_t packed_offset(int k, std::int64_t d, std::int64_t j) {
+    return packed_size(k, d) - packed_size(k, d - j);
+}
 
 // out += the derivative of p (degree k in d variables) along m: (d), a polynomial of degree k - 1.
 // With p = sum_j z_j q_j: D p = sum_j m_j q_j + z_j D q_j.
@@ -41,10 +45,10 @@ static inline void add_derivative(int k, std::int64_t d, const double* p, const 
 }
 
 // Calls visit(position, orderings) for every monomial in order: in how many orders its factors can be written.
-template <class Visit>
-void for_each_monomial(int k, std::int64_t d, Visit visit) {
+template <class Visit> void for_each_monomial(int k, std::int64_t d, Visit visit) {
     std::int64_t position = 0;
-    const auto descend = [&](const auto& self, int left, std::int64_t from, std::int64_t last, int run, double orderings) -> void {
+    const auto descend = [&](const auto& self, int left, std::int64_t from, std::int64_t last, int run,
+                             double orderings) -> void {
         if (left == 0) return visit(position++, orderings);
         for (std::int64_t j = from; j < d; ++j) {
             const int length = j == last ? run + 1 : 1;

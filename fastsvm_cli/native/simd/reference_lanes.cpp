@@ -1,4 +1,5 @@
-// Compiled once per instruction set, as kernels.cpp is, but without contraction: a fused multiply-add rounds once where LIBSVM rounds twice.
+// Compiled once per instruction set, as kernels.cpp is, but without contraction: a fused multiply-add rounds once where
+// LIBSVM rounds twice.
 #include "simd/reference_lanes.h"
 
 namespace fastsvm {
@@ -8,8 +9,7 @@ namespace {
 typedef double v8 __attribute__((vector_size(64)));
 
 // W vectors of eight rows each: sums of one row depend on each other, those of different rows do not.
-template <int W>
-struct Lanes {
+template <int W> struct Lanes {
     v8 v[W];
     static Lanes load(const double* p) {
         Lanes x;
@@ -28,8 +28,7 @@ struct Lanes {
     }
 };
 
-template <int W>
-void squared_distances(const LaneEntries& x, const LaneEntries& y, double* out) {
+template <int W> void squared_distances(const LaneEntries& x, const LaneEntries& y, double* out) {
     Lanes<W> sum{};
     std::int64_t i = 0, j = 0;
     while (i < x.count && j < y.count) {
@@ -48,14 +47,16 @@ void squared_distances(const LaneEntries& x, const LaneEntries& y, double* out) 
     sum.store(out);
 }
 
-template <int W>
-void dots(const LaneEntries& x, const LaneEntries& y, double* out) {
+template <int W> void dots(const LaneEntries& x, const LaneEntries& y, double* out) {
     Lanes<W> sum{};
     std::int64_t i = 0, j = 0;
     while (i < x.count && j < y.count) {
-        if (x.indices[i] == y.indices[j]) sum.add_product(Lanes<W>::load(x.values + i++ * W * 8), y.values[j++]);
-        else if (x.indices[i] > y.indices[j]) ++j;
-        else ++i;
+        if (x.indices[i] == y.indices[j])
+            sum.add_product(Lanes<W>::load(x.values + i++ * W * 8), y.values[j++]);
+        else if (x.indices[i] > y.indices[j])
+            ++j;
+        else
+            ++i;
     }
     sum.store(out);
 }

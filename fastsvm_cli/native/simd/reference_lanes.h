@@ -1,12 +1,14 @@
-// The inner loops of the reference sum, many rows side by side: every lane does LIBSVM's operations on its own row, in LIBSVM's order, so that
-// its number is LIBSVM's to the last bit. Compiled once per instruction set, always without contraction (reference_lanes.cpp).
+// The inner loops of the reference sum, many rows side by side: every lane does LIBSVM's operations on its own row, in
+// LIBSVM's order, so that its number is LIBSVM's to the last bit. Compiled once per instruction set, always without
+// contraction (reference_lanes.cpp).
 #pragma once
 #include <cstdint>
 
 namespace fastsvm {
 
-// A vector's entries: count indices, increasing, and their values; for a group of rows the union of the rows' indices and, per index,
-// a value for each lane, 0 where a row has no entry. A zero adds nothing to a sum, so that each lane's sum is that of its own row.
+// A vector's entries: count indices, increasing, and their values; for a group of rows the union of the rows' indices
+// and, per index, a value for each lane, 0 where a row has no entry. A zero adds nothing to a sum, so that each lane's
+// sum is that of its own row.
 struct LaneEntries {
     const std::int32_t* indices;
     const double* values;

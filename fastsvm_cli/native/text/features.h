@@ -6,8 +6,8 @@
 
 namespace fastsvm {
 
-// A model with index 2,000,000,000 has few features, not two billion: only indices that occur get a column. A table serves
-// small indices, a binary search the others.
+// A model with index 2,000,000,000 has few features, not two billion: only indices that occur get a column. A table
+// serves small indices, a binary search the others.
 class Features {
 public:
     explicit Features(std::vector<std::int32_t> indices) : indices_(std::move(indices)) {
@@ -16,7 +16,8 @@ public:
         for (std::int32_t index : indices_)
             if (index < table_max) top = index + 1;
         table_.assign(static_cast<std::size_t>(top), -1);
-        for (std::size_t c = 0; c < indices_.size() && indices_[c] < top; ++c) table_[static_cast<std::size_t>(indices_[c])] = static_cast<std::int32_t>(c);
+        for (std::size_t c = 0; c < indices_.size() && indices_[c] < top; ++c)
+            table_[static_cast<std::size_t>(indices_[c])] = static_cast<std::int32_t>(c);
     }
     std::int64_t size() const { return static_cast<std::int64_t>(indices_.size()); }
     const std::vector<std::int32_t>& indices() const { return indices_; }

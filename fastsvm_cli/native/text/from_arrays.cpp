@@ -32,8 +32,7 @@ std::string text_of(double value) {
 }
 
 // Calls visit(a number of the view's type).
-template <class Visit>
-void with_type(NumberType type, Visit visit) {
+template <class Visit> void with_type(NumberType type, Visit visit) {
     switch (type) {
         case NumberType::float64: return visit(double{});
         case NumberType::float32: return visit(float{});
@@ -43,8 +42,7 @@ void with_type(NumberType type, Visit visit) {
 }
 
 // Memory of arrays need not be aligned.
-template <class T>
-T at(const MatrixView& view, std::int64_t row, std::int64_t column = 0) {
+template <class T> T at(const MatrixView& view, std::int64_t row, std::int64_t column = 0) {
     T value;
     std::memcpy(&value, view.data + row * view.row_stride + column * view.column_stride, sizeof value);
     return value;
@@ -56,11 +54,10 @@ constexpr NumberType type_of = std::is_same_v<T, double>         ? NumberType::f
                                                                  : NumberType::int32;
 
 // The numbers row by row, as Rows have them.
-template <class T>
-Array<T> array_of(const MatrixView& view, const char* name) {
+template <class T> Array<T> array_of(const MatrixView& view, const char* name) {
     const std::int64_t n = view.rows * view.columns, size = sizeof(T);
-    const bool contiguous = (view.columns <= 1 || view.column_stride == size) &&
-                            (view.rows <= 1 || view.row_stride == view.columns * size);
+    const bool contiguous =
+        (view.columns <= 1 || view.column_stride == size) && (view.rows <= 1 || view.row_stride == view.columns * size);
     const bool aligned = reinterpret_cast<std::uintptr_t>(view.data) % alignof(T) == 0;
     if (n && view.owner && view.type == type_of<T> && contiguous && aligned)
         return Array<T>(reinterpret_cast<const T*>(view.data), n, view.owner);
@@ -107,8 +104,7 @@ std::string entry_fault(std::int64_t last, std::int32_t index, double value) {
 
 // Runs check(row), which returns whether the row is sound, for all rows, on all threads; then fault(row), which says
 // what is wrong with it, for the first one that is not: the message does not depend on the threads.
-template <class Check, class Fault>
-void check_rows(std::int64_t rows, Check check, Fault fault) {
+template <class Check, class Fault> void check_rows(std::int64_t rows, Check check, Fault fault) {
     std::atomic<std::int64_t> first_bad{rows};
     parallel_for(rows, grain, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r)

@@ -22,8 +22,8 @@ struct MatrixView {
 // All of these throw std::invalid_argument("what was found, what was expected"); rows and entries are numbered from 0.
 
 // Compressed sparse rows with LIBSVM's indices, whose first feature is 1 (SciPy's first column is 0). leading: (rows,
-// leading_count); indptr: (rows + 1) and indices: (nnz), whole numbers; values: (nnz), zeros among them stay. A view with
-// an owner and of Rows' own type is not copied.
+// leading_count); indptr: (rows + 1) and indices: (nnz), whole numbers; values: (nnz), zeros among them stay. A view
+// with an owner and of Rows' own type is not copied.
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values);
 

@@ -13,7 +13,8 @@ bool continues_a_number(char c) {
     return is_digit(c) || c == '.' || c == '+' || c == '-' || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-// Where the first digit that is not 0 stands, in powers of the base (of 2 for hexadecimal); its sign tells a huge number from a tiny one.
+// Where the first digit that is not 0 stands, in powers of the base (of 2 for hexadecimal); its sign tells a huge
+// number from a tiny one.
 long leading_exponent(const char* p, const char* end, bool hexadecimal) {
     long position = 0, leading = 0;
     bool fraction = false, found = false;
@@ -41,8 +42,7 @@ long leading_exponent(const char* p, const char* end, bool hexadecimal) {
     return leading + exponent;
 }
 
-template <class Float>
-char* shortest(char* p, Float value) {
+template <class Float> char* shortest(char* p, Float value) {
     if (std::isnan(value)) return p + std::strlen(std::strcpy(p, std::signbit(value) ? "-nan" : "nan"));
     if (value == 0) value = 0;  // no "-0": it reads back equal and is shorter
     return std::to_chars(p, p + number_text_max, value).ptr;

@@ -6,10 +6,10 @@ namespace fastsvm {
 
 enum class NumberStatus { ok, not_a_number, not_finite, overflow, underflow };
 
-// Reads the number that starts at p. The text must be followed, somewhere, by a byte that cannot belong to a number (every
-// caller's text ends in '\n'). Accepts what strtod accepts in the C locale, hexadecimal included, except leading blanks.
-// Returns the first byte after the number, or p itself when the status is not ok.
-// The result is the double nearest to the text (Clinger's fast path where it is exact, std::from_chars elsewhere).
+// Reads the number that starts at p. The text must be followed, somewhere, by a byte that cannot belong to a number
+// (every caller's text ends in '\n'). Accepts what strtod accepts in the C locale, hexadecimal included, except leading
+// blanks. Returns the first byte after the number, or p itself when the status is not ok. The result is the double
+// nearest to the text (Clinger's fast path where it is exact, std::from_chars elsewhere).
 const char* read_double_slow(const char* p, double* out, NumberStatus* status);
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
@@ -31,8 +31,10 @@ inline const char* read_double(const char* p, double* out, NumberStatus* status)
         fraction = p - point;
         digits += fraction;
     }
-    // Exact: the mantissa fits 53 bits, the power of ten is a double, one rounding remains. 19 digits cannot wrap 64 bits.
-    if (digits == 0 || digits > 19 || fraction > 22 || mantissa > (std::uint64_t{1} << 53) || (*p | 32) == 'e' || (*p | 32) == 'x')
+    // Exact: the mantissa fits 53 bits, the power of ten is a double, one rounding remains. 19 digits cannot wrap 64
+    // bits.
+    if (digits == 0 || digits > 19 || fraction > 22 || mantissa > (std::uint64_t{1} << 53) || (*p | 32) == 'e' ||
+        (*p | 32) == 'x')
         return read_double_slow(start, out, status);
     double value = static_cast<double>(mantissa);
     if (fraction) value /= power_of_ten[fraction];
@@ -43,8 +45,8 @@ inline const char* read_double(const char* p, double* out, NumberStatus* status)
 
 // Writers return one past the last byte written; the longest text is below number_text_max bytes.
 constexpr int number_text_max = 32;
-char* write_shortest(char* p, double value);  // shortest text that reads back to the same double
-char* write_shortest(char* p, float value);   // the same, for single precision
+char* write_shortest(char* p, double value);       // shortest text that reads back to the same double
+char* write_shortest(char* p, float value);        // the same, for single precision
 char* write_g(char* p, double value, int digits);  // printf's %.<digits>g
 
 }  // namespace fastsvm

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "text/numbers.h"
 #include "simd/parallel.h"
+#include "text/numbers.h"
 
 namespace fastsvm {
 
@@ -34,7 +34,8 @@ const char* control_name(char c) {
     }
 }
 
-// What to say of the token at p, which is not what was wanted there. Cold: the loops that call it are not made longer by it.
+// What to say of the token at p, which is not what was wanted there. Cold: the loops that call it are not made longer
+// by it.
 __attribute__((cold, noinline)) std::string token_fault(const char* p, const char* end, const char* wanted,
                                                         char delimiter = ' ') {
     for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q)
@@ -65,8 +66,9 @@ __attribute__((noinline)) std::string comment_fault(const char* p, const char* e
 struct Piece {
     const char* begin;
     const char* end;
-    std::int64_t row_base = 0, entry_base = 0;  // where its rows and entries go, from the counts of separators before it
-    std::int64_t rows = 0, entries = 0;         // what it wrote
+    std::int64_t row_base = 0,
+                 entry_base = 0;         // where its rows and entries go, from the counts of separators before it
+    std::int64_t rows = 0, entries = 0;  // what it wrote
     std::int32_t max_index = 0;
     std::string fault;
     std::int64_t fields = -1;
@@ -84,7 +86,8 @@ struct Counts {
     std::int64_t lines, entries;
 };
 
-// Upper bounds: every row ends in '\n', every entry holds a ':' (or follows a delimiter). Comments can only make them generous.
+// Upper bounds: every row ends in '\n', every entry holds a ':' (or follows a delimiter). Comments can only make them
+// generous.
 Counts count(const char* p, const char* end, char separator) {
     std::int64_t lines = 0, entries = 0;
     while (p < end) {
@@ -107,7 +110,8 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
     for (int i = 0; i < format.leading_count; ++i) {
         p = skip_blanks(p);
         if (*p == '\n') {
-            *fault = i == 0 ? std::string("a blank line found, expected ") + what : std::string("the end of the line found, expected ") + what;
+            *fault = i == 0 ? std::string("a blank line found, expected ") + what
+                            : std::string("the end of the line found, expected ") + what;
             return nullptr;
         }
         NumberStatus status;
@@ -115,7 +119,8 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
         if (status != NumberStatus::ok || !ends_word(next)) {
             if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
             *fault = number_fault(status, p, end, what);
-            if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0) *fault += " (is the data unlabelled?)";
+            if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0)
+                *fault += " (is the data unlabelled?)";
             return nullptr;
         }
         p = next;
@@ -178,7 +183,8 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
                 break;
             }
             if (index <= last) {
-                stop("index " + std::to_string(index) + " found after index " + std::to_string(last) + ", expected increasing indices");
+                stop("index " + std::to_string(index) + " found after index " + std::to_string(last) +
+                     ", expected increasing indices");
                 good = false;
                 break;
             }
@@ -239,7 +245,8 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
         std::int64_t field = 0;  // counts the leading ones too
         double squared_norm = 0;
         p = skip_spaces(p);
-        if (*p == '\n') piece.fault = std::string("a blank line found, expected ") + (format.leading_count ? "a label" : "a value");
+        if (*p == '\n')
+            piece.fault = std::string("a blank line found, expected ") + (format.leading_count ? "a label" : "a value");
         while (piece.fault.empty()) {
             const char* const token = p;
             double value;
@@ -272,7 +279,8 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
         const std::int64_t values = field - format.leading_count;
         if (piece.fault.empty() && values < 0) piece.fault = "the end of the line found, expected a label";
         if (piece.fault.empty() && piece.fields >= 0 && values != piece.fields)
-            piece.fault = std::to_string(values) + " values found, expected " + std::to_string(piece.fields) + " as in the first row";
+            piece.fault = std::to_string(values) + " values found, expected " + std::to_string(piece.fields) +
+                          " as in the first row";
         if (!piece.fault.empty()) {
             index_out = row_index;
             value_out = row_value;
@@ -292,10 +300,12 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
 }
 
 std::vector<Piece> split(const char* text, std::size_t size, const Format& format) {
-    // A piece of a quarter megabyte repays its thread. One piece when a row count stops it, or when the first row decides the width.
+    // A piece of a quarter megabyte repays its thread. One piece when a row count stops it, or when the first row
+    // decides the width.
     constexpr std::size_t grain = 1 << 18;
     const bool one = format.max_rows >= 0 || (format.dense && format.fields < 0);
-    const std::size_t wanted = one ? 1 : std::min<std::size_t>(static_cast<std::size_t>(get_threads()), size / grain + 1);
+    const std::size_t wanted =
+        one ? 1 : std::min<std::size_t>(static_cast<std::size_t>(get_threads()), size / grain + 1);
     std::vector<Piece> pieces;
     const char* begin = text;
     const char* const end = text + size;
@@ -330,8 +340,9 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         for (std::int64_t i = first; i < last; ++i) {
             counts[i] = count(pieces[i].begin, pieces[i].end, separator);
             // Dense: a row has one field more than delimiters; blanks count every field, whatever the kind of blank.
-            if (format.dense) counts[i].entries = separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1
-                                                                                       : counts[i].entries + counts[i].lines;
+            if (format.dense)
+                counts[i].entries =
+                    separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1 : counts[i].entries + counts[i].lines;
         }
     });
     std::int64_t row_base = 0, entry_base = 0;
@@ -347,18 +358,23 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     rows.values = Array<double>(entry_base);
     rows.squared_norms = Array<double>(row_base);
     rows.indptr[0] = 0;
-    const Target target{rows.leading.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(), rows.squared_norms.data()};
+    const Target target{rows.leading.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(),
+                        rows.squared_norms.data()};
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) format.dense ? parse_dense(pieces[i], format, target) : parse_sparse(pieces[i], format, target);
+        for (std::int64_t i = first; i < last; ++i)
+            format.dense ? parse_dense(pieces[i], format, target) : parse_sparse(pieces[i], format, target);
     });
 
     // Close the gaps that comments left, and stop at the first fault.
     std::int64_t row_count = 0, entry_count = 0;
     for (Piece& piece : pieces) {
         if (piece.entry_base != entry_count) {
-            std::memmove(rows.indices.data() + entry_count, rows.indices.data() + piece.entry_base, sizeof(std::int32_t) * piece.entries);
-            std::memmove(rows.values.data() + entry_count, rows.values.data() + piece.entry_base, sizeof(double) * piece.entries);
-            for (std::int64_t r = 0; r < piece.rows; ++r) target.row_end[piece.row_base + r] -= piece.entry_base - entry_count;
+            std::memmove(rows.indices.data() + entry_count, rows.indices.data() + piece.entry_base,
+                         sizeof(std::int32_t) * piece.entries);
+            std::memmove(rows.values.data() + entry_count, rows.values.data() + piece.entry_base,
+                         sizeof(double) * piece.entries);
+            for (std::int64_t r = 0; r < piece.rows; ++r)
+                target.row_end[piece.row_base + r] -= piece.entry_base - entry_count;
         }
         row_count += piece.rows;
         entry_count += piece.entries;

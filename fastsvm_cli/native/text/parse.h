@@ -9,8 +9,8 @@ namespace fastsvm {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-// p: within text that ends in '\n'. A CR is a blank in front of LF alone. Elsewhere it is part of a word, as VT and FF are,
-// and so a fault: LIBSVM takes the three for blanks in some places, and drops what follows them in others.
+// p: within text that ends in '\n'. A CR is a blank in front of LF alone. Elsewhere it is part of a word, as VT and FF
+// are, and so a fault: LIBSVM takes the three for blanks in some places, and drops what follows them in others.
 inline bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
 
 inline bool ends_word(const char* p) { return is_blank(*p) || at_line_end(p); }
@@ -28,18 +28,19 @@ struct Format {
     std::int64_t fields = -1;  // dense: values a row must have; -1: the first row decides
     const char* leading_name = "a label";
     bool plain_comments = false;  // a comment must not hold a ':', which LIBSVM's reader of models takes for an entry
-    std::int64_t max_rows = -1;  // stop after so many rows (a model's support vectors); -1: read all
+    std::int64_t max_rows = -1;   // stop after so many rows (a model's support vectors); -1: read all
 };
 
 struct ParseResult {
-    Rows rows;                 // the rows before the first fault
-    std::string fault;         // "what was found, what was expected"; empty: none
+    Rows rows;          // the rows before the first fault
+    std::string fault;  // "what was found, what was expected"; empty: none
     std::int64_t fault_line = 0;
     std::int64_t fields = -1;  // dense: values in every row
     std::size_t consumed = 0;  // bytes read, when max_rows stopped it
 };
 
-// text[0..size) holds whole lines; its last byte is '\n'. Lines are parsed on all threads; the result does not depend on how many.
+// text[0..size) holds whole lines; its last byte is '\n'. Lines are parsed on all threads; the result does not depend
+// on how many.
 ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format);
 
 }  // namespace fastsvm

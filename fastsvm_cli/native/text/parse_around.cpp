@@ -43,8 +43,10 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
             window *= 2;
             continue;
         }
-        if (!result.gaps.empty() && result.gaps.back().row == rows) ++result.gaps.back().lines;
-        else result.gaps.push_back({rows, 1});
+        if (!result.gaps.empty() && result.gaps.back().row == rows)
+            ++result.gaps.back().lines;
+        else
+            result.gaps.push_back({rows, 1});
         if (result.faults.size() < keep) result.faults.emplace_back(line, std::move(part.fault));
         ++line;
         p = after_line(p, end);

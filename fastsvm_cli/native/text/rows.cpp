@@ -83,7 +83,8 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts) {
 
 std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines) {
     const bool numbered = !lines.empty();
-    if (numbered && static_cast<std::int64_t>(lines.size()) != rows.rows) throw std::invalid_argument("a line number per row");
+    if (numbered && static_cast<std::int64_t>(lines.size()) != rows.rows)
+        throw std::invalid_argument("a line number per row");
     std::string text;
     char buffer[number_text_max];
     const auto append = [&](double value) {

@@ -10,13 +10,13 @@
 
 namespace fastsvm {
 
-// An array whose elements are not initialised (a vector's would be, which costs a pass over the memory), in memory of its
-// own or somebody else's.
-template <class T>
-class Array {
+// An array whose elements are not initialised (a vector's would be, which costs a pass over the memory), in memory of
+// its own or somebody else's.
+template <class T> class Array {
 public:
     Array() = default;
-    explicit Array(std::int64_t n) : data_(n ? static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T))) : nullptr), size_(n) {
+    explicit Array(std::int64_t n)
+        : data_(n ? static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T))) : nullptr), size_(n) {
         if (n && !data_) throw std::bad_alloc();
     }
     // n numbers that `owner` keeps where they are: not copied, not freed, and never written to.
@@ -75,9 +75,9 @@ Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last);
 // Throws std::invalid_argument where leading_count is not the same in all.
 Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts);
 
-// Their LIBSVM text: the leading numbers, then index:value, each the shortest text that reads back. With line numbers, one for every row,
-// a comment behind each row tells its own (` # 17`), a row without a label gets 0, which stands for an unknown one, and a negative zero
-// keeps its sign.
+// Their LIBSVM text: the leading numbers, then index:value, each the shortest text that reads back. With line numbers,
+// one for every row, a comment behind each row tells its own (` # 17`), a row without a label gets 0, which stands for
+// an unknown one, and a negative zero keeps its sign.
 std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines = {});
 
 }  // namespace fastsvm
