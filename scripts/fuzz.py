@@ -419,10 +419,10 @@ def _gzip(text):
 class Numbers:
     """The core's reader of numbers, and its reader of rows, with arguments that no caller gives."""
 
-    texts = [b"1 2 3\n4.5 -6e-7\n0x1p-3 1e300\n", b"0.1\r\n0.2\r\n", b"1 2:3 4:5\n1 2 3:4\n# c\n"]
+    texts = (b"1 2 3\n4.5 -6e-7\n0x1p-3 1e300\n", b"0.1\r\n0.2\r\n", b"1 2:3 4:5\n1 2 3:4\n# c\n")
 
     def make(self, rng):
-        return damaged(rng.choice(self.texts), self.texts + EXTREMES, rng)
+        return damaged(rng.choice(self.texts), [*self.texts, *EXTREMES], rng)
 
     def read(self, text, rng, folder):
         from math import isfinite

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make the data sets in data/: small, seeded, the same on every machine. Standard library only.
 
-    scripts/make_data.py            writes data/rings.train, data/rings.test, data/colors.train, data/colors.test, data/waves.train
+    scripts/make_data.py    writes rings.train, rings.test, colors.train, colors.test and waves.train into data/
 
 rings   two classes, 8 features in [0, 1], a shell around a ball, 5 % of labels flipped
 colors  four classes, 12 one-hot groups as sparse 0/1 features, far from balanced

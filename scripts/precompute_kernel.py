@@ -2,13 +2,15 @@
 """Write LIBSVM's precomputed-kernel file of data: what svm-train -t 4 and svm-predict read, for kernels that LIBSVM
 does not have.
 
-    scripts/precompute_kernel.py --gamma 0.5 train > train.kernel                        exponential: exp(-gamma |x - z|)
-    scripts/precompute_kernel.py --gamma 0.5 --against train test > test.kernel          the rows of `test` against those of `train`
+    scripts/precompute_kernel.py --gamma 0.5 train > train.kernel                   exponential: exp(-gamma |x - z|)
+    scripts/precompute_kernel.py --gamma 0.5 --against train test > test.kernel     rows of `test` against `train`'s
     scripts/precompute_kernel.py --kernel normalized-polynomial --gamma 1 --coef0 1 --degree 2 train > train.kernel
 
     svm-train -t 4 train.kernel kernel.model
-    fastsvm order --kernel exponential --gamma 0.5 --vectors train kernel.model          the vectors behind the serial numbers
-    fastsvm predict test kernel.model.order out                                          the labels of: svm-predict test.kernel kernel.model out
+    fastsvm order --kernel exponential --gamma 0.5 --vectors train kernel.model     the vectors behind the serials
+    fastsvm predict test kernel.model.order out
+
+The last one writes the labels of `svm-predict test.kernel kernel.model out`.
 
 A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`; every number in full, computed as fastsvm computes it, so that
 both paths agree to the last bit. A file of n rows against n takes about 20 n^2 bytes. Needs fastsvm to be installed.

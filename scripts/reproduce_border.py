@@ -2,19 +2,24 @@
 """What border samples cost and give (Mills, "When Support Vector Machines are just too slow"), beside the exact model
 and the other compiled ones.
 
-    scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--only NAME] [--plot FOLDER] [--samples 10,30,100,300,1000,3000]    against the number of samples
-    scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR [--only NAME]                                                           approx and reduce, at equal disagreement
-    scripts/reproduce_border.py density DATA_DIR [--only NAME]                                                                    without an SVM
+    scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--samples 10,30,100,300,1000,3000] [--plot FOLDER]
+    scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR
+    scripts/reproduce_border.py density DATA_DIR
 
-DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1, ijcnn1_g0.05_c1 and, for `rivals`,
-a9a_g0.1_c1. Everything is measured on rows that
-took part in nothing: NAME.t, or a fifth of the rows, drawn with a seed, where there is no such file.
+curve       against the number of samples
+rivals      approx and reduce, at equal disagreement
+density     without an SVM
 
-differ      rows with another label than the exact model's, both without -b; `random`: with --sampling random, the paper's
-Brier       of predict -b 1: mean over rows of the sum over classes of (p - [y = class])^2, by a model trained with -b 1, and its own border; `apart`: likewise, of the
-            border's probabilities against the exact model's
-us          microseconds per row, in memory, the least of several runs; `exact`: of the exact model. Times are processor time of one thread: other work on the machine disturbs
-            them less
+Each takes --only NAME. DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1,
+ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. Everything is measured on rows that took part in nothing: NAME.t, or a
+fifth of the rows, drawn with a seed, where there is no such file.
+
+differ      rows with another label than the exact model's, both without -b; `random`: with --sampling random, the
+            paper's
+Brier       of predict -b 1: mean over rows of the sum over classes of (p - [y = class])^2, by a model trained with
+            -b 1, and its own border; `apart`: likewise, of the border's probabilities against the exact model's
+us          microseconds per row, in memory, the least of several runs; `exact`: of the exact model. Times are
+            processor time of one thread: other work on the machine disturbs them less
 
 Needs libsvm-official, matplotlib for --plot.
 """

@@ -35,7 +35,8 @@ from fastsvm_cli.text.data import read_chunks
 
 LEAST = 1e-5
 SEEDS = 20  # of the sgma sequence
-PROBLEMS = {  # Table 4: degree, C, SVs; (mean, median, min, max) of k: train with folded vectors, without; test likewise
+PROBLEMS = {
+    # Table 4: degree, C, SVs; (mean, median, min, max) of k: train with folded vectors, without; test likewise
     "sonar": (2, 1.0, 165, ((26.2, 19.5, 3, 111), (28.1, 23, 1, 110)), ((11.2, 10, 4, 21), (16.7, 16, 4, 24))),
     "haberman": (3, 1000.0, 180, ((4.5, 4, 2, 12), (4.5, 5, 1, 10)), ((4.2, 5, 2, 8), (4.3, 5, 1, 6))),
 }
@@ -393,7 +394,7 @@ def table_4(options):
             say(f"{name} {scaling}")
             of = problem(options, name, scaling)
             a = np.abs(np.asarray(of.model.vectors.leading)[:, 0])
-            for i, fold in enumerate((True, False)):
+            for fold in (True, False):
                 sgma = [of.ordered("sgma", fold, options.seed + j) for j in range(SEEDS)]
                 drawn = np.array([first_settled(ordered, of.rows) for ordered in sgma])
                 kinds = [
@@ -532,10 +533,8 @@ def settled_shares(options):
                     left += len(_native.unsettled(ordered.header.task(), out))
                 cells.append(f"{100 * (1 - left / total):.2f}")
             rows.append([data, name, model.header.total_sv, sequence, len(ordered.points), *cells])
-    print(
-        "\nPercent of rows"
-        f" settled\n\n{table(['data', 'model', 'SVs', 'sequence', 'points', 'within 32', '128', '256', '512'], rows, options.markdown)}"
-    )
+    columns = ["data", "model", "SVs", "sequence", "points", "within 32", "128", "256", "512"]
+    print(f"\nPercent of rows settled\n\n{table(columns, rows, options.markdown)}")
 
 
 def main():

@@ -2,9 +2,9 @@
 """The experiments of Suttorp and Igel (2007), figures 1 to 5, and rivals, beside `fastsvm reduce`.
 
     scripts/reproduce_reduced_set.py figures DATA_DIR MODEL_DIR [--only NAME] [--trials 25] [--plot FOLDER]
-    scripts/reproduce_reduced_set.py rivals DATA_DIR MODEL_DIR                            k-means centres, dlib's reduced2
-    scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR [--svm-predict PATH]        size, disagreement, svm-predict
-    scripts/reproduce_reduced_set.py starts DATA_DIR MODEL_DIR                            where fixed-point iteration rests
+    scripts/reproduce_reduced_set.py rivals DATA_DIR MODEL_DIR                        k-means centres, dlib's reduced2
+    scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR [--svm-predict PATH]    size, disagreement, svm-predict
+    scripts/reproduce_reduced_set.py starts DATA_DIR MODEL_DIR                        where fixed-point iteration rests
 
 DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ...; MODEL_DIR the models that their
 names say. `figures` goes through banana, spambase, mnist (the digits 0 to 4 against 5 to 9), connect-4, and two sets
@@ -263,7 +263,10 @@ def rivals(options):
     ):
         problem = Problem(FeatureSpace(merge_duplicates(load_model(str(options.models / f"{file}.model")))[0]))
         for count in numbers:
-            greedy = lambda: problem.parts[0].x[shares(problem, count)[0]]
+
+            def greedy():
+                return problem.parts[0].x[shares(problem, count)[0]]
+
             for method, make in (
                 ("k-means, re-solved", lambda: k_means(problem, count)),
                 ("dlib reduced2", lambda: dlib_reduced2(problem, count)),

@@ -39,7 +39,9 @@ MOST = 3000  # training rows of cross-validation, and of a precomputed kernel
 STUDY_ROWS = 500
 GAMMAS, COSTS = [2.0**e for e in (-9, -7, -5, -3, -1, 1)], [1.0, 8.0, 64.0, 512.0]
 KINDS = {"rbf": "Gaussian", "exponential": "exponential"}
-PAPER = {  # Tables 2 and 3: kernel evaluations of the classical and of the proposed method, rows predicted, rows trained on (UCI's split)
+PAPER = {
+    # Tables 2 and 3: kernel evaluations of the classical and of the proposed method, rows predicted, rows trained on
+    # (UCI's split)
     ("letter", "rbf"): (96.1e6, 41.56e6, 4000, 16000),
     ("letter", "exponential"): (90.65e6, 22.35e6, 4000, 16000),
     ("optdigits", "rbf"): (1.09e6, 7.32e5, 1797, 3823),
@@ -484,7 +486,7 @@ def measure(data, kind, options, tables):
     classical, proposed, paper_rows, paper_train = PAPER[data.name, kind]
     n_sv, paper_n_sv = vectors_of(models), classical / paper_rows
 
-    def share(vectors, train=len(data.x)):
+    def share(vectors, train):
         return f"{100 * vectors / classes / train:.1f}"
 
     def span(values):
@@ -501,7 +503,7 @@ def measure(data, kind, options, tables):
             accuracy(models, data, data.test),
             f"{100 * np.mean(together_labels == data.truth):.2f}",
             n_sv,
-            share(n_sv),
+            share(n_sv, len(data.x)),
             f"{paper_n_sv:.0f}",
             share(paper_n_sv, paper_train),
         ]
@@ -572,7 +574,7 @@ def measure(data, kind, options, tables):
                 *name,
                 span([g * factor for _, g in parameters]),
                 vectors_of(other),
-                share(vectors_of(other)),
+                share(vectors_of(other), len(data.x)),
                 right,
                 count.saved,
                 by_vector.saved("by vector"),

@@ -342,7 +342,7 @@ class Found(BadRows):
 
 def read_around(path, **options):
     """(rows, numbers of the bad lines, what was said of the first ones); the place must be right behind every chunk."""
-    found, place, rows, names = Found(), Place(), [], []
+    found, place, rows = Found(), Place(), []
     for chunk in read_chunks(str(path), bad_rows=found, place=place, **options):
         rows += rows_in(chunk)
         list(found.fill(b"1\n" * chunk.rows, chunk.rows))
@@ -412,7 +412,7 @@ class Fussy:
 
     def decision_values(self, chunk, out, until=None):
         self.given += chunk.rows
-        for row, (label, entries) in enumerate(rows_in(chunk)):
+        for row, (_, entries) in enumerate(rows_in(chunk)):
             if self._bad(entries):
                 raise RowError(row, "odd")
         self._model.decision_values(chunk, out, until)
@@ -671,7 +671,7 @@ def test_zstd_files(tmp_path):
         ).tolist() == [at + 0.5 for at in range(3000)]
     for cut in range(5, len(whole), 97):
         (tmp_path / "z").write_bytes(whole[:cut])
-        with pytest.raises(FileError, match="the zstd data (ends too early|is damaged)"):
+        with pytest.raises(FileError, match=r"the zstd data (ends too early|is damaged)"):
             list(read_chunks(str(tmp_path / "z")))
     (tmp_path / "z").write_bytes(zstd.compress(bytes(300_000_000)))  # a few kilobytes
     with pytest.raises(Exception, match=":1: a line of more than 1 MB found"):

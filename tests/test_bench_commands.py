@@ -732,7 +732,7 @@ def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, m
     if len(place_of) < len(keys):
         pytest.fail("rows of the test data are not unique")
     held_out, correct = [], []
-    for fold, (labels, rows, options) in zip(folds, trained):
+    for fold, (labels, rows, _) in zip(folds, trained):
         taken = [place_of[tuple(sorted(row.items()))] for row in rows]
         assert labels == [y[at] for at in taken] and len(set(taken)) == len(taken)
         mine = sorted(set(range(len(y))) - set(taken))

@@ -165,7 +165,7 @@ class Counted:
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-11])
 def test_every_pair_on_either_side_gives_one_root_on_its_segment(tolerance):
     rng = np.random.default_rng(6)
-    for trial in range(20):
+    for _ in range(20):
         waves, phase, size = 3 * rng.standard_normal((4, 6)), rng.uniform(0, 6, 6), rng.standard_normal(6)
 
         class Smooth:

@@ -4,7 +4,7 @@ svm-predict's lines. Models and rows here are made to break that."""
 
 import ctypes
 from hashlib import sha256
-from itertools import product
+from itertools import combinations, product
 from math import factorial
 
 import numpy as np
@@ -504,7 +504,7 @@ def test_the_share_of_a_degree_is_bounded_on_both_sides():
 
 def winner(signs, classes):
     votes = [0] * classes
-    for (i, j), first in zip(((i, j) for i in range(classes) for j in range(i + 1, classes)), signs):
+    for (i, j), first in zip(combinations(range(classes), 2), signs):
         votes[i if first else j] += 1
     return votes.index(max(votes))
 
@@ -533,7 +533,7 @@ def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winne
             assert len(winners) == 1
         # The rule of the design: proven wins against what any other can still reach.
         low, high = np.zeros(classes, int), np.zeros(classes, int)
-        for (i, j), p in zip(((i, j) for i in range(classes) for j in range(i + 1, classes)), possible):
+        for (i, j), p in zip(combinations(range(classes), 2), possible):
             low[i], low[j] = low[i] + (p == [True]), low[j] + (p == [False])
             high[i], high[j] = high[i] + (True in p), high[j] + (False in p)
         rule = any(

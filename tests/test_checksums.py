@@ -118,7 +118,7 @@ def test_a_reduced_set_with_any_byte_changed_is_refused_in_one_sentence(name):
     for at, changed in changes(text, len(b"svm_type "), line - 1, random.Random(name)):
         if changed.replace(b"\r\n", b"\n") != text:
             assert f": {CHANGED}{TO_USE_IT}" in fault_of(changed), (at, changed)
-    for at, changed in changes(text, line, len(text), random.Random(name)):
+    for _, changed in changes(text, line, len(text), random.Random(name)):
         if changed.replace(b"\r\n", b"\n") != text:
             fault_of(changed)
     radius = text.index(b" 0.", line)

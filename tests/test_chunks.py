@@ -20,8 +20,11 @@ NUMBER = st.one_of(
 SMALL = st.floats(-1e3, 1e3, width=32)
 
 
+UP_TO_3 = st.integers(0, 3)
+
+
 @st.composite
-def csr(draw, leading_count=st.integers(0, 3), number=NUMBER):
+def csr(draw, leading_count=UP_TO_3, number=NUMBER):
     """(leading (rows, leading_count), indptr, indices, values)"""
     rows, count = draw(st.integers(0, 6)), draw(leading_count)
     index = st.one_of(st.integers(0, 9), st.integers(0, 2**31 - 1))
@@ -176,7 +179,7 @@ def test_many_rows_are_the_same_on_any_number_of_threads(threads):
         assert_equal(Chunk.from_dense(y, x.toarray()), expected)
         worse = x.toarray()
         worse[[19000, 12345, 17000]] = np.inf
-        with pytest.raises(ValueError, match="^row 12345: a value inf found, expected a finite number$"):
+        with pytest.raises(ValueError, match=r"^row 12345: a value inf found, expected a finite number$"):
             Chunk.from_dense(y, worse)
         wrong = x.indices + 1
         broken = np.flatnonzero(np.diff(x.indptr) > 1)[[12000, 4000, 9000]]
@@ -192,7 +195,10 @@ def numbers(*values, kind=float):
     return np.array(values, kind)
 
 
-whole = lambda *values: numbers(*values, kind=np.int64)
+def whole(*values):
+    return numbers(*values, kind=np.int64)
+
+
 REFUSED = {
     "row 1: index 2 found after index 2, expected increasing indices": (
         numbers(1, 2),

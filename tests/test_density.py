@@ -254,7 +254,7 @@ def test_a_matrix_that_is_too_large_is_refused():
     wide = [parse([{j + 1000 * part: 1.0 for j in range(1000)} for part in range(600)], [1, 2] * 300)]
     with pytest.raises(
         FileError,
-        match="600 rows of 600000 features found, which take 2.9 GB as a dense matrix, expected at most 2.1 GB",
+        match=r"600 rows of 600000 features found, which take 2\.9 GB as a dense matrix, expected at most 2\.1 GB",
     ):
         compile_density(wide, "train", fingerprint="f", bandwidth=None, weight=3.0)
     assert isinstance(

@@ -164,7 +164,7 @@ def test_labels_alone_are_for_those_who_can_do_with_them():
         lambda: _native.predict(task, alone, True, predictions),
         lambda: _native.format_lines(task, predictions, alone),
     ):
-        with pytest.raises(ValueError, match="labels alone have no (values|radii|probabilities)"):
+        with pytest.raises(ValueError, match=r"labels alone have no (values|radii|probabilities)"):
             refused()
 
 

@@ -367,11 +367,11 @@ def test_probability_parameters_are_read(trained, svm_type, classes):
     path = trained(svm_type, "rbf", classes, True)
     header, theirs = load_model(str(path)).header, svm_load_model(str(path))
     assert header.has_probability and theirs.is_probability_model()
-    words = dict(
-        (line.split()[0], [float(w) for w in line.split()[1:]])
+    words = {
+        line.split()[0]: [float(w) for w in line.split()[1:]]
         for line in path.read_text().splitlines()
         if line.startswith("prob")
-    )
+    }
     assert (
         words
         == {

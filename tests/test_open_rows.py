@@ -268,7 +268,7 @@ def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center
     fast = load_model(str(tmp_path / "fast"))
     first = np.cumsum([0, *machine.nr_sv])
     outside, near = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-    for pair, (i, j) in enumerate(machine.pairs):
+    for i, j in machine.pairs:
         used = (
             [*range(first[i], first[i + 1]), *range(first[j], first[j + 1])] if center == "pair" else range(first[-1])
         )
@@ -367,7 +367,10 @@ def predict_quietly(y, x, path):
 @pytest.mark.parametrize("exact", [False, True])
 def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exact):
     """Two classes: with -b 1 a row is proven where both ends of its interval print alike; of more, none is."""
-    more = lambda name: ["--exact", folder / f"{name}.model"] if exact else []
+
+    def more(name):
+        return ["--exact", folder / f"{name}.model"] if exact else []
+
     for name in ("two", "three"):
         summary = json.loads(
             fastsvm(
@@ -393,7 +396,10 @@ def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exac
             value, radius = decide(model, chunk)
             values, radii = [*values, *value[:, 0]], [*radii, *radius[:, 0]]
         a, b = model.header.probA[0], model.header.probB[0]
-        odds = lambda f: "%g" % min(max(1 / (1 + np.exp(a * f + b)), 1e-7), 1 - 1e-7)
+
+        def odds(f):
+            return "%g" % min(max(1 / (1 + np.exp(a * f + b)), 1e-7), 1 - 1e-7)
+
         wanted = [at for at, (f, r) in enumerate(zip(values, radii), 1) if odds(f - r) != odds(f + r)]
         fastsvm("predict", "-b", 1, "--open-rows", "open", folder / "two.rows", folder / "two.fast", "out")
         found = {parsed(line)[2] for line in (tmp_path / "open").read_text().splitlines()}

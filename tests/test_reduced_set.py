@@ -295,7 +295,7 @@ def test_the_radius_of_a_trained_model_covers_rows_near_far_and_at_the_vectors(t
         {},
         {999: 3.0},
     ]
-    rows += [x for x in machine.vectors[:20] + small.vectors[:10]] + [
+    rows += list(machine.vectors[:20] + small.vectors[:10]) + [
         {i: v + 1e-3 for i, v in x.items()} for x in machine.vectors[:5]
     ]
     truth, approximate = oracles.decision_values(machine, rows), oracles.decision_values(small, rows)

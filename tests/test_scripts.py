@@ -117,7 +117,7 @@ def test_version_is_read_from_a_program_that_holds_it(tmp_path):
 
 
 def test_a_missing_svm_predict_is_one_line():
-    with pytest.raises(SystemExit, match="^Error: no/such: no such program"):
+    with pytest.raises(SystemExit, match=r"^Error: no/such: no such program"):
         Build("no/such")
 
 

@@ -248,15 +248,8 @@ def command(
             if attempt:
                 _try_everything(bench, machines.fastsvm_command(), folder, max_size, patience, threads, quiet, note)
             for clock, share, base in ((END_TO_END, 0.7, 0.0), (SCORING, 0.3, 0.7)):
-                done = [0]
-                whole = len(bench.cases) * (runs + 1)
                 with Progress("bench", quiet=quiet) as progress:
-
-                    def on_run(case, round, seconds):
-                        raw(case, round, seconds)
-                        done[0] += 1
-                        progress(base + share * done[0] / whole, f"{case.clock_name}: {case.name}")
-
+                    on_run = _counted(raw, progress, len(bench.cases) * (runs + 1), share, base)
                     bench.measure(bench.cases, clock, runs, max_seconds, on_run)
             picked = bench.within(budget) if budget is not None else None
             if train_file is not None:
@@ -303,6 +296,20 @@ def command(
         )
     if exceeded or failed:
         raise click.exceptions.Exit(3 if exceeded else 1)
+
+
+def _counted(raw, progress, whole: int, share: float, base: float):
+    """A callback of Bench.measure that hands every run on to `raw` and moves the bar: by the end of `whole` runs from
+    base to base + share."""
+    done = 0
+
+    def on_run(case, round, seconds):
+        nonlocal done
+        raw(case, round, seconds)
+        done += 1
+        progress(base + share * done / whole, f"{case.clock_name}: {case.name}")
+
+    return on_run
 
 
 def _check_usage(

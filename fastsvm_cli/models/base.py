@@ -11,19 +11,20 @@ class Model:
 
     To add a kind of model, write a class with
 
-    header: Header          the LIBSVM keys: svm_type, labels, rho, probability parameters
-    proves: bool            whether its decision values decide svm-predict's label, always
-    certified: bool         whether it fills Decisions.radius where asked to (with_radius)
-    bounded: bool           whether it counts rows outside a bound (Decisions.outside)
-    ordered: bool           whether it counts the kernel evaluations of every row (Decisions.evaluations), because it stops early
-    reduced: bool           whether its probability parameters may be other than the exact model's
-    labels_alone: bool      whether it can tell each row's class without all decision values, and fills Decisions made with
-                            labels_alone: a winner in place of values
-    stop_after(steps)       only where it can: answer from so many points alone, proving less (certified then, with radii)
-    parse(text, path)       class method: the model in a file's content, a compiled model's as checksum.open_compiled gives
-                            it; raises ModelFormatError
-    to_text() -> bytes      the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes the
-                            same model of it
+    header: Header      the LIBSVM keys: svm_type, labels, rho, probability parameters
+    proves: bool        whether its decision values decide svm-predict's label, always
+    certified: bool     whether it fills Decisions.radius where asked to (with_radius)
+    bounded: bool       whether it counts rows outside a bound (Decisions.outside)
+    ordered: bool       whether it counts the kernel evaluations of every row (Decisions.evaluations), because it stops
+                        early
+    reduced: bool       whether its probability parameters may be other than the exact model's
+    labels_alone: bool  whether it can tell each row's class without all decision values, and fills Decisions made
+                        with labels_alone: a winner in place of values
+    stop_after(steps)   only where it can: answer from so many points alone, proving less (certified then, with radii)
+    parse(text, path)   class method: the model in a file's content, a compiled model's as checksum.open_compiled
+                        gives it; raises ModelFormatError
+    to_text() -> bytes  the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes
+                        the same model of it
 
     decision_values(chunk, out, until=None) Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in
         LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho is subtracted already; radius likewise, |value - svm-predict's| is

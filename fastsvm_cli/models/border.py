@@ -85,13 +85,18 @@ class BorderModel(Model):
         )
 
     def to_text(self) -> bytes:
+        counts = " ".join(str(samples.count) for samples in self.samples)
         levels = " ".join(repr(samples.level) for samples in self.samples)
-        head = (
-            f"{self.header.lines()}fingerprint"
-            f" {self.fingerprint}\n{f'features {ranges(self.features)}'.rstrip()}\nprecision"
-            f" {'single' if self.single else 'double'}\n{f'nr_border {chr(32).join(str(samples.count) for samples in self.samples)}'.rstrip()}\n{f'level {levels}'.rstrip()}\nlocal"
-            f" {self.local}\nborder\n"
-        )
+        lines = [
+            f"fingerprint {self.fingerprint}",
+            f"features {ranges(self.features)}".rstrip(),
+            f"precision {'single' if self.single else 'double'}",
+            f"nr_border {counts}".rstrip(),
+            f"level {levels}".rstrip(),
+            f"local {self.local}",
+            "border",
+        ]
+        head = self.header.lines() + "".join(f"{line}\n" for line in lines)
         kind, d = "f" if self.single else "d", len(self.features)
         parts = [head.encode()]
         for samples in self.samples:

@@ -1,9 +1,10 @@
 """Exact model, or training rows alone -> border samples (Mills, "When Support Vector Machines are just too slow").
 
 given      a decision function f per pair of classes, with its gradient (gradients.py)
-wanted     border samples b_i, where f = level, and their normals n_i = grad f(b_i), so that f(z) is near level + n_i.(z - b_i) at the nearest b_i
-method     roots of f - level on lines between two rows on either side (roots.py). Beyond the paper, which draws both at random: from rows whose side the
-           samples so far get wrong, to near ones on the other side
+wanted     border samples b_i, where f = level, and their normals n_i = grad f(b_i), so that f(z) is near
+           level + n_i.(z - b_i) at the nearest b_i
+method     roots of f - level on lines between two rows on either side (roots.py). Beyond the paper, which draws both at
+           random: from rows whose side the samples so far get wrong, to near ones on the other side
 """
 
 from collections.abc import Callable
@@ -163,10 +164,7 @@ def compile_density_border(
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
     # What a row says of itself is no measure of what the estimate says of others.
     unseen = np.stack(
-        [
-            function.value_and_gradient(rows.x, own)[0]
-            for function, own in zip(functions, _own(functions, members, rows.places))
-        ],
+        [function.value_and_gradient(rows.x, own)[0] for function, own in zip(functions, _own(members, rows.places))],
         axis=1,
     )
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(unseen))):
@@ -243,10 +241,10 @@ def _draw_rows(chunks, place: "dict[int, int]", columns: np.ndarray, rng) -> Row
     return Rows(rows, np.array([place.get(label, -1) for (label,) in rows.leading.tolist()], int), kept, columns)
 
 
-def _own(functions, members, places: np.ndarray) -> "list[np.ndarray]":
+def _own(members, places: np.ndarray) -> "list[np.ndarray]":
     """Per function, which of its rows each of the rows `places` is, -1 where it has none of them."""
     out = []
-    for function, mine in zip(functions, members):
+    for mine in members:
         at = np.minimum(np.searchsorted(mine, places), len(mine) - 1)
         out.append(np.where(mine[at] == places, at, -1))
     return out

@@ -1,10 +1,13 @@
 """Exact model -> reduced set: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient
 Approximation of Kernel Classifiers").
 
-given      decision functions f_p(z) = sum_i a_ip k(x_i, z) - rho_p, k the RBF kernel; the vectors of a class serve all of its pairs
-wanted     vectors z_l, coefficients beta_lp and offsets rho'_p, few of them, with small rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3)
-method     algorithm 1: vectors one by one, each placed where it takes most from what is left, all coefficients solved anew; then a descent on all vectors
-           together, in which the coefficients are always the best ones (variable projection: Golub and Pereyra 1973), and the offset by eq. (9)
+given      decision functions f_p(z) = sum_i a_ip k(x_i, z) - rho_p, k the RBF kernel; the vectors of a class serve all
+           of its pairs
+wanted     vectors z_l, coefficients beta_lp and offsets rho'_p, few of them, with small
+           rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3)
+method     algorithm 1: vectors one by one, each placed where it takes most from what is left, all coefficients solved
+           anew; then a descent on all vectors together, in which the coefficients are always the best ones (variable
+           projection: Golub and Pereyra 1973), and the offset by eq. (9)
 """
 
 from collections.abc import Callable
@@ -259,7 +262,10 @@ class Fit:
         pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
         kzx = {(s, t): gaussian(parts[t].x, parts[t].norms, z[s], gamma) for s, t in pairs_of_parts}
         kzz = {(s, t): gaussian(z[t], norms[t], z[s], gamma) for s, t in pairs_of_parts if s <= t}
-        block = lambda s, t: kzz[s, t] if s <= t else kzz[t, s].T
+
+        def block(s: int, t: int) -> np.ndarray:
+            return kzz[s, t] if s <= t else kzz[t, s].T
+
         # b_p = <Psi_p, phi(z)>
         self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
         distance = np.zeros(problem.functions)
