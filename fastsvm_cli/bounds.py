@@ -152,7 +152,7 @@ def tail_norm(
     size = weight * weight
     s = 2 * exponent
     last = above + len(moments)
-    degrees = 2 * last
+    degrees: float = 2 * last
     if s < 12 and s < last / 2:
         total = sum(m * m / factorial(k) for k, m in enumerate(moments, above + 1))
         # Beyond the moments given: each further degree is less than half the one before.

@@ -21,6 +21,7 @@ def prepare() -> None:
     if sys.stdout is None:
         sys.stdout = open(1, "w", closefd=False)
     codecs.register_error("fastsvm-file-name", _bytes_of_name)
+    assert isinstance(sys.stdout, io.TextIOWrapper)  # what the interpreter and open() make
     sys.stdout.reconfigure(errors="fastsvm-file-name")
     encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
     sys.stderr = io.TextIOWrapper(

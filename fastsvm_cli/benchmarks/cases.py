@@ -176,6 +176,7 @@ class Bench:
 
     def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
         """End to end: a new process that reads the rows and the model and writes a file."""
+        assert case.path is not None  # a process is given a model file
         self._outputs += 1
         case.output = os.path.join(self.folder, f"out{self._outputs}")
         command = [*words, rows, case.path, case.output]
@@ -261,9 +262,10 @@ class Bench:
 
     def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
         reference, mine = self.reference(clock), case.timings(clock)
-        if reference is None or mine is None or case.role == "start-up":
+        theirs = reference.timings(clock) if reference is not None else None
+        if theirs is None or mine is None or case.role == "start-up":
             return None
-        return (1.0, 0.0) if case is reference else speed_up(reference.timings(clock), mine)
+        return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
 
     def disagreement(self, case: Case) -> "float | None":
         """The share of labels that differ: in the files, or in memory where no file was written."""
@@ -278,32 +280,31 @@ class Bench:
         cannot tell from the fastest one (the difference is below the
         spread of both), the fastest in memory: on a small file starting the process is most of the time of all."""
         fit = [
-            case
+            (case, timings)
             for case in self.cases
+            for timings in [case.timings(END_TO_END)]
             if case.role in ("exact", "compiled")
             and case.failed is None
-            and case.timings(END_TO_END) is not None
+            and timings is not None
             and (self.disagreement(case) or 0.0) <= budget
         ]
         if not fit:
             return None
-        best = min((case.timings(END_TO_END) for case in fit), key=lambda timings: timings.median)
+        best = min((timings for _, timings in fit), key=lambda timings: timings.median)
         level = [
-            case
-            for case in fit
-            if case.timings(END_TO_END).median - best.median <= case.timings(END_TO_END).spread + best.spread
+            (case, timings) for case, timings in fit if timings.median - best.median <= timings.spread + best.spread
         ]
-        return min(
-            level,
-            key=lambda case: (
-                case.timings(SCORING).median if case.timings(SCORING) else float("inf"),
-                case.timings(END_TO_END).median,
-            ),
-        )
+
+        def seconds(found: "tuple[Case, Timings]") -> "tuple[float, float]":
+            case, timings = found
+            scoring = case.timings(SCORING)
+            return scoring.median if scoring is not None else float("inf"), timings.median
+
+        return min(level, key=seconds)[0]
 
     def record(self, case: Case) -> dict:
         """All of a case, for programs."""
-        out = {
+        out: dict[str, object] = {
             "name": case.name,
             "role": case.role,
             "model": case.path,

@@ -15,32 +15,33 @@ def plot(bench: Bench, kind: str, picked: "Case | None", front: "list[Case]") ->
     from matplotlib import pyplot
 
     pyplot.rcParams["svg.fonttype"] = "none"  # text as text: smaller, and it can be searched
-    shown = [
-        case
+    found = [
+        (case, speed_up, share)
         for case in bench.cases
+        for speed_up, share in [(bench.speed_up(case, END_TO_END), bench.disagreement(case))]
         if case.role in ("exact", "compiled", "control", "reference")
         and case.failed is None
-        and bench.speed_up(case, END_TO_END) is not None
-        and bench.disagreement(case) is not None
+        and speed_up is not None
+        and share is not None
     ]
-    shares = [bench.disagreement(case) for case in shown]
+    shown = [case for case, _, _ in found]
     # No share is 0 on a logarithmic axis: none of the rows stands at a third of one row.
     none = 1 / (3 * bench.rows)
     figure, axis = pyplot.subplots(figsize=(11, max(5, 0.24 * len(shown) + 1.5)))
-    at = [(100 * max(share, none), bench.speed_up(case, END_TO_END)[0]) for case, share in zip(shown, shares)]
+    at = [(100 * max(share, none), times) for _, (times, _), share in found]
     order = sorted((at[shown.index(case)] for case in front if case in shown), key=lambda point: point[0])
     axis.plot([x for x, _ in order], [y for _, y in order], color="0.6", linewidth=1, zorder=1, label="Pareto front")
-    for number, (case, (x, y)) in enumerate(zip(shown, at), 1):
+    for number, ((case, (_, error), _), (x, y)) in enumerate(zip(found, at), 1):
         colour = "tab:green" if case is picked else "tab:blue" if case in front else "0.55"
-        error = bench.speed_up(case, END_TO_END)[1]
         axis.errorbar([x], [y], yerr=[min(error, 0.9 * y)], fmt="o", color=colour, markersize=6, capsize=2, zorder=2)
         axis.annotate(str(number), (x, y), xytext=(6, 4), textcoords="offset points", fontsize=8, color=colour)
         axis.plot([], [], " ", label=f"{number}  {_plain(case.name)}")
+    reference = bench.reference(END_TO_END)
     axis.set(
         xscale="log",
         yscale="log",
         xlabel="labels that differ, %",
-        ylabel=f"times as fast as {bench.reference(END_TO_END).name}, end to end",
+        ylabel=f"times as fast as {reference.name}, end to end" if reference is not None else "nothing was timed",
         title=f"{_plain(bench.test_file)}: {bench.rows} rows, {bench.model.header.total_sv} support vectors",
     )
     axis.axvspan(100 * none / 1.5, 100 * none * 1.5, color="0.93", zorder=0)

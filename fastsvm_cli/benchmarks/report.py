@@ -28,11 +28,13 @@ class RawTimings:
 
     def __init__(self, path: "str | None"):
         self._path = path
-        try:
-            self._file = open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") if path else None
-        except OSError as error:
-            raise FileError(path, error) from None
-        self._writer = csv.writer(self._file) if self._file else None
+        self._file = None
+        if path:
+            try:
+                self._file = open(path, "w", newline="", encoding="utf-8", errors="surrogateescape")
+            except OSError as error:
+                raise FileError(path, error) from None
+            self._writer = csv.writer(self._file)
         self._write("clock", "case", "run", "seconds")
 
     def __call__(self, case: Timed, round: int, seconds: float) -> None:
@@ -43,8 +45,8 @@ class RawTimings:
             repr(seconds),
         )
 
-    def _write(self, *words) -> None:
-        if self._writer:
+    def _write(self, *words: object) -> None:
+        if self._path and self._file is not None:
             try:
                 self._writer.writerow(words)
                 self._file.flush()
@@ -54,8 +56,8 @@ class RawTimings:
     def __enter__(self) -> "RawTimings":
         return self
 
-    def __exit__(self, *_) -> None:
-        if self._file:
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
             self._file.close()
 
 
@@ -79,7 +81,7 @@ def time_rows(bench: Bench) -> "list[tuple[str, ...]]":
 
 def answer_rows(bench: Bench) -> "list[tuple[str, ...]]":
     """The cells of ANSWER_COLUMNS, a row per case that answers."""
-    out = []
+    out: list[tuple[str, ...]] = []
     for case in bench.cases:
         record = bench.record(case)
         if case.failed is not None or case.quality is None:
@@ -173,12 +175,13 @@ def heading(bench: Bench, machine: dict) -> str:
 def pareto(bench: Bench) -> "list[Case]":
     """The cases than which no other is both as fast end to end and as true."""
     points = [
-        (case.timings(END_TO_END).median, bench.disagreement(case), case)
+        (timings.median, share, case)
         for case in bench.cases
+        for timings, share in [(case.timings(END_TO_END), bench.disagreement(case))]
         if case.role in ("exact", "compiled", "control", "reference")
         and case.failed is None
-        and case.timings(END_TO_END) is not None
-        and bench.disagreement(case) is not None
+        and timings is not None
+        and share is not None
     ]
     return [
         case

@@ -60,7 +60,8 @@ class Timed:
 
     def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
         self.name, self.clock_name, self.run = name, clock_name, run
-        self.timings, self.failed = Timings(), None
+        self.timings = Timings()
+        self.failed: str | None = None
         self.warm_up = 0.0  # seconds of the run that is not counted
 
 

@@ -290,7 +290,8 @@ def _check_density(bandwidth) -> None:
         raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
     context = click.get_current_context()
     for name in ("samples", "target", "sampling", "local", "tolerance", "seed"):
-        if context.get_parameter_source(name).name == "COMMANDLINE":
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
             raise click.UsageError(f"--density writes no border: it does not go with --{name}.")
 
 

@@ -30,7 +30,7 @@ class Options:
         max_line: int = MAX_LINE,
         progress: "Callable[[float], None] | None" = None,
     ):
-        self.format = {"labelled": labelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
+        self.labelled, self.dense, self.delimiter, self.max_line = labelled, dense, delimiter, max_line
         self.progress = progress
 
 
@@ -41,11 +41,11 @@ def survey_files(paths: Sequence[str], options: Options) -> dict:
     Euclidean, not squared. Raises DataFormatError, ModelFormatError, FileError.
     """
     with _seekable(paths) as places:
-        models, data = [], []
+        models: list[tuple[str, str]] = []
+        data: list[tuple[str, str]] = []
         for path, place in zip(paths, places):
-            (models if not options.format["dense"] and looks_like_model(read_start(place)) else data).append(
-                (path, place)
-            )
+            is_model = not options.dense and looks_like_model(read_start(place))
+            (models if is_model else data).append((path, place))
         known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
         report = {"data": [], "models": [model.report() for model in known], "pairs": []}
         for path, place in data:
@@ -190,8 +190,8 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
                 inside[k][c] += int(good.sum())
                 everywhere &= good
             inside_all[k] += int(everywhere.sum())
-            if radii[k]:
-                radii[k].add(chunk)
+            if (certified := radii[k]) is not None:
+                certified.add(chunk)
 
     facts = {
         "file": path,
@@ -206,7 +206,7 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
     }
     pairs = []
     for k, model in enumerate(models):
-        pair = {
+        pair: dict[str, object] = {
             "model": model.path,
             "data": path,
             "gamma": model.model.header.gamma if model.centers else None,
@@ -214,14 +214,15 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
         }
         if not model.centers:
             pair["exact"] = model.model.header.kernel_type in ("linear", "polynomial")
+        limits: dict[str, float] = {}  # the least one where there are several centres of a name
         for c, (name, _, _, largest_norm) in enumerate(model.centers):
             limit = gamma_max(sqrt(largest_norm), sqrt(norms[k][c]))
-            pair[f"gamma_max_{name}"] = min(limit, pair.get(f"gamma_max_{name}", limit))
+            pair[f"gamma_max_{name}"] = limits[name] = min(limit, limits.get(name, limit))
             count = inside_all[k] if name == "own" else inside[k][c]
             pair[f"rows_inside_{name}"] = count
             pair[f"share_inside_{name}"] = count / rows if rows else None
-        if radii[k]:
-            pair.update(radii[k].report())
+        if (certified := radii[k]) is not None:
+            pair.update(certified.report())
         pairs.append(pair)
     return facts, pairs
 
@@ -230,4 +231,12 @@ def _chunks(path: str, place: str, options: Options, done: float):
     size = os.stat(place).st_size if os.path.exists(place) else 0
     report = options.progress
     on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None
-    return read_chunks(place, on_read=on_read, name=path, **options.format)
+    return read_chunks(
+        place,
+        labelled=options.labelled,
+        dense=options.dense,
+        delimiter=options.delimiter,
+        max_line=options.max_line,
+        on_read=on_read,
+        name=path,
+    )

@@ -34,4 +34,6 @@ def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, p
     from libsvm.svmutil import svm_save_model, svm_train
 
     svm_save_model(path, svm_train(labels, rows, f"-q {options}"))
-    return load_model(path)
+    model = load_model(path)
+    assert isinstance(model, ExactModel)
+    return model

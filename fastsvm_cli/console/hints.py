@@ -107,19 +107,19 @@ def _is_number(word: str) -> bool:
 
 
 def _is_data(path: str) -> bool:
-    lines = _lines(path)
+    lines = _lines(path) or []
     return bool(lines) and (_delimiter(lines[0]) is not None or any(map(_INDEX_VALUE.fullmatch, lines[0].split())))
 
 
 def _is_model(path: str) -> bool:
     from fastsvm_cli.models import looks_like_model
 
-    lines = _lines(path)
+    lines = _lines(path) or []
     return bool(lines) and looks_like_model(lines[0].encode())
 
 
 def _is_compiled(path: str) -> bool:
-    lines = _lines(path)
+    lines = _lines(path) or []
     return bool(lines) and lines[0].startswith("fastsvm_model ")
 
 

@@ -2,8 +2,12 @@
 
 import sys
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import stopping
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 
 class Progress:
@@ -15,7 +19,7 @@ class Progress:
         self._wanted = not quiet and sys.stderr.isatty()
         self._start = monotonic()
         self._next = self._start + 1.0
-        self._bar = None
+        self._bar: Bar | None = None
 
     def __call__(self, share: float, words: str = "") -> None:
         if not self._wanted or monotonic() < self._next:

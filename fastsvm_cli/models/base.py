@@ -23,6 +23,7 @@ class Model:
     stop_after(steps)   only where it can: answer from so many points alone, proving less (certified then, with radii)
     parse(text, path)   class method: the model in a file's content, a compiled model's as checksum.open_compiled
                         gives it; raises ModelFormatError
+    plain()             the model by itself, a reduced set's without what it came from
     to_text() -> bytes  the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes
                         the same model of it
 
@@ -51,16 +52,22 @@ class Model:
     bounded = False
     ordered = False
     reduced = False
-    labels_alone = False
     stop_after: "Callable[[int], None] | None" = None
 
     @property
     def pairs(self) -> int:
         return self.header.pairs
 
+    @property
+    def labels_alone(self) -> bool:
+        return False
+
     @classmethod
     def parse(cls, text: bytes, path: str) -> "Model":
         raise NotImplementedError
+
+    def plain(self) -> "Model":
+        return self
 
     def to_text(self) -> bytes:
         raise NotImplementedError

@@ -19,7 +19,7 @@ class BlocksModel(OrderedModel):
     def __init__(self, exact: ExactModel, fingerprint: str, *, order: "list[int]"):
         super().__init__(exact, fingerprint)
         self.order = order
-        self._blocks = None
+        self._blocks: _native.Blocks | None = None
 
     @property
     def ordered_by(self) -> str:

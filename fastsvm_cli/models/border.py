@@ -49,14 +49,15 @@ class BorderModel(Model):
             local,
             single,
         )
-        self._evaluator = None
+        self._evaluator: _native.Border | None = None
 
     @property
     def evaluator(self) -> _native.Border:
         if self._evaluator is None:
-            self._evaluator = _native.Border(self.features, self.local)
+            evaluator = _native.Border(self.features, self.local)
             for samples in self.samples:
-                self._evaluator.add_pair(samples.level, samples.count, samples.rows)
+                evaluator.add_pair(samples.level, samples.count, samples.rows)
+            self._evaluator = evaluator
         return self._evaluator
 
     def decision_values(self, chunk, out, until=None):

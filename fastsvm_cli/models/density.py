@@ -25,7 +25,7 @@ class DensityModel(Model):
 
     def __init__(self, header: Header, *, fingerprint: str, weight: float, rows: _native.Chunk):
         self.header, self.fingerprint, self.weight, self.rows = header, fingerprint, weight, rows
-        self._evaluator = None
+        self._evaluator: _native.Density | None = None
 
     @property
     def evaluator(self) -> _native.Density:

@@ -39,7 +39,7 @@ class ExactModel(Model):
     def __init__(self, header: Header, vectors: _native.Chunk, path: str = "model", kernel: "Kernel | None" = None):
         self.header, self.vectors, self.path = header, vectors, path
         self.kernel = kernel or Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
-        self._evaluator = None
+        self._evaluator: _native.Exact | None = None
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ExactModel":

@@ -37,7 +37,7 @@ class GeometryModel(OrderedModel):
         self.sequence, self.all_vectors, self.points = sequence, all_vectors, points
         self.b, self.squared_norm, self.b_error = b, squared_norm, b_error
         self.steps = 0
-        self._points = None
+        self._points: _native.Geometry | None = None
 
     @property
     def evaluator(self) -> _native.Geometry:

@@ -99,7 +99,7 @@ class MaclaurinModel(Model):
         self.highest_norm, self.longest_vector = highest_norm, longest_vector
         self.certified = highest_norm > 0
         self.bounded = header.kernel_type == "rbf"
-        self._evaluator = None
+        self._evaluator: _native.Maclaurin | None = None
 
     @property
     def evaluator(self) -> _native.Maclaurin:
@@ -175,10 +175,10 @@ class MaclaurinModel(Model):
             certificate = None
             if certified:
                 body.record("certificate")
-                found = list(body.numbers(norms + degree + 3))
-                if min(found) < 0:
+                numbers = list(body.numbers(norms + degree + 3))
+                if min(numbers) < 0:
                     body.fail("a negative number found in a certificate", body.at - 1)
-                certificate = Certificate(found[:norms], found[norms:-2], found[-2], found[-1])
+                certificate = Certificate(numbers[:norms], numbers[norms:-2], numbers[-2], numbers[-1])
             rank = 0
             if degree == 2 and body.begins_with("rank"):
                 (rank,) = body.record("rank", 1)

@@ -28,7 +28,6 @@ class OrderedModel(Model):
     """
 
     kind: str
-    ordered_by: str
     proves = True
     ordered = True
 
@@ -36,6 +35,10 @@ class OrderedModel(Model):
         self.exact, self.header, self.fingerprint = exact, exact.header, fingerprint
         self._task = self.header.task()
         self._again = _native.Decisions(self.pairs, True)
+
+    @property
+    def ordered_by(self) -> str:
+        raise NotImplementedError
 
     def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         raise NotImplementedError
@@ -118,7 +121,7 @@ def _read_kernel(words: "list[str]", line: int, path: str) -> Kernel:
         key: (whole_number if key == "degree" else real_number)(word, key, path, line)
         for key, word in zip(OWN_KERNELS[words[0]], words[1:])
     }
-    kernel = Kernel(words[0], **values)
+    kernel = Kernel(words[0], values.get("gamma", 0.0), values.get("coef0", 0.0), degree=int(values.get("degree", 0)))
     if not kernel.semidefinite or (kernel.type == "normalized_polynomial" and (kernel.coef0 <= 0 or kernel.degree < 0)):
         raise ModelFormatError(
             path,

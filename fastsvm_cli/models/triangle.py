@@ -17,7 +17,7 @@ class TriangleModel(OrderedModel):
     def __init__(self, exact: ExactModel, fingerprint: str, *, pivots: "list[int]"):
         super().__init__(exact, fingerprint)
         self.pivots = pivots
-        self._lists = None
+        self._lists: _native.Triangle | None = None
 
     @property
     def ordered_by(self) -> str:

@@ -32,15 +32,13 @@ class Fallback:
     def __init__(
         self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
     ):
-        self._load, self.tolerance, self.check, self._model = load, tolerance, check, None
+        self._load, self.tolerance, self.check = load, tolerance, check
+        self._model: Model | None = None
 
     @property
     def model(self) -> Model:
         if self._model is None:
-            found = self._load()
-            self._model = (
-                found.plain() if found.reduced else found
-            )  # a reduced set may be the exact model of another compiled one
+            self._model = self._load().plain()  # a reduced set may be the exact model of another compiled one
         return self._model
 
 
@@ -94,9 +92,9 @@ def predict(
     # yet, but has the same classes.
     elects = exact is not None and header.classification and header.nr_class > 2 and not (probability or values)
     again, elected = _native.Decisions(model.pairs, with_radius and not elects, elects), _native.Predictions()
-    until = (_thresholds(header) if probability else []) if probability or values else None
-    if tolerance is not None:
-        until = tolerance
+    until: float | list[tuple[float, float]] | None = tolerance
+    if until is None and (probability or values):
+        until = _thresholds(header) if probability else []
     stopped = model.ordered and not model.proves
 
     def numbered(rows: "list[int]") -> bytes:
@@ -223,7 +221,7 @@ def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk
     return chunk
 
 
-def _thresholds(header) -> "list[tuple[float, float]]":
+def _thresholds(header: Header) -> "list[tuple[float, float]]":
     """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what
     comes after:
     the value of even odds, the marks of a density."""

@@ -157,8 +157,8 @@ class ResumableOutput(PartialOutput):
                     setattr(tally, name, int(state[name]))
             for name in Tally.SUMS if tally.score is not None else ():
                 setattr(tally.score, name, _number(state[name]))
-            named = [state[key].split(" ", 1) for key in state if key.startswith("bad_row_")]
-            count, named = int(state["bad_rows"]), [(int(line), why) for line, why in named]
+            words = [state[key].split(" ", 1) for key in state if key.startswith("bad_row_")]
+            count, named = int(state["bad_rows"]), [(int(line), why) for line, why in words]
         except (KeyError, ValueError):
             raise FileError(self.partial, "begun by another fastsvm; remove it to start from the beginning") from None
         if place.lines:

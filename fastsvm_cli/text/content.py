@@ -2,9 +2,13 @@
 
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from fastsvm_cli.errors import FileError
+
+if TYPE_CHECKING:
+    import queue
 
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -34,12 +38,12 @@ class Content:
     called with the bytes taken from the file so far. Raises FileError, when it is made and from `read_into`.
     """
 
-    def __init__(self, path: str, start: int = 0, on_read=None):
+    def __init__(self, path: str, start: int = 0, on_read: "Callable[[int], None] | None" = None):
         self.path, self.on_read = path, on_read
         self._taken = 0
         self._pending = b""  # bytes read and not yet handed out
-        self._pieces = None  # what a thread, or an iterator, decompresses
-        self._queue = None
+        self._pieces: Iterator[bytes] | None = None  # what a thread, or an iterator, decompresses
+        self._queue: queue.Queue[bytes | Exception] | None = None
         self._closed = False
         self._file = -1
         try:
@@ -69,10 +73,10 @@ class Content:
             self.close()
             raise
 
-    def __enter__(self):
+    def __enter__(self) -> "Content":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -131,7 +135,7 @@ class Content:
         import queue
         import threading
 
-        waiting = queue.Queue(maxsize=16)
+        waiting: queue.Queue[bytes | Exception] = queue.Queue(maxsize=16)
 
         def work() -> None:
             try:
@@ -173,7 +177,7 @@ def content_pieces(path: str, size: int) -> "Iterator[memoryview]":
             yield room[:got]
 
 
-def _handed_over(waiting) -> "Iterator[bytes]":
+def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]":
     """What another thread puts into a queue, up to b""."""
     while True:
         piece = waiting.get()

@@ -71,6 +71,7 @@ class Output:
         return file
 
     def write(self, data: bytes) -> None:
+        assert self._file is not None  # open until the block ends
         left = memoryview(data)
         try:
             if self._in_place:
@@ -98,6 +99,7 @@ class Output:
             self._discard()
 
     def _finish(self) -> None:
+        assert self._file is not None
         if self._in_place:
             self._empty()
         long = monotonic() - self._start > _SYNC_SECONDS
@@ -122,6 +124,7 @@ class Output:
 
     def _rename(self) -> bool:
         """False: the previous file cannot be replaced after all, as a mount point."""
+        assert self._temporary is not None
         try:
             os.replace(self._temporary, self._target)
         except OSError as error:
@@ -134,6 +137,7 @@ class Output:
     def _copy_over(self) -> None:
         """The content of the temporary file into the previous one. What can fail for want of room fails before
         anything of the latter is lost."""
+        assert self._file is not None and self._previous is not None and self._temporary is not None
         size, before = os.fstat(self._file).st_size, os.fstat(self._previous).st_size
         try:
             if size:
@@ -184,7 +188,7 @@ class Output:
     def _empty(self) -> None:
         """The previous content goes only when there is something to put in its place."""
         if self._previous is not None:
-            os.ftruncate(self._file, 0)
+            os.ftruncate(self._previous, 0)
             self._previous = None
 
     def _unlink(self) -> None:
@@ -201,7 +205,7 @@ class Output:
         except OSError:
             pass
         self._forget_temporary()
-        for file in {self._file, self._previous} - {None}:
+        for file in {file for file in (self._file, self._previous) if file is not None}:
             try:
                 os.close(file)
             except OSError:

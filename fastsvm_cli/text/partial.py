@@ -42,7 +42,9 @@ class PartialOutput:
         self._target, self._state_file = self.partial.removesuffix(".partial"), f"{self.partial}.state"
         self._size = 0
         # (size, what goes with it): the last one, that of the last checkpoint, that of a run that begins.
-        self._mark = self._saved = self._nothing = None
+        self._mark: tuple[int, dict] | None = None
+        self._saved: tuple[int, dict] | None = None
+        self._nothing: tuple[int, dict] | None = None
         self._due = 0.0
         self.whole = False
         try:
@@ -112,6 +114,7 @@ class PartialOutput:
 
     def checkpoint(self, finished: bool = False) -> None:
         """Write the last mark to the disk: the lines, then the state."""
+        assert self._mark is not None  # there is one from begin() on
         start = monotonic()
         size, state = self._mark
         try:
@@ -214,6 +217,7 @@ class PartialOutput:
     def _is_ours(self, path: str) -> bool:
         """Whether the file begins with the lines that the state speaks of: it is long enough (the finished one: as
         long), and what ends them there is the same."""
+        assert self.state is not None
         size = int(self.state["output_bytes"])
         with open(path, "rb") as file:
             found = os.fstat(file.fileno()).st_size

@@ -144,9 +144,7 @@ def compile_maclaurin(
                 )
             certificate = None
             if certify:
-                shown = on_progress and (
-                    lambda share, from_=done, size=len(mine) ** 2: on_progress((from_ + share * size) / work)
-                )
+                shown = on_progress and _shown_of(on_progress, done, len(mine) ** 2, work)
                 certificate = make_certificate(x[mine], a, point, header, factors, total, stored, own_rank, shown)
                 certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
                 if not all(map(isfinite, certificate.numbers())):
@@ -193,6 +191,11 @@ def _degree(model: ExactModel, wanted: "int | None") -> int:
     raise ModelFormatError(
         model.path, f"a {what} found; approx compiles rbf, linear and polynomial kernels of degree up to {MAX_DEGREE}"
     )
+
+
+def _shown_of(on_progress: "Callable[[float], None]", done: int, size: int, work: int) -> "Callable[[float], None]":
+    """What a step of `size` is to be given as its on_progress, with `done` of all the work behind it."""
+    return lambda share: on_progress((done + share * size) / work)
 
 
 def _factors(header, degree: int) -> "list[float]":

@@ -17,6 +17,7 @@ def compress(total, d: int, single: bool, rank: "int | None", tolerance: "float 
     values, vectors = np.linalg.eigh(M)
     order = np.argsort(-np.abs(values))
     if rank is None:
+        assert tolerance is not None  # one of the two is given
         # e^{-gamma s} s over 0 <= s <= largest.
         worst = largest if gamma * largest <= 1 else np.exp(-1.0) / gamma
         if gamma * largest <= 1:

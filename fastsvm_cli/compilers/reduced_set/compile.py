@@ -286,23 +286,24 @@ class Fit:
         if not gradient:
             return
         # Eq. (7) at the best coefficients, which do not move to first order.
-        shared = {}  # (s, t) -> the columns of s and t that belong to one function
+        # (s, t) -> the columns of s and t that belong to one function
+        shared: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
         for members in problem.members:
-            for s, column in members:
-                for t, other in members:
-                    shared.setdefault((s, t), ([], []))
-                    shared[s, t][0].append(column)
-                    shared[s, t][1].append(other)
+            for s, mine in members:
+                for t, theirs in members:
+                    columns_of_s, columns_of_t = shared.setdefault((s, t), ([], []))
+                    columns_of_s.append(mine)
+                    columns_of_t.append(theirs)
         self.gradient = []
-        for s, part in enumerate(parts):
+        for s in range(len(parts)):
             total = np.zeros_like(z[s])
             for t, other in enumerate(parts):
                 if (s, t) not in shared or not len(z[s]):
                     continue
-                mine, theirs = shared[s, t]
-                beta = self.beta[s][:, mine]
-                w = kzx[s, t] * (beta @ other.a[:, theirs].T)
-                v = block(s, t) * (beta @ self.beta[t][:, theirs].T)
+                columns_of_s, columns_of_t = shared[s, t]
+                beta = self.beta[s][:, columns_of_s]
+                w = kzx[s, t] * (beta @ other.a[:, columns_of_t].T)
+                v = block(s, t) * (beta @ self.beta[t][:, columns_of_t].T)
                 total += v @ z[t] - np.asarray((other.x.T @ w.T).T) + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z[s]
             self.gradient.append(4 * gamma * total)
 
@@ -383,13 +384,16 @@ def compile_reduced_set(
     rows = shares(problem, count)
     half = 0.5 if finishing else 1.0
     z, missing = [], 0
+
+    def shown_of(at: int) -> "Callable[[float], None] | None":
+        return on_progress and (lambda share: on_progress(half * (at + share) / len(problem.parts), ""))
+
     for at, (part, mine) in enumerate(zip(problem.parts, rows)):
         if optimizer == "none" and init == "greedy":
             found = part.x[mine].toarray() if hasattr(part.x, "toarray") else part.x[mine]
         else:
-            shown = on_progress and (lambda share, at=at: on_progress(half * (at + share) / len(problem.parts), ""))
             found, _ = place(
-                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown
+                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown_of(at)
             )
             missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
         z.append(found)

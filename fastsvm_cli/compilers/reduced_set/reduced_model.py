@@ -20,6 +20,7 @@ def assemble(
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
         raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
+    nr_sv: list[int] | None
     if (
         len(z) == 1 and header.classification
     ):  # a set for both classes: each vector counts as one of the class it speaks for
