@@ -15,10 +15,10 @@ COMMANDS = ("approx", "bench", "border", "bound", "order", "predict", "reduce")
 class _Lazy(click.Group):
     """Loads a command's module when the command is named."""
 
-    def list_commands(self, context):
+    def list_commands(self, context: click.Context) -> "list[str]":
         return list(COMMANDS)
 
-    def get_command(self, context, name):
+    def get_command(self, context: click.Context, name: str) -> "click.Command | None":
         if name not in COMMANDS:
             from difflib import get_close_matches
 
@@ -33,7 +33,7 @@ class _Lazy(click.Group):
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="fastsvm", message="%(prog)s %(version)s")
-def fastsvm():
+def fastsvm() -> None:
     """Make LIBSVM models predict ten to more than a hundred times faster.
 
     \b

@@ -9,9 +9,13 @@ what was measured) asks for exceptions with `raising`."""
 import _signal
 import os
 
+TYPE_CHECKING = False  # typing's, which is not loaded this early
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
-_undo: "list" = []
+_undo: "list[Callable[[], object]]" = []
 _holds = 0
 _waiting: "int | None" = None
 _raises = 0
@@ -26,13 +30,13 @@ def install() -> None:
             _signal.signal(number, _stop)
 
 
-def add_undo(action) -> None:
+def add_undo(action: "Callable[[], object]") -> None:
     """Call `action` if the process is told to stop before remove_undo(action). Its errors are not told: there is
     nobody left."""
     _undo.append(action)
 
 
-def remove_undo(action) -> None:
+def remove_undo(action: "Callable[[], object]") -> None:
     if action in _undo:
         _undo.remove(action)
 
@@ -44,7 +48,7 @@ class held:
         global _holds
         _holds += 1
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         global _holds, _waiting
         _holds -= 1
         if _holds == 0 and _waiting is not None:
@@ -61,7 +65,7 @@ class raising:
         global _raises
         _raises += 1
 
-    def __exit__(self, kind, *_) -> None:
+    def __exit__(self, kind: "type[BaseException] | None", *_: object) -> None:
         global _raises, _raised
         _raises -= 1
         number, _raised = _raised, None
@@ -69,7 +73,7 @@ class raising:
             _stop(number, None)
 
 
-def _stop(number: int, _) -> None:
+def _stop(number: int, _: object) -> None:
     global _waiting, _raised
     if _holds:
         _waiting = number

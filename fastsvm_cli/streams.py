@@ -35,7 +35,7 @@ def is_closed(descriptor: int) -> bool:
 
 
 class _Forgiving(io.FileIO):
-    def write(self, data) -> int:
+    def write(self, data: "bytes | bytearray | memoryview") -> int:  # type: ignore[override]  # typeshed: any Buffer
         try:
             written = super().write(data)
         except OSError:

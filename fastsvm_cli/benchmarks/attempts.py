@@ -3,6 +3,7 @@
 import os
 import subprocess
 import time
+from collections.abc import Callable
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import process
@@ -37,7 +38,7 @@ def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Atte
     if not model.pairs or not header.total_sv:
         return out
 
-    def approx(*options, degree, expansions=1, exact=False):
+    def approx(*options: str, degree: int, expansions: int = 1, exact: bool = False) -> None:
         size = coefficient_count(features, degree) * model.pairs * expansions * _NUMBER_BYTES
         why = size_text(round(size)) if size > max_bytes else None
         if why is None and "--certify" in options:
@@ -79,7 +80,13 @@ def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Atte
 
 
 def compile_attempts(
-    bench: Bench, tried: "list[Attempt]", fastsvm: "list[str]", folder: str, patience: float, threads: int, on_progress
+    bench: Bench,
+    tried: "list[Attempt]",
+    fastsvm: "list[str]",
+    folder: str,
+    patience: float,
+    threads: int,
+    on_progress: "Callable[[float, str], None]",
 ) -> None:
     """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they made
     to the bench; what fails, or takes longer than `patience`

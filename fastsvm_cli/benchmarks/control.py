@@ -1,6 +1,8 @@
 """The honest rival of any compiled model: an SVM trained on fewer rows, small enough to be fast by itself (the
 control that libAGF's authors use)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fastsvm_cli.benchmarks.quality import Answers
@@ -26,7 +28,7 @@ def subsample_control(
     *,
     cost: "float | None" = None,
     seed: int = 0,
-    on_progress=None,
+    on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Control | None":
     """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is `target`
     or less; None where not even all rows give one. Trained by libsvm-official

@@ -1,6 +1,8 @@
 """Train, compile and predict, fold by fold: how good the exact and the compiled model are on rows that neither has
 seen (approxsvm's approx-xval)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fastsvm_cli import _native
@@ -35,7 +37,7 @@ def cross_validate(
     degree: int,
     folder: str,
     seed: int = 0,
-    on_progress=None,
+    on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Fold]":
     """C-SVMs with RBF kernels on `folds` random parts of the rows, every class in equal share in each. degree: of the
     Maclaurin expansion. Raises FileError where a class has fewer rows than

@@ -1,5 +1,6 @@
 """How far a model's answers are from the exact model's."""
 
+from collections.abc import Iterable, Iterator
 from math import isfinite, nan, sqrt
 
 import numpy as np
@@ -19,7 +20,7 @@ class Quality:
     whose label the model's radii prove, None where it has
     none; score: svm-predict's sums. Regression: different counts nothing."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.rows = self.different = 0
         self.largest = self.mean = 0.0
         self.proven: int | None = None
@@ -63,7 +64,9 @@ class Answers:
         return kept if kept is not None else np.array(next(answers(self.model, [self.chunks[at]]))[1].value)
 
 
-def answers(model: Model, chunks, with_radius: bool = False):
+def answers(
+    model: Model, chunks: "Iterable[_native.Chunk]", with_radius: bool = False
+) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
     """(chunk, decisions, predictions) of every chunk, both reused. The values themselves, not only their signs."""
     decisions, predictions = _native.Decisions(model.pairs, with_radius), _native.Predictions()
     task = model.header.task()

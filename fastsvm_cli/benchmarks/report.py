@@ -4,11 +4,15 @@ import csv
 import json
 import os
 from math import isnan
+from typing import TYPE_CHECKING
 
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.sizes import size_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
 _WIDTH = 180  # where there is no terminal
@@ -117,7 +121,7 @@ def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
 
 
 def as_markdown(bench: Bench, machine: dict) -> str:
-    def line(cells):
+    def line(cells: "tuple[str, ...]") -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
     lines = []
@@ -139,7 +143,7 @@ def print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "lis
     print(shown.get(), end="")
 
 
-def _print_tables(bench: Bench, machine: dict, picked: "Case | None", names: "set[str]", console) -> None:
+def _print_tables(bench: Bench, machine: dict, picked: "Case | None", names: "set[str]", console: "Console") -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -190,7 +194,7 @@ def pareto(bench: Bench) -> "list[Case]":
     ]
 
 
-def _references(bench: Bench):
+def _references(bench: Bench) -> "list[tuple[str, Case | None]]":
     return [(clock, bench.reference(clock)) for clock in (END_TO_END, SCORING)]
 
 
@@ -230,7 +234,7 @@ def _g(value: "float | None") -> str:
     return "" if value is None or isnan(value) else f"{value:.3g}"
 
 
-def _finite(value):
+def _finite(value: object) -> object:
     """JSON has no nan."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}

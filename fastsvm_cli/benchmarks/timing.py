@@ -14,7 +14,7 @@ class Timings:
     def __init__(self, seconds: "list[float] | None" = None):
         self.seconds = seconds if seconds is not None else []
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.seconds)
 
     @property

@@ -1,6 +1,6 @@
 """How far two models agree on the same rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite, sqrt
 
 from fastsvm_cli import _native
@@ -47,7 +47,7 @@ class Agreement:
         scale = max(self.spread, 1e-6 * abs(self._first))
         return self.difference / scale if scale else inf if self.difference else 0.0
 
-    def _add(self, one, other) -> None:
+    def _add(self, one: "Sequence[float]", other: "Sequence[float]") -> None:
         """The answers of both for some rows."""
         self.different += sum(a != b for a, b in zip(one, other))
         if self.regression and len(other):

@@ -10,7 +10,7 @@ from fastsvm_cli.models.centers import center_point
 class Mean:
     """The mean of rows, as increasing LIBSVM indices and their values: a huge index costs no dense vector."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.rows = 0
         self.indices = np.empty(0, np.int32)  # (features), increasing
         self._gathered = np.empty((4, 0))  # (4, features): sums, least and largest entry, rows that have one

@@ -1,7 +1,7 @@
 """Data and models against the bound of Claesen et al., eq. (3.11): what the `bound` command reports."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
 
@@ -12,9 +12,12 @@ from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.border import BorderModel
 from fastsvm_cli.models.density import DensityModel
+from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MaclaurinModel
+from fastsvm_cli.models.ordered import OrderedModel
 from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
 
 
@@ -56,7 +59,7 @@ def survey_files(paths: Sequence[str], options: Options) -> dict:
 
 
 @contextmanager
-def _seekable(paths):
+def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
     """The paths, a pipe replaced by a temporary file: data is read twice, for its mean and for the distances from
     it."""
     import shutil
@@ -83,7 +86,7 @@ def _seekable(paths):
 class _Model:
     """A model, and the centres its bound is about: [(name, indices, values, largest |x_i - m|^2)]."""
 
-    def __init__(self, path: str, model):
+    def __init__(self, path: str, model: Model):
         self.path, self.model = path, model
         header = model.header
         if isinstance(model, BorderModel):
@@ -98,7 +101,9 @@ class _Model:
             indices = np.array(model.features, np.int32)
             self.centers = [("own", indices, np.asarray(c.point), c.largest_norm) for c in model.centers]
         else:
-            vectors = (model.exact if model.ordered else model).vectors
+            exact = model.exact if isinstance(model, OrderedModel) else model
+            assert isinstance(exact, ExactModel)
+            vectors = exact.vectors
             mean = Mean().add(vectors)
             none = np.empty(0)
             for name, indices, values in (("origin", none, none), ("mean", mean.indices, mean.point)):
@@ -127,7 +132,7 @@ class _Radii:
 
     _BINS, _LOWEST = 256, -1080  # from 2^-1080 on
 
-    def __init__(self, model):
+    def __init__(self, model: Model):
         self.model, self.task = model, model.header.task()
         self.decisions = _native.Decisions(model.pairs, True)
         self.counts = np.zeros(self._BINS * 2200, np.int64)
@@ -153,7 +158,7 @@ class _Radii:
         return min(float(2.0 ** (at / self._BINS + self._LOWEST)), self.largest)
 
     def report(self) -> dict:
-        facts = {}
+        facts: dict[str, object] = {}
         if not self.model.header.regression:
             facts["rows_proven"] = self.proven
             facts["share_proven"] = self.proven / self.rows if self.rows else None
@@ -227,7 +232,7 @@ def _survey_data(path: str, place: str, models: "list[_Model]", options: Options
     return facts, pairs
 
 
-def _chunks(path: str, place: str, options: Options, done: float):
+def _chunks(path: str, place: str, options: Options, done: float) -> "Iterator[_native.Chunk]":
     size = os.stat(place).st_size if os.path.exists(place) else 0
     report = options.progress
     on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None

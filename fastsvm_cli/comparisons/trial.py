@@ -4,7 +4,7 @@ from time import perf_counter
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import Agreement, agreement
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import Model, Until
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import MOST_VALUES
 
@@ -56,7 +56,7 @@ def _spread(source: ExactModel, most: int) -> _native.Chunk:
     return source.vectors.select([at * total // min(total, most) for at in range(min(total, most))])
 
 
-def _seconds(model, rows, out, until) -> float:
+def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, until: Until) -> float:
     """The least of several runs: the first ones lay the model out, and short ones are mostly the start of threads."""
     times: list[float] = []
     while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.feature_space import matrix, near_origin, row_norms
+from fastsvm_cli.compilers.feature_space import Matrix, matrix, near_origin, row_norms
 from fastsvm_cli.errors import ModelFormatError
 
 ROUNDS = 30  # of k-means
@@ -23,7 +23,7 @@ def clusters_of(vectors: _native.Chunk, k: int, path: str) -> "list[int]":
 
 
 @np.errstate(all="ignore")
-def k_means(x, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
+def k_means(x: Matrix, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
     """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a cluster
     is empty; the cluster of every row (n)). From a k-means++ start
     where a dense matrix of the rows is small; from drawn rows, and without one, where it is not. Raises
@@ -58,7 +58,7 @@ def k_means(x, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
     return means, cluster
 
 
-def _sparse_means(x, count: int, rng: np.random.Generator) -> "tuple[np.ndarray, np.ndarray]":
+def _sparse_means(x: scipy.sparse.csr_matrix, count: int, rng: np.random.Generator) -> "tuple[np.ndarray, np.ndarray]":
     """k-means from drawn rows: the means (count, d), and every row's cluster (n)."""
     n = x.shape[0]
     norms = row_norms(x)

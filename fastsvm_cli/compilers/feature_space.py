@@ -3,6 +3,7 @@ rho."""
 
 from copy import copy
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -14,8 +15,11 @@ from fastsvm_cli.models.exact import ExactModel
 
 _FAR = 1000
 
+#: Rows of numbers, dense or sparse: (n, d).
+Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
 
-def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None):
+
+def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tuple[scipy.sparse.csr_matrix, np.ndarray]":
     """The rows of a chunk as a sparse matrix (rows, d), and the increasing LIBSVM indices of its columns (d); of
     `columns`, where they are given, entries
     elsewhere left out."""
@@ -30,12 +34,12 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None):
     return scipy.sparse.csr_matrix((values, place, starts), shape=(vectors.rows, len(columns))), columns
 
 
-def row_norms(x) -> np.ndarray:
+def row_norms(x: Matrix) -> np.ndarray:
     """The squared norms of the rows of a dense or sparse matrix: (n)."""
     return np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
 
 
-def squared_distances(x, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
+def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
     """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner
     products, which lose digits far from the origin: move both there."""
     squares = norms + row_norms(z)[:, None] - 2 * np.asarray(x @ z.T).T
@@ -43,7 +47,7 @@ def squared_distances(x, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 @np.errstate(all="ignore")  # of numbers whose squares overflow nothing is said
-def far_mean(x) -> "np.ndarray | None":
+def far_mean(x: Matrix) -> "np.ndarray | None":
     """The mean of the rows of x, (d), where it is so far from the origin that squared distances by inner products would
     lose digits: beyond 30 times
     the rows' root mean square distance from it. None where they lose few, and of a sparse x, whose entries are 0 for
@@ -56,7 +60,7 @@ def far_mean(x) -> "np.ndarray | None":
     return mean if far and np.all(np.isfinite(mean)) else None
 
 
-def near_origin(x, cells: int = 1 << 26):
+def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
     """The rows of a sparse x, told from their mean (and dense) where that is far from the origin; as they are
     otherwise, and where they are more than so many cells."""
     if (

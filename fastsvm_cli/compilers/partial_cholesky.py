@@ -4,13 +4,14 @@ from math import sqrt
 
 import numpy as np
 
-from fastsvm_cli.compilers.feature_space import near_origin, row_norms
+from fastsvm_cli.compilers.feature_space import Matrix, near_origin, row_norms
+from fastsvm_cli.models.exact import Kernel
 
 
 class PartialCholesky:
     """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'."""
 
-    def __init__(self, kernel, x, most: int):
+    def __init__(self, kernel: Kernel, x: Matrix, most: int):
         if kernel.type in ("rbf", "exponential"):  # which do not change with the origin
             x = near_origin(x)
         self.kernel, self.x = kernel, x
@@ -39,7 +40,7 @@ class PartialCholesky:
         self.diagonal[p] = 0.0
         return column
 
-    def _from_dots(self, dots, norms, other):
+    def _from_dots(self, dots: np.ndarray, norms: np.ndarray, other: np.ndarray) -> np.ndarray:
         kernel = self.kernel
         if kernel.type == "linear":
             return dots
@@ -47,7 +48,7 @@ class PartialCholesky:
             return (kernel.gamma * dots + kernel.coef0) ** kernel.degree
         if kernel.type == "normalized_polynomial":
 
-            def power(t):
+            def power(t: np.ndarray) -> np.ndarray:
                 return (kernel.gamma * t + kernel.coef0) ** kernel.degree
 
             return power(dots) / np.sqrt(power(norms) * power(other))

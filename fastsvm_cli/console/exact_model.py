@@ -1,10 +1,17 @@
 """What every command that compiles a LIBSVM model begins and ends with."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fastsvm_cli.comparisons.agreement import Agreement
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.exact import ExactModel
+
 
 class Source:
     """model: the exact model; size: bytes of its file; fingerprint: SHA-256 of these, the first 32 digits."""
 
-    def __init__(self, model, size: int, fingerprint: str):
+    def __init__(self, model: "ExactModel", size: int, fingerprint: str):
         self.model, self.size, self.fingerprint = model, size, fingerprint
 
 
@@ -23,7 +30,7 @@ def read_exact_model(model_file: str) -> Source:
     return Source(model, len(text), fingerprint(text))
 
 
-def text_to_write(model, model_file: str) -> bytes:
+def text_to_write(model: "Model", model_file: str) -> bytes:
     """The file of a compiled model, once the parser that will read it has read it: what could not be read is not
     written. model_file: what it was compiled from, for the message. Raises ModelFormatError."""
     from fastsvm_cli.errors import ModelFormatError
@@ -58,7 +65,7 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
     )
 
 
-def agreement_line(seen, where: str) -> str:
+def agreement_line(seen: "Agreement", where: str) -> str:
     """What an Agreement says of the rows `where`."""
     if seen.regression:
         return (
@@ -68,7 +75,7 @@ def agreement_line(seen, where: str) -> str:
     return f"labels that differ on {where}: {seen.different} of {seen.rows} ({100 * seen.disagreement:.3g} %)"
 
 
-def warn_of_disagreement(seen, ways_out: str, wanted: float = 0.0) -> None:
+def warn_of_disagreement(seen: "Agreement", ways_out: str, wanted: float = 0.0) -> None:
     """One line on standard error where an Agreement is worse than anyone would want, or than was asked for.
     ways_out: options that do better."""
     import sys

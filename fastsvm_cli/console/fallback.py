@@ -2,12 +2,25 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import Fallback
 
 #: A text of at most so many bytes is kept, so that the file need not be read twice.
 _KEPT = 1 << 24
 
 
-def fallback(model, model_file, file, tolerance, wait, open_rows=False):
+def fallback(
+    model: "Model",
+    model_file: str,
+    file: "ExactFile | None",
+    tolerance: "float | None",
+    wait: bool,
+    open_rows: bool = False,
+) -> "Fallback | None":
     """The exact model behind a certified one, read when a row first needs it; None without a `file`, an ExactFile.
     Whether it is the right one is found out beside the first rows: before anything is written if `wait`, else as soon
     as it is known, and before the end. open_rows: the rows that the radii leave open are wanted, with a `file` or
@@ -28,7 +41,7 @@ def fallback(model, model_file, file, tolerance, wait, open_rows=False):
     return Fallback(file.load, tolerance or 0.0, file.check)
 
 
-def _demand_certificates(model, model_file, option, tolerance):
+def _demand_certificates(model: "Model", model_file: str, option: str, tolerance: "float | None") -> None:
     import click
 
     from fastsvm_cli.errors import ModelFormatError
@@ -86,7 +99,7 @@ class ExactFile:
         self._compare(self._found)
         self._checked = True
 
-    def load(self):
+    def load(self) -> "Model":
         """The model. Raises ModelFormatError and FileError."""
         from fastsvm_cli.models import parse_model
         from fastsvm_cli.text.data import read_bytes
@@ -114,7 +127,7 @@ class ExactFile:
         except Exception as error:  # raised where it is asked for
             self._fault = error
 
-    def _pieces(self):
+    def _pieces(self) -> "Iterator[bytes | memoryview]":
         from fastsvm_cli.models import check_start
         from fastsvm_cli.text.data import read_pieces
 

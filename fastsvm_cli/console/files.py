@@ -1,6 +1,7 @@
 """The files of a command, before any work: what it reads, what it writes, and where its summary goes."""
 
 import sys
+from typing import TextIO
 
 import click
 
@@ -36,7 +37,7 @@ def check_inputs(*inputs: "str | None") -> None:
             raise FileError(path, "it is closed")
 
 
-def summary_stream(*output_files: "str | None"):
+def summary_stream(*output_files: "str | None") -> TextIO:
     """Standard error if the rows, or the model, go to standard output. A summary that nobody can read is no fault."""
     from fastsvm_cli.streams import is_closed
     from fastsvm_cli.text.output import is_standard_output

@@ -1,5 +1,7 @@
 """What the commands share: options, and the hint that follows an error."""
 
+from collections.abc import Callable
+
 import click
 
 from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
@@ -8,26 +10,26 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
 class FileCommand(click.Command):
     """A command whose errors about a file say what to type instead, where the mistake is plain."""
 
-    def invoke(self, context):
+    def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
         except (DataFormatError, ModelFormatError) as error:
             from fastsvm_cli.console.hints import hint
 
-            words = hint(error, self.name, context.params)
+            words = hint(error, self.name or "", context.params)
             if words is None:
                 raise
             raise FastsvmError(f"{error}; {words}") from None
 
 
-def _one_character(context, parameter, value: str) -> str:
+def _one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
     if len(value) != 1 or not value.isascii() or value.isalnum() or value in "+-.\n\r":
         raise click.BadParameter("expected one character that cannot be part of a number (or \\t)")
     return value
 
 
-def data_options(command):
+def data_options(command: "Callable") -> "Callable":
     """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes)."""
     for option in (
         click.option(

@@ -1,6 +1,7 @@
 """A progress bar on stderr, for work of more than a second, on a terminal only."""
 
 import sys
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ class Progress:
     def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
             stopping.remove_undo(_show_cursor)
@@ -62,7 +63,7 @@ def _show_cursor() -> None:
     os.write(2, b"\r\x1b[K\x1b[?25h")
 
 
-def bytes_read(path: str, progress: Progress):
+def bytes_read(path: str, progress: Progress) -> "Callable[[int], None] | None":
     """A callback for data.read_chunks that turns bytes read into a share, or None where the size is unknown."""
     import os
 

@@ -1,9 +1,13 @@
 """The contract of a model."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from fastsvm_cli import _native
 from fastsvm_cli.text.header import Header
+
+#: What the caller needs of decision values: see Model.decision_values.
+Until: TypeAlias = "float | list[tuple[float, float]] | None"
 
 
 class Model:
@@ -12,6 +16,7 @@ class Model:
     To add a kind of model, write a class with
 
     header: Header      the LIBSVM keys: svm_type, labels, rho, probability parameters
+    fingerprint: str    of the exact model's file; only where it is compiled
     proves: bool        whether its decision values decide svm-predict's label, always
     certified: bool     whether it fills Decisions.radius where asked to (with_radius)
     bounded: bool       whether it counts rows outside a bound (Decisions.outside)
@@ -47,6 +52,7 @@ class Model:
     """
 
     header: Header
+    fingerprint: str
     proves = False
     certified = False
     bounded = False
@@ -72,9 +78,7 @@ class Model:
     def to_text(self) -> bytes:
         raise NotImplementedError
 
-    def decision_values(
-        self, chunk: _native.Chunk, out: _native.Decisions, until: "float | list[tuple[float, float]] | None" = None
-    ) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         raise NotImplementedError
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:

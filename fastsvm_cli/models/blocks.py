@@ -26,7 +26,7 @@ class BlocksModel(OrderedModel):
         sizes = self.header.nr_sv or [self.header.total_sv]
         return f"{sum(-(-size // BLOCK) for size in sizes)} blocks"
 
-    def settle(self, chunk, task, tolerance, out):
+    def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         if self._blocks is None:
             self._blocks = _native.Blocks(self.exact.machine, self.order)
         return self._blocks.decision_values(chunk, task, tolerance, out)

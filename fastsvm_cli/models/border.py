@@ -7,7 +7,7 @@ the sign of n_i . (z - b_i). The file format is described in the README."""
 from array import array
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import Model, Until
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
@@ -60,7 +60,7 @@ class BorderModel(Model):
             self._evaluator = evaluator
         return self._evaluator
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         self.evaluator.decision_values(chunk, out)
 
     @classmethod

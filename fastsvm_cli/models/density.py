@@ -9,7 +9,7 @@ paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model 
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import Model, Until
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import Header
@@ -33,7 +33,7 @@ class DensityModel(Model):
             self._evaluator = _native.Density(self.header.nr_sv, self.weight, self.rows)
         return self._evaluator
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         self.evaluator.decision_values(chunk, out)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import Model, Until
 from fastsvm_cli.text.body import Body
 from fastsvm_cli.text.header import KERNEL_TYPES, Header, read_header
 
@@ -79,13 +79,13 @@ class ExactModel(Model):
     def labels_alone(self) -> bool:
         return self.header.classification and self.header.nr_class > 2
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         thresholds = until if isinstance(until, list) else []
         self._demand_serials(
             self.evaluator.decision_values(chunk, until is not None or self.header.regression, thresholds, out)
         )
 
-    def reference_values(self, chunk, out):
+    def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         self._demand_serials(self.evaluator.reference_sums(chunk, out))
 
     def _demand_serials(self, row: int) -> None:

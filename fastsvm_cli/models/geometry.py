@@ -6,6 +6,7 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.base import Until
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
 
@@ -56,10 +57,10 @@ class GeometryModel(OrderedModel):
         folded = sum(point >= self.header.total_sv for point in self.points)
         return f"{len(self.points)} points in {self.sequence} order{f', {folded} of them folded' * (folded > 0)}"
 
-    def settle(self, chunk, task, tolerance, out):
+    def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         return self.evaluator.decision_values(chunk, task, tolerance, 0, out)
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         if self.steps:
             self.evaluator.decision_values(chunk, self._task, 0.0, self.steps, out)
         else:

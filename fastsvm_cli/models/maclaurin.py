@@ -3,10 +3,11 @@ Models
 Containing RBF Kernels"). The file format is described in the README."""
 
 from array import array
+from collections.abc import Iterator
 from math import comb
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import Model, Until
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
@@ -129,7 +130,7 @@ class MaclaurinModel(Model):
             self._evaluator = evaluator
         return self._evaluator
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         self.evaluator.decision_values(chunk, out)
 
     @classmethod
@@ -251,7 +252,7 @@ def compressed_count(d: int, rank: int) -> int:
     return 1 + d + rank * (1 + d)
 
 
-def _line_lengths(d: int, degree: int):
+def _line_lengths(d: int, degree: int) -> "Iterator[int]":
     """How the coefficients stand in lines: c; v; then, from degree 2, a line per first index."""
     yield 1
     if degree >= 1 and d:

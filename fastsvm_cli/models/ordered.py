@@ -4,7 +4,7 @@ its sum cannot change the answer; rows that never stop are evaluated exactly."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import Model, Until
 from fastsvm_cli.models.exact import ExactModel, Kernel
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
@@ -43,7 +43,7 @@ class OrderedModel(Model):
     def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         raise NotImplementedError
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         if isinstance(until, list) or (self.header.regression and until is None):
             self._exact_values(chunk, out, until)
             return
@@ -66,11 +66,11 @@ class OrderedModel(Model):
             again.count(self.header.total_sv)
         out.put(left, again)
 
-    def reference_values(self, chunk, out):
+    def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         self.exact.reference_values(chunk, out)
         out.count(self.header.total_sv)
 
-    def _exact_values(self, chunk, out, until):
+    def _exact_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until) -> None:
         self.exact.decision_values(chunk, out, until)
         out.count(self.header.total_sv)
 

@@ -2,10 +2,12 @@
 far they can be from it.
 LIBSVM's readers stop before that line."""
 
+from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.base import Until
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
 from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
-from fastsvm_cli.text.header import line_words, real_number, whole_number
+from fastsvm_cli.text.header import Header, line_words, real_number, whole_number
 
 
 class Origin:
@@ -54,12 +56,12 @@ class ReducedModel(ExactModel):
     certified = True
     reduced = True
 
-    def __init__(self, header, vectors, path: str, origin: Origin):
+    def __init__(self, header: Header, vectors: _native.Chunk, path: str, origin: Origin):
         super().__init__(header, vectors, path)
-        self.origin = origin
+        self.origin, self.fingerprint = origin, origin.fingerprint
         starts = vectors.indptr
         self._longest = max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0)
-        self._weight = None
+        self._weight: list[float] | None = None
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ReducedModel":
@@ -72,22 +74,18 @@ class ReducedModel(ExactModel):
             header, vectors, path, Origin.parse(text[body.at :], header.pairs, path, text.count(b"\n", 0, body.at) + 1)
         )
 
-    @property
-    def fingerprint(self) -> str:
-        return self.origin.fingerprint
-
     def to_text(self) -> bytes:
         return seal_reduced(super().to_text() + self.origin.line().encode())
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
         super().decision_values(chunk, out, until)
         self._widen(chunk, out)
 
-    def reference_values(self, chunk, out):
+    def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         super().reference_values(chunk, out)
         self._widen(chunk, out)
 
-    def _widen(self, chunk, out):
+    def _widen(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         if out.radius is None:
             return
         # Rounding once more: a row by the reference sum has no radius, and is svm-predict's number for this model, not

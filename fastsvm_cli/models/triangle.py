@@ -23,7 +23,7 @@ class TriangleModel(OrderedModel):
     def ordered_by(self) -> str:
         return f"{len(self.pivots)} list{'s' * (len(self.pivots) != 1)} by distance"
 
-    def settle(self, chunk, task, tolerance, out):
+    def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         if self._lists is None:
             self._lists = _native.Triangle(self.exact.machine, self.pivots)
         return self._lists.decision_values(chunk, task, tolerance, out)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, RowError
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import Model, Until
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.text.header import Header
@@ -92,7 +92,7 @@ def predict(
     # yet, but has the same classes.
     elects = exact is not None and header.classification and header.nr_class > 2 and not (probability or values)
     again, elected = _native.Decisions(model.pairs, with_radius and not elects, elects), _native.Predictions()
-    until: float | list[tuple[float, float]] | None = tolerance
+    until: Until = tolerance
     if until is None and (probability or values):
         until = _thresholds(header) if probability else []
     stopped = model.ordered and not model.proves

@@ -116,7 +116,7 @@ class ResumableOutput(PartialOutput):
             raise
         return self
 
-    def __exit__(self, kind, *rest) -> None:
+    def __exit__(self, kind: "type[BaseException] | None", *rest: object) -> None:
         if kind is None and not self.whole:
             self._mark = (self._size, self._lines())
         self._told.__exit__(kind, *rest)

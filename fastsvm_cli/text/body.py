@@ -2,11 +2,14 @@
 body behind the header."""
 
 from array import array
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TypeVar
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.text.header import Header, one_word, read_header, real_number, whole_number
+
+_Number = TypeVar("_Number", int, float)
 
 
 class OwnKeys:
@@ -42,7 +45,7 @@ class OwnKeys:
         """Its only word, a finite number."""
         return real_number(self.word(key), key, self._path, self._found[key][1])
 
-    def each(self, key: str, count: int, read) -> list:
+    def each(self, key: str, count: int, read: "Callable[[str, str, str, int], _Number]") -> "list[_Number]":
         """Its words, of which there must be so many, each as `read` (whole_number, real_number) takes it."""
         words, line = self._found[key]
         if len(words) != count:
@@ -151,7 +154,9 @@ class Body:
         return self.text.count(b"\n", 0, at) + 1
 
 
-def read_compiled(text: bytes, path: str, *, end: str, keys, optional=()) -> "tuple[Header, OwnKeys, Body]":
+def read_compiled(
+    text: bytes, path: str, *, end: str, keys: "Sequence[str]", optional: "Sequence[str]" = ()
+) -> "tuple[Header, OwnKeys, Body]":
     """The header of a compiled model and what stands behind its last line, the word `end`. The first line, which says
     the kind, was read
     (checksum.open_compiled). keys: of this kind, all there; optional: of this kind, too. Raises ModelFormatError."""

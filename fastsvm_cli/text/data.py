@@ -1,10 +1,14 @@
 """Chunks of rows from LIBSVM data files: from a path, from standard input (`-`), plain or compressed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.content import Content, content_pieces
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.bad_rows import BadRows
 
 #: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller chunks.
 CHUNK_BYTES = 1 << 20
@@ -37,7 +41,7 @@ def read_chunks(
     on_read: "Callable[[int], None] | None" = None,
     name: "str | None" = None,
     place: "Place | None" = None,
-    bad_rows=None,
+    bad_rows: "BadRows | None" = None,
 ) -> Iterator[_native.Chunk]:
     """Yield the rows of a data file in order, as native chunks (leading, indptr, indices, values, squared_norms:
     buffers).

@@ -1,5 +1,6 @@
 """The header of a model file: `key value...` lines, a grammar shared with LIBSVM."""
 
+from collections.abc import Container, Sequence
 from itertools import combinations
 from math import isfinite
 
@@ -109,14 +110,16 @@ def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
 
 
 def read_header(
-    text: bytes, path: str, *, end: bytes, own_keys=(), offset: int = 0, first_line: int = 1
-) -> "tuple[Header, dict, int, int]":
+    text: bytes, path: str, *, end: bytes, own_keys: "Container[str]" = (), offset: int = 0, first_line: int = 1
+) -> "tuple[Header, dict[str, tuple[list[str], int]], int, int]":
     """Read `key value...` lines up to the line `end`.
 
     own_keys: keys beyond LIBSVM's that this kind of model has; returned as {key: (words, line)}.
     Returns (header, own, offset after the end line, its line number). Raises ModelFormatError.
     """
-    found, own, line = {}, {}, first_line - 1
+    found: dict[str, tuple[list[str], int]] = {}
+    own: dict[str, tuple[list[str], int]] = {}
+    line = first_line - 1
     while True:
         stop = text.find(b"\n", offset)
         line += 1
@@ -159,7 +162,7 @@ def is_header_key(word: str) -> bool:
     return word in _READERS
 
 
-def one_word(words: "list[str]", key: str, path: str, line: int, choices=None) -> str:
+def one_word(words: "list[str]", key: str, path: str, line: int, choices: "Sequence[str] | None" = None) -> str:
     if len(words) != 1:
         raise ModelFormatError(path, f"{len(words)} values of '{key}' found, expected 1", line)
     if choices and words[0] not in choices:
@@ -220,7 +223,7 @@ def _assemble(found: dict, path: str, end_line: int) -> Header:
     values = {key: _READERS[key](words, key, path, line) for key, (words, line) in found.items()}
     lines = {key: line for key, (_, line) in found.items()}
 
-    def demand(key, good, why):
+    def demand(key: str, good: object, why: str) -> None:
         if not good:
             raise ModelFormatError(path, why, lines.get(key, end_line))
 

@@ -89,7 +89,7 @@ class Output:
     def __enter__(self) -> "Output":
         return self
 
-    def __exit__(self, kind, *_) -> None:
+    def __exit__(self, kind: "type[BaseException] | None", *_: object) -> None:
         try:
             if kind is None:
                 self._finish()

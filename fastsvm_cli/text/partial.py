@@ -135,7 +135,7 @@ class PartialOutput:
     def __enter__(self) -> "PartialOutput":
         return self
 
-    def __exit__(self, kind, *_) -> None:
+    def __exit__(self, kind: "type[BaseException] | None", *_: object) -> None:
         try:
             if self.whole and kind is None:
                 os.unlink(self.partial)

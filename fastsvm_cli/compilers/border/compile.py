@@ -7,7 +7,7 @@ method     roots of f - level on lines between two rows on either side (roots.py
            random: from rows whose side the samples so far get wrong, to near ones on the other side
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.density import check_weight, classes_of, dense_rows, density_header
 from fastsvm_cli.compilers.border.gradients import DensityFunction, MachineFunction
+from fastsvm_cli.compilers.border.roots import DecisionFunction
 from fastsvm_cli.compilers.border.sampler import Sampler
 from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.errors import FileError, ModelFormatError
@@ -37,7 +38,7 @@ class Rows:
         self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
         self.x = matrix(chunk, columns)[0].toarray()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.x)
 
 
@@ -215,7 +216,7 @@ def looks_one_hot(chunk: _native.Chunk) -> bool:
     return bool(len(columns) > 4 and np.mean((low == high) & absent) > 0.8)
 
 
-def _rows_of(model: ExactModel, chunks, rng) -> Rows:
+def _rows_of(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> Rows:
     header = model.header
     if chunks is None:
         vectors = model.vectors
@@ -233,7 +234,9 @@ def _rows_of(model: ExactModel, chunks, rng) -> Rows:
     return _draw_rows(chunks, {label: at for at, label in enumerate(header.label or [])}, columns, rng)
 
 
-def _draw_rows(chunks, place: "dict[int, int]", columns: np.ndarray, rng) -> Rows:
+def _draw_rows(
+    chunks: "list[_native.Chunk]", place: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
+) -> Rows:
     """At most as many rows as are used, drawn evenly."""
     total = sum(chunk.rows for chunk in chunks)
     kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
@@ -241,7 +244,7 @@ def _draw_rows(chunks, place: "dict[int, int]", columns: np.ndarray, rng) -> Row
     return Rows(rows, np.array([place.get(label, -1) for (label,) in rows.leading.tolist()], int), kept, columns)
 
 
-def _own(members, places: np.ndarray) -> "list[np.ndarray]":
+def _own(members: "list[np.ndarray]", places: np.ndarray) -> "list[np.ndarray]":
     """Per function, which of its rows each of the rows `places` is, -1 where it has none of them."""
     out = []
     for mine in members:
@@ -256,20 +259,20 @@ def _most_rows(total: int, d: int) -> int:
 
 def _sample(
     header: Header,
-    functions,
-    levels,
+    functions: "Sequence[DecisionFunction]",
+    levels: "list[float]",
     rows: Rows,
     values: np.ndarray,
     *,
     unseen: np.ndarray,
-    fingerprint,
-    count,
-    tolerance,
-    sampling,
-    local,
-    target,
-    rng,
-    on_progress,
+    fingerprint: str,
+    count: int,
+    tolerance: float,
+    sampling: str,
+    local: int,
+    target: "float | None",
+    rng: np.random.Generator,
+    on_progress: "Callable[[float, str], None] | None",
 ) -> Border:
     # Half of the rows place samples; the other half, which they do not know, says how good they are.
     order = rng.permutation(len(rows))
@@ -358,7 +361,7 @@ def _median(values: np.ndarray) -> float:
     return float(0.5 * values[(len(values) - 1) // 2] + 0.5 * values[len(values) // 2])
 
 
-def _labels(task, values: np.ndarray) -> np.ndarray:
+def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
     decisions, predictions = _native.Decisions(values.shape[1]), _native.Predictions()
     decisions.resize(len(values))
     np.asarray(decisions.value)[:] = values
@@ -366,7 +369,7 @@ def _labels(task, values: np.ndarray) -> np.ndarray:
     return np.array(predictions.label)
 
 
-def _round(model: BorderModel, functions, tolerance: float) -> BorderModel:
+def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", tolerance: float) -> BorderModel:
     """The model with the digits of single precision, where every sample stays within the tolerance with it; as it is
     otherwise."""
     rounded = []

@@ -5,7 +5,8 @@ Machines are just too slow")."""
 
 import numpy as np
 
-from fastsvm_cli.compilers.feature_space import row_norms, squared_distances
+from fastsvm_cli.compilers.feature_space import Matrix, row_norms, squared_distances
+from fastsvm_cli.models.exact import Kernel
 
 _BLOCK_CELLS = 1 << 22  # kernel values held at a time
 
@@ -14,7 +15,7 @@ class MachineFunction:
     """f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: a Kernel of LIBSVM's but
     precomputed."""
 
-    def __init__(self, x, a: np.ndarray, rho: float, kernel):
+    def __init__(self, x: Matrix, a: np.ndarray, rho: float, kernel: Kernel):
         self.a, self.rho, self.kernel = a, rho, kernel
         # Distances keep their digits about the mean; the RBF kernel does not change with the origin.
         self._center = x.mean(axis=0) if kernel.type == "rbf" and isinstance(x, np.ndarray) and len(x) else 0.0
@@ -28,11 +29,12 @@ class MachineFunction:
             f[at : at + size], gradient[at : at + size] = self._block(z[at : at + size])
         return f, gradient
 
-    def _block(self, z):
+    def _block(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         own = 0.0  # coefficient of z itself in the gradient
-        dots = np.asarray(self.x @ z.T).T if kernel.type != "rbf" else None  # (m, n), as are values and slope
+        # (m, n), as are values and slope.
+        dots = np.asarray(self.x @ z.T).T if kernel.type != "rbf" else np.empty(0)
         if kernel.type == "linear":
             values, slope = dots, np.ones_like(dots)
         elif kernel.type == "rbf":
@@ -75,7 +77,7 @@ class DensityFunction:
         """h at the rows of z: (m)."""
         return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
-    def _gamma(self, squares: np.ndarray, counts) -> np.ndarray:
+    def _gamma(self, squares: np.ndarray, counts: "np.ndarray | float") -> np.ndarray:
         """1 / (2 h^2): (m). counts: what every k counts for, 1 or 0. Newton's method on log(sum k) as a function of
         log(gamma), which falls and is flat at both ends, kept inside a bracket."""
         if self.bandwidth is not None:
@@ -107,7 +109,7 @@ class DensityFunction:
             g = np.where(done, g, following)
         return g / unit
 
-    def _block(self, z, own):
+    def _block(self, z: np.ndarray, own: "np.ndarray | None") -> "tuple[np.ndarray, np.ndarray]":
         z = z - self._center
         squares = squared_distances(self.x, self.norms, z)
         counts: np.ndarray | float = 1.0

@@ -1,12 +1,21 @@
 """Roots of a decision function on the lines between pairs of points on either side of it."""
 
+from typing import Protocol
+
 import numpy as np
 
 _ITERATIONS = 100
 
 
+class DecisionFunction(Protocol):
+    """What has a border: gradients.py has two kinds."""
+
+    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        """f (m) and its gradient (m, d) at the rows of z (m, d)."""
+
+
 def roots_between(
-    function, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
+    function: DecisionFunction, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
 ) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
     """Safeguarded Newton, all pairs at once. first, second: (m, d), f > level at the rows of the one and f < level at
     those of the other; other pairs are left out.

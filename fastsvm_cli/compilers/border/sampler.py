@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastsvm_cli.compilers.border.roots import roots_between
+from fastsvm_cli.compilers.border.roots import DecisionFunction, roots_between
 from fastsvm_cli.compilers.feature_space import row_norms, squared_distances
 
 _NEAR = 2000  # of so many rows on the other side, drawn anew, the nearest is the second end of a line
@@ -17,7 +17,7 @@ class Sampler:
 
     def __init__(
         self,
-        function,
+        function: DecisionFunction,
         level: float,
         x: np.ndarray,
         f: np.ndarray,

@@ -1,15 +1,18 @@
 """What a Maclaurin model stores to prove a radius for every row; the inequalities, and why they hold, are in
 bounds.py."""
 
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from math import factorial
 
 import numpy as np
 
 from fastsvm_cli import _native, bounds
+from fastsvm_cli.compilers.feature_space import Matrix
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
+from fastsvm_cli.text.header import Header
 
 _DENSE_CELLS = 1 << 28  # support vectors times features
 
@@ -48,7 +51,15 @@ def check_range(model: ExactModel) -> None:
 
 
 def certificate(
-    x, a: "list[float]", point, header, factors: "list[float]", total, stored, rank: int, on_progress
+    x: Matrix,
+    a: "list[float]",
+    point: "Sequence[float]",
+    header: Header,
+    factors: "list[float]",
+    total: "Sequence[float]",
+    stored: "Sequence[float]",
+    rank: int,
+    on_progress: "Callable[[float], None] | None",
 ) -> Certificate:
     """Everything a radius needs to know of one expansion; see bounds.py. x (n, d), sparse, a: its support vectors and
     coefficients. total, stored: the coefficients as computed and as stored, packed; of a
@@ -68,7 +79,7 @@ def certificate(
 
     largest_exponent = float(np.max(exponents, initial=0.0))
 
-    def moment(k, lengths):
+    def moment(k: int, lengths: np.ndarray) -> float:
         with np.errstate(
             over="ignore", invalid="ignore", under="ignore"
         ):  # what e^{-gamma |x~|^2} has made 0 is 0 at any power
@@ -78,10 +89,10 @@ def certificate(
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
-        stored = bounds.length(
+        rounded = bounds.length(
             float(squared[at : at + size].sum()), size
         )  # next to 0 for a compressed M, whose loss is known as a whole
-        error.append(stored + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
+        error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
         at += size
     truncation = []
     if gaussian:

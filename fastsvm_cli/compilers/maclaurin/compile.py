@@ -4,7 +4,7 @@ does not change when the origin moves).
 Compiling without a certificate needs no numpy: most of its time would be numpy's start."""
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from math import comb, factorial, isfinite
 
 from fastsvm_cli import _native
@@ -19,6 +19,7 @@ from fastsvm_cli.models.maclaurin import (
     coefficient_count,
     compressed_count,
 )
+from fastsvm_cli.text.header import Header
 
 CENTERS = ("mean", "origin", "pair")
 _FORMED = 1 << 28  # numbers of a matrix that is compressed, d * d
@@ -198,7 +199,7 @@ def _shown_of(on_progress: "Callable[[float], None]", done: int, size: int, work
     return lambda share: on_progress((done + share * size) / work)
 
 
-def _factors(header, degree: int) -> "list[float]":
+def _factors(header: Header, degree: int) -> "list[float]":
     """K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and (3.13) to
     (3.16), at any degree."""
     if header.kernel_type == "rbf":
@@ -216,7 +217,7 @@ def _power(base: float, exponent: int) -> float:
         return float("inf") if base > 0 or exponent % 2 == 0 else float("-inf")
 
 
-def _decision_functions(header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
+def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
     """Per pair, in LIBSVM's order: its support vectors (rows) and their coefficients, none of them 0."""
     if header.pairs == 1 and vectors.leading_count == 1:
         return [_nonzero(range(vectors.rows), vectors.leading.cast("B").cast("d").tolist() if vectors.rows else [])]
@@ -236,13 +237,20 @@ def _decision_functions(header, vectors: _native.Chunk) -> "list[tuple[list[int]
     return out
 
 
-def _nonzero(rows, a: "list[float]") -> "tuple[list[int], list[float]]":
+def _nonzero(rows: "Sequence[int]", a: "list[float]") -> "tuple[list[int], list[float]]":
     if 0.0 not in a:
         return list(rows), a
     return [row for row, b in zip(rows, a) if b != 0], [b for b in a if b != 0]
 
 
-def _about_centers(vectors, features: "list[int]", functions, center: "str | None", clusters: int, path: str):
+def _about_centers(
+    vectors: _native.Chunk,
+    features: "list[int]",
+    functions: "list[tuple[list[int], list[float]]]",
+    center: "str | None",
+    clusters: int,
+    path: str,
+) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
     """Yield (center, [(pair, rows, coefficients) of the expansions about it])."""
     everything = range(vectors.rows)
     if center == "pair":
@@ -268,5 +276,5 @@ def _about_centers(vectors, features: "list[int]", functions, center: "str | Non
         yield point, [(p, rows, a) for p, (rows, a) in enumerate(functions)]
 
 
-def _mean(vectors, features: "list[int]", rows: "list[int]") -> array:
+def _mean(vectors: _native.Chunk, features: "list[int]", rows: "list[int]") -> "array[float]":
     return array("d", center_point(*_native.column_ranges(vectors, features, rows)))

@@ -1,10 +1,20 @@
 """The matrix of a degree-2 expansion by its largest eigenvalues."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
 @np.errstate(all="ignore")  # what overflows is refused by the caller
-def compress(total, d: int, single: bool, rank: "int | None", tolerance: "float | None", gamma: float, largest: float):
+def compress(
+    total: "Sequence[float]",
+    d: int,
+    single: bool,
+    rank: "int | None",
+    tolerance: "float | None",
+    gamma: float,
+    largest: float,
+) -> "tuple[int, np.ndarray, float]":
     """M by its largest eigenvalues: (rank, the stored numbers c, v, lambda, q, an upper bound of the spectral norm of
     what is lost).
 

@@ -1,6 +1,7 @@
 """Exact model -> blocks model: neighbouring support vectors side by side."""
 
 import numpy as np
+import scipy.sparse
 
 from fastsvm_cli.compilers.feature_space import matrix
 from fastsvm_cli.models.blocks import BLOCK, BlocksModel
@@ -22,7 +23,7 @@ def compile_blocks(model: ExactModel, *, fingerprint: str) -> BlocksModel:
     return BlocksModel(model, fingerprint, order=[int(i) for i in order])
 
 
-def _halve(x, rows: np.ndarray) -> "list[int]":
+def _halve(x: scipy.sparse.csr_matrix, rows: np.ndarray) -> "list[int]":
     if len(rows) <= BLOCK or not x.shape[1]:
         return rows.tolist()
     mine = x[rows]
@@ -36,7 +37,7 @@ def _halve(x, rows: np.ndarray) -> "list[int]":
     return _halve(x, rows[by[:cut]]) + _halve(x, rows[by[cut:]])
 
 
-def _direction(x, mean: np.ndarray, steps: int = 8) -> np.ndarray:
+def _direction(x: scipy.sparse.csr_matrix, mean: np.ndarray, steps: int = 8) -> np.ndarray:
     """Roughly the first principal component, by power iteration on the covariance, never formed: (d)."""
     spread = np.asarray(x.multiply(x).mean(axis=0)).ravel() - mean**2
     v = np.zeros(len(mean))

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.compilers.feature_space import FeatureSpace, far_mean, matrix, moved, row_norms
+from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved, row_norms
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.reduced_set.placement import (
@@ -32,6 +32,7 @@ from fastsvm_cli.compilers.reduced_set.placement import (
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, Kernel
+from fastsvm_cli.models.reduced_set import ReducedModel
 
 _DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
 _RIDGE = 1e-10  # of the kernel matrix of the approximating vectors, whose diagonal is 1
@@ -43,11 +44,11 @@ class Part:
     """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in
     `functions`: [(function, column)]."""
 
-    def __init__(self, x, a: np.ndarray, functions: "list[tuple[int, int]]"):
+    def __init__(self, x: Matrix, a: np.ndarray, functions: "list[tuple[int, int]]"):
         self.x, self.a, self.functions = x, a, functions
         self.norms = row_norms(x)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.x.shape[0]
 
 
@@ -166,7 +167,9 @@ def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]
     return out
 
 
-def kernel_times(x, norms, z, z_norms, a: np.ndarray, gamma: float) -> np.ndarray:
+def kernel_times(
+    x: Matrix, norms: np.ndarray, z: Matrix, z_norms: np.ndarray, a: np.ndarray, gamma: float
+) -> np.ndarray:
     """k(x, z) a for the rows of x: (n, m), in blocks."""
     out = np.empty((x.shape[0], a.shape[1]))
     wide = x.shape[1] if hasattr(x, "toarray") else 1  # which is written out block by block
@@ -332,10 +335,10 @@ def finish(
     sizes = np.cumsum([0, *(each.size for each in z)])
     scale, length = problem.scale, kernel_length(problem.gamma)
 
-    def split(flat):
+    def split(flat: np.ndarray) -> "list[np.ndarray]":
         return [length * flat[sizes[i] : sizes[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
 
-    def objective(flat):
+    def objective(flat: np.ndarray) -> "tuple[float, np.ndarray]":
         fit = Fit(problem, split(flat), gradient=True)
         if on_step:
             on_step(fit.distance / scale)
@@ -408,13 +411,7 @@ def compile_reduced_set(
             ),
         )
     if finishing:
-        steps = [0]
-
-        def shown_distance(distance):
-            steps[0] += 1
-            on_progress(half + half * min(1.0, steps[0] / _FINISH_ITERATIONS), f"squared distance {distance:.2g}")
-
-        z = finish(problem, z, shown_distance if on_progress else None)
+        z = finish(problem, z, on_progress and _shown_distance(on_progress, half))
     origin = 0.0 if problem.origin is None else problem.origin
     z = [_short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
     fit = Fit(problem, [each - origin for each in z])
@@ -424,12 +421,24 @@ def compile_reduced_set(
     )
 
 
+def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) -> "Callable[[float], None]":
+    """What the last descent is given, with `done` of the work behind it."""
+    steps = 0
+
+    def shown(distance: float) -> None:
+        nonlocal steps
+        steps += 1
+        on_progress(done + (1 - done) * min(1.0, steps / _FINISH_ITERATIONS), f"squared distance {distance:.2g}")
+
+    return shown
+
+
 class Reduction:
     """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 /
     sum_p |Psi_p|^2. missing: how many vectors fewer than wanted there are,
     because fixed-point iteration came to no rest."""
 
-    def __init__(self, model, merged: int, distance: float, missing: int):
+    def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.header import Header
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
@@ -49,14 +50,14 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     return ExactModel(resized(header, _counts(header, kept), len(kept)), merged, model.path), vectors.rows - len(kept)
 
 
-def _counts(header, kept: "list[int]") -> "list[int] | None":
+def _counts(header: Header, kept: "list[int]") -> "list[int] | None":
     if not header.classification:
         return None
     of = np.repeat(np.arange(header.nr_class), header.nr_sv)
     return np.bincount(of[kept], minlength=header.nr_class).tolist()
 
 
-def resized(header, nr_sv: "list[int] | None", total: int):
+def resized(header: Header, nr_sv: "list[int] | None", total: int) -> Header:
     """A header with other support vectors."""
     out = copy(header)
     out.nr_sv, out.total_sv = nr_sv, total

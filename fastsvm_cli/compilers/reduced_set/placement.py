@@ -8,7 +8,7 @@ vectors).
 
 import numpy as np
 
-from fastsvm_cli.compilers.feature_space import row_norms, squared_distances
+from fastsvm_cli.compilers.feature_space import Matrix, row_norms, squared_distances
 
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
@@ -22,7 +22,7 @@ _AT_REST = 1e-5  # likewise
 _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
 
 
-def gaussian(x, norms: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
+def gaussian(x: Matrix, norms: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
     """k(z, x): (len(z), len(x)). x: dense or sparse, (n, d); norms: its squared norms; z: dense (m, d)."""
     squares = squared_distances(x, norms, z)
     squares *= -gamma
@@ -38,7 +38,7 @@ def kernel_length(gamma: float) -> float:
 class Residual:
     """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m)."""
 
-    def __init__(self, x, norms: np.ndarray, a: np.ndarray, gamma: float):
+    def __init__(self, x: Matrix, norms: np.ndarray, a: np.ndarray, gamma: float):
         self.x, self.norms, self.a, self.gamma = x, norms, a, gamma
         self.length = kernel_length(gamma)
         self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
@@ -102,7 +102,7 @@ def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_I
 
 
 def initial_order(
-    init: str, x, norms: np.ndarray, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
+    init: str, x: Matrix, norms: np.ndarray, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
 ) -> "list[int]":
     """`count` support vectors to start from (section 3.1), as rows of x; positive and negative ones in proportion
     for "random" and "cluster"."""
@@ -128,7 +128,13 @@ def initial_order(
 
 
 def _kernel_means(
-    x, norms, gamma: float, rows: np.ndarray, count: int, rng: np.random.Generator, iterations: int = 20
+    x: Matrix,
+    norms: np.ndarray,
+    gamma: float,
+    rows: np.ndarray,
+    count: int,
+    rng: np.random.Generator,
+    iterations: int = 20,
 ) -> "list[int]":
     """Kernel k-means (Girolami 2002): the row nearest to each centre in feature space."""
     if len(rows) > max(_CLUSTERED, count):

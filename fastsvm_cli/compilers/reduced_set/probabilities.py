@@ -1,5 +1,7 @@
 """probA and probB of a model whose decision values have changed, fitted again on labelled rows."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -9,7 +11,7 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 @np.errstate(all="ignore")  # what overflows is refused
-def refit(model: ExactModel, chunks) -> None:
+def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
     """Fit the model's probability parameters to its decision values on labelled rows, in place. Classification: Platt's
     sigmoid, with the targets and the
     objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for support vector machines"), per pair of
@@ -47,7 +49,7 @@ def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
     positive, negative = int(first.sum()), int((~first).sum())
     target = np.where(first, (positive + 1) / (positive + 2), 1 / (negative + 2))
 
-    def objective(parameters):
+    def objective(parameters: np.ndarray) -> "tuple[float, np.ndarray]":
         t = parameters[0] * f + parameters[1]
         slope = target - 1 / (1 + np.exp(np.clip(t, -700, 700)))
         return float(np.sum(np.logaddexp(0, t) - (1 - target) * t)), np.array([slope @ f, slope.sum()])

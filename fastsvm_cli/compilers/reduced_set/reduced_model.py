@@ -10,6 +10,7 @@ from fastsvm_cli.compilers.reduced_set.duplicates import resized
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.reduced_set import Origin, ReducedModel
+from fastsvm_cli.text.header import Header
 
 
 def assemble(
@@ -56,7 +57,9 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
     return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9)) * (1 + 1e-12)
 
 
-def with_origin(space: FeatureSpace, header, vectors, fingerprint: str, distance: np.ndarray) -> ReducedModel:
+def with_origin(
+    space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
+) -> ReducedModel:
     """What these vectors approximate, and how far they can be from it: distance (pairs), at least |Psi - Psi'|, and
     the offsets' own."""
     model = space.model
