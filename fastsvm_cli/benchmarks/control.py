@@ -35,6 +35,7 @@ def subsample_control(
     with the exact model's kernel, and its C: `cost`, or the largest |coefficient|. Raises ModelFormatError for models
     other than c_svc, and FileError."""
     header = exact.model.header
+    classes = header.label or []
     if header.svm_type != "c_svc" or header.kernel_type == "precomputed":
         raise ModelFormatError(
             exact.model.path,
@@ -58,9 +59,9 @@ def subsample_control(
         # The order of the exact model's labels: LIBSVM takes that of their first rows.
         taken = sorted(
             taken.tolist(),
-            key=lambda row: header.label.index(int(labels[row])) if int(labels[row]) in header.label else -1,
+            key=lambda row: classes.index(int(labels[row])) if int(labels[row]) in classes else -1,
         )
-        if {int(labels[row]) for row in taken} != set(header.label):
+        if {int(labels[row]) for row in taken} != set(classes):
             return None
         path = f"{folder}/control{count}.model"
         model = train([labels[row] for row in taken], [rows[row] for row in taken], words, path)

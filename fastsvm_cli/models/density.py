@@ -41,6 +41,7 @@ class DensityModel(Model):
         header, own, body = read_compiled(text, path, end="rows", keys=_KEYS)
         if not header.classification or header.nr_class < 2:
             body.fail("a density estimate without two classes found", body.at - 1)
+        assert header.label is not None and header.nr_sv is not None  # it has classes
         weight = own.real("weight")
         fewest = sorted(header.nr_sv)[:2]
         if fewest[0] < 1 or not 0 < weight < sum(fewest):

@@ -107,7 +107,7 @@ def _pair_weights(model: ExactModel) -> "list[float]":
     if not header.classification:
         return [sum(abs(a) for (a,) in coefficients) * (1 + 1e-9)] if header.pairs else []
     columns, first = [], 0
-    for size in header.nr_sv:  # per class: the sums of its columns
+    for size in header.nr_sv or []:  # per class: the sums of its columns
         rows = coefficients[first : first + size]
         columns.append([sum(abs(row[j]) for row in rows) for j in range(header.nr_class - 1)])
         first += size

@@ -113,7 +113,7 @@ def predict(
         if exact is not None:
             exact.check(False)
         write(
-            f"labels {' '.join(map(str, header.label))}\n".encode()
+            f"labels {' '.join(map(str, header.label or []))}\n".encode()
             if header.classification
             else b"label normal outlier\n"
         )
@@ -192,7 +192,9 @@ def columns(
     model: Model, header: Header, *, probability: bool = False, values: bool = False, evaluations: bool = False
 ) -> int:
     """How many numbers a line of `predict` has. header: whose probabilities they are."""
-    of_probabilities = 0 if not probability or header.regression else len(header.label) if header.classification else 2
+    of_probabilities = (
+        0 if not probability or header.regression else len(header.label or []) if header.classification else 2
+    )
     stopped = model.ordered and not model.proves
     return 1 + of_probabilities + values * model.pairs * (1 + model.certified * (1 + stopped)) + evaluations
 
@@ -225,9 +227,9 @@ def _thresholds(header: Header) -> "list[tuple[float, float]]":
     """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what
     comes after:
     the value of even odds, the marks of a density."""
-    if header.classification and header.pairs == 1 and header.probA[0] != 0:
+    if header.classification and header.pairs == 1 and header.probA and header.probB and header.probA[0] != 0:
         a, b = header.probA[0], header.probB[0]
         # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few
         # ulps of b.
         return [(-b / a, (1e-14 + 1e-15 * abs(b)) / abs(a))]
-    return [(mark, 0.0) for mark in header.prob_density_marks] if header.svm_type == "one_class" else []
+    return [(mark, 0.0) for mark in header.prob_density_marks or []] if header.svm_type == "one_class" else []

@@ -33,20 +33,20 @@ class Header:
 
     def __init__(
         self,
-        svm_type,
-        kernel_type,
+        svm_type: str,
+        kernel_type: str,
         *,
-        nr_class,
-        total_sv,
-        rho,
-        degree=0,
-        gamma=0.0,
-        coef0=0.0,
-        label=None,
-        probA=None,
-        probB=None,
-        prob_density_marks=None,
-        nr_sv=None,
+        nr_class: int,
+        total_sv: int,
+        rho: "list[float]",
+        degree: int = 0,
+        gamma: float = 0.0,
+        coef0: float = 0.0,
+        label: "list[int] | None" = None,
+        probA: "list[float] | None" = None,
+        probB: "list[float] | None" = None,
+        prob_density_marks: "list[float] | None" = None,
+        nr_sv: "list[int] | None" = None,
     ):
         self.svm_type, self.kernel_type = svm_type, kernel_type
         self.degree, self.gamma, self.coef0 = degree, gamma, coef0
@@ -92,7 +92,7 @@ class Header:
 
     def lines(self) -> str:
         """LIBSVM's header, in its order, numbers as the shortest text that reads back to them."""
-        rows = [("svm_type", self.svm_type), ("kernel_type", self.kernel_type)]
+        rows: list[tuple[str, object]] = [("svm_type", self.svm_type), ("kernel_type", self.kernel_type)]
         rows += [(key, getattr(self, key)) for key in _NEEDS[self.kernel_type]]
         rows += [("nr_class", self.nr_class), ("total_sv", self.total_sv)]
         rows += [(key, getattr(self, key)) for key in ("rho", "label", "probA", "probB", "prob_density_marks", "nr_sv")]
@@ -236,6 +236,7 @@ def _assemble(found: dict, path: str, end_line: int) -> Header:
         demand("nr_class", header.nr_class >= 1, f"nr_class {header.nr_class} found, expected 1 or more")
         demand("label", header.label is not None, "the header ends without 'label'")
         demand("nr_sv", header.nr_sv is not None, "the header ends without 'nr_sv'")
+        assert header.label is not None and header.nr_sv is not None
         demand(
             "label",
             len(header.label) == header.nr_class,

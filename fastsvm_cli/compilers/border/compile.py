@@ -104,8 +104,9 @@ def compile_border(
     for p in range(model.pairs):
         mine = np.flatnonzero(coefficients[:, p])
         functions.append(MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel))
-        likely = header.classification and header.has_probability and not raw and header.probA[p] != 0
-        level = -header.probB[p] / header.probA[p] if likely else 0.0
+        level = 0.0
+        if header.classification and header.probA and header.probB and not raw and header.probA[p] != 0:
+            level = -header.probB[p] / header.probA[p]
         if not isfinite(level):
             raise ModelFormatError(
                 model.path,

@@ -59,7 +59,6 @@ def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, pr
     that can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
     bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
     pairs = len(class_pairs(len(found)))
-    sigmoid = {} if probabilities is None else {"probA": [probabilities] * pairs, "probB": [0.0] * pairs}
     return Header(
         "c_svc",
         "rbf",
@@ -69,7 +68,8 @@ def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, pr
         gamma=1 / (2 * bandwidth**2),
         label=found,
         nr_sv=np.bincount(classes).tolist(),
-        **sigmoid,
+        probA=None if probabilities is None else [probabilities] * pairs,
+        probB=None if probabilities is None else [0.0] * pairs,
     )
 
 

@@ -223,7 +223,7 @@ def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[l
         return [_nonzero(range(vectors.rows), vectors.leading.cast("B").cast("d").tolist() if vectors.rows else [])]
     coefficients = vectors.leading.tolist()
     starts = [0]
-    for size in header.nr_sv:
+    for size in header.nr_sv or []:
         starts.append(starts[-1] + size)
     out = []
     for _, i, j in header.class_pairs:

@@ -10,12 +10,13 @@ method     algorithm 1: vectors one by one, each placed where it takes most from
            projection: Golub and Pereyra 1973), and the offset by eq. (9)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import scipy.sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved, row_norms
@@ -475,23 +476,42 @@ def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
     return np.round(z * scale) / scale
 
 
-def grow(model: ExactModel, target: float, chunks, *, on_progress=None, **how) -> "Reduction":
+def _shown_with(on_progress: "Callable[[float, str], None]", words: str) -> "Callable[[float, str], None]":
+    """The same, with these words in front."""
+    return lambda share, more: on_progress(share, words + more)
+
+
+def grow(
+    model: ExactModel,
+    target: float,
+    chunks: "Iterable[_native.Chunk]",
+    *,
+    fingerprint: str,
+    init: str = "greedy",
+    optimizer: str = "none",
+    finishing: bool = True,
+    seed: int = 0,
+    on_progress: "Callable[[float, str], None] | None" = None,
+) -> "Reduction":
     """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean
     square difference) is `target` or less; the
-    whole model, without duplicates, where no smaller one is."""
+    whole model, without duplicates, where no smaller one is. The rest as of compile_reduced_set."""
     chunks, space = list(chunks), FeatureSpace(model)
     least, count = 0, max(len(model.header.label or [0]), 8)
-    best = None
+    best: tuple[int, Reduction] | None = None
     while best is None or best[0] - least > max(2, best[0] // 8):
         if best is not None:
             count = (least + best[0]) // 2
         found = compile_reduced_set(
             model,
+            fingerprint=fingerprint,
             count=count,
+            init=init,
+            optimizer=optimizer,
+            finishing=finishing,
+            seed=seed,
+            on_progress=on_progress and _shown_with(on_progress, f"{count} vectors, "),
             space=space,
-            on_progress=on_progress
-            and (lambda share, words="", count=count: on_progress(share, f"{count} vectors, {words}")),
-            **how,
         )
         seen = agreement(found.model, model, chunks)
         if (

@@ -31,6 +31,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
         spread = np.sqrt(2 * error.mean() ** 2)
         header.probA = [float(error[error <= 5 * spread].mean())]
     elif header.classification:
+        assert header.label is not None and header.probA is not None and header.probB is not None
         a, b = list(header.probA), list(header.probB)
         for pair, i, j in header.class_pairs:
             mine = (y == header.label[i]) | (y == header.label[j])
