@@ -270,6 +270,7 @@ def command(
         if interrupted is not None:
             raise interrupted
         if keep is not None and picked is not None:
+            assert picked.path is not None  # the exact model, or a compiled one
             load_model(picked.path)  # what cannot be read is not written
             with open(picked.path, "rb") as source, Output(keep) as output:
                 output.write(source.read())
@@ -290,7 +291,7 @@ def command(
         print(f"Error: {case.failed}", file=sys.stderr)
     for case in exceeded:
         print(
-            f"Error: {case.name}: {100 * bench.disagreement(case):.3g} % of the labels differ, more than"
+            f"Error: {case.name}: {100 * (bench.disagreement(case) or 0.0):.3g} % of the labels differ, more than"
             f" {100 * max_disagreement:.3g} % (--max-disagreement)",
             file=sys.stderr,
         )

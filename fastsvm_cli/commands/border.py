@@ -277,7 +277,12 @@ def command(
             f"poor agreement is to be expected: {better} may do"
             f" better{' (fastsvm bench tells)' * (source is not None)}."
         )
-    if looks_one_hot(rows[0] if rows else source.model.vectors):
+    if rows:
+        some = rows[0]
+    else:
+        assert source is not None  # what is sampled without a model has training rows
+        some = source.model.vectors
+    if looks_one_hot(some):
         warn(
             "most features have one value besides 0, as one-hot data has: border samples lie between categories, where"
             " no row is."

@@ -226,6 +226,7 @@ def command(
     if header.has_probability and not probability:
         say("Model supports probability estimates, but disabled in prediction.")
     if probability and header.regression:
+        assert header.probA is not None  # it has probability estimates
         sigma = _native.format_g(header.probA[0])
         say(
             "Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution"
@@ -248,6 +249,7 @@ def command(
         options |= {"--exact": exact_file is not None}
         options |= {"--tolerance": tolerance, "--steps": steps}
         options |= {"--dense": dense, "--delim": delimiter, "--unlabelled": unlabelled}
+        assert digest is not None  # --resume asks for it
         origin = Origin(test_file, model_file, digest, options, on_bad_row, max_line)
         inputs = [file for file in (test_file, model_file, exact_file) if file is not None]
         return ResumableOutput(output_file, inputs, origin, place, bad_rows, labelled=not unlabelled, say=warn)
@@ -297,7 +299,7 @@ def command(
     if as_json:
         import json
 
-        summary = {"rows": tally.rows}
+        summary: dict[str, object] = {"rows": tally.rows}
         if bad_rows is not None:
             summary["bad_rows"] = bad_rows.count
         if tally.score is not None:
@@ -341,9 +343,9 @@ def command(
         share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
         print(f"Proven: {proven} of {tally.rows} rows{share}; {tally.undecided} left open.", file=sys.stderr)
     elif tally.outside and not quiet:
-        share = 100 * tally.outside / tally.rows
+        percent = 100 * tally.outside / tally.rows
         print(
-            f"Note: {tally.outside} of {tally.rows} rows ({share:.3g} %) are outside the bound of the expansion"
+            f"Note: {tally.outside} of {tally.rows} rows ({percent:.3g} %) are outside the bound of the expansion"
             " (Claesen et al., eq. 3.11): nothing is known of how near their values are to the exact model's. fastsvm"
             " bench tells how many labels differ.",
             file=sys.stderr,
