@@ -368,7 +368,7 @@ def _check_usage(
             raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
 
 
-def _check_files(inputs, outputs):
+def _check_files(inputs: "tuple[str | None, ...]", outputs: "tuple[str | None, ...]") -> None:
     """Before minutes of measuring, as check_files; and no two outputs are the same file."""
     from os.path import exists, isfile, realpath
 

@@ -117,7 +117,7 @@ def _tables(report: dict):
         yield f"{pair['model']} on {pair['data']}", lines
 
 
-def _share(share, count: int, rows: int) -> str:
+def _share(share: "float | None", count: int, rows: int) -> str:
     return f"{'-' if share is None else f'{100 * share:.4g} %'} ({count:,} of {rows:,})"
 
 

@@ -352,13 +352,13 @@ def command(
         )
 
 
-def _is_plain_file(path):
+def _is_plain_file(path: str) -> bool:
     from fastsvm_cli.text.output import is_standard_output
 
     return not is_standard_output(path) and (os.path.isfile(path) or not os.path.exists(path))
 
 
-def _check_files(test_file, output_file):
+def _check_files(test_file: str, output_file: "str | None") -> None:
     """What can be gone on with, after a stop, is a file."""
     from fastsvm_cli.text.partial import can_be_kept
 

@@ -3,7 +3,7 @@ Models
 Containing RBF Kernels"). The file format is described in the README."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import comb
 
 from fastsvm_cli import _native
@@ -22,7 +22,7 @@ class Center:
     """point: (d) float64, where expansions are made. largest_norm: the largest |x_i - point|^2 over the support
     vectors, for eq. (3.11)."""
 
-    def __init__(self, point, largest_norm: float):
+    def __init__(self, point: "Sequence[float]", largest_norm: float):
         self.point, self.largest_norm = point, largest_norm
 
 

@@ -104,7 +104,7 @@ class Body:
             raise ModelFormatError(self.path, fault[1], fault[0])
         return rows
 
-    def numbers(self, count: int, *, single: bool = False):
+    def numbers(self, count: int, *, single: bool = False) -> "Sequence[float]":
         """The next `count` numbers, which fill whole lines, as a buffer of float64. single: they are in the range of
         single precision."""
         if not count:
