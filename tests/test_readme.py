@@ -86,7 +86,11 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
     from inspect import getsource, signature
 
     from fastsvm_cli.commands import order
-    from fastsvm_cli.compilers import border, clusters, geometry, placement, sampler
+    from fastsvm_cli.compilers import clusters
+    from fastsvm_cli.compilers.border import compile as border
+    from fastsvm_cli.compilers.border import sampler
+    from fastsvm_cli.compilers.ordered import geometry
+    from fastsvm_cli.compilers.reduced_set import placement
 
     features = border._CLOUD_CELLS // border._CLOUD_ROWS
     rounds = signature(placement._kernel_means).parameters["iterations"].default
