@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from benching import bench, one_thread, place  # noqa: F401 (fixtures)
 from benching import (
     ROWS,
     STATISTICS,

@@ -12,6 +12,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from benching import bench, measured, one_thread, place  # noqa: F401 (fixtures)
 from benching import (
     ONE_THREAD,
     ROWS,
