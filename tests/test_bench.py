@@ -11,13 +11,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benching import bench, one_thread, place  # noqa: F401 (fixtures)
-from benching import (
+from benching import (  # noqa: F401 (fixtures)
     ROWS,
     STATISTICS,
+    bench,
     by_name,
     first_rows,
     markdown_tables,
+    one_thread,
+    place,
     ratio_and_error,
     terminal_tables,
     train,

@@ -12,13 +12,16 @@ import subprocess
 
 import numpy as np
 import pytest
-from benching import bench, measured, one_thread, place  # noqa: F401 (fixtures)
-from benching import (
+from benching import (  # noqa: F401 (fixtures)
     ONE_THREAD,
     ROWS,
+    bench,
     by_name,
     first_rows,
     markdown_tables,
+    measured,
+    one_thread,
+    place,
     ratio_and_error,
     run,
     terminal_tables,

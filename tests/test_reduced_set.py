@@ -13,8 +13,7 @@ from evaluation import decide, parse, reference, values
 from in_process import Libsvm, mirrored, run_both
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
-from reducing import reduced, trained  # noqa: F401 (fixtures)
-from reducing import (
+from reducing import (  # noqa: F401 (fixtures)
     INITS,
     JOBS,
     OPTIMIZERS,
@@ -27,8 +26,10 @@ from reducing import (
     machine_of,
     members,
     reduce,
+    reduced,
     some_machine,
     split,
+    trained,
 )
 from scipy.optimize import approx_fprime
 from test_certificate import hostile_machine, hostile_rows
