@@ -178,8 +178,8 @@ def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_fa
     (tmp_path / "out").write_text("before\n")
     screen, terminal = pty.openpty()
     code = (
-        "import itertools, sys; from fastsvm_cli import progress, start; progress.monotonic = itertools.count(0,"
-        " 60).__next__; start.run()"
+        "import itertools, sys; from fastsvm_cli import start; from fastsvm_cli.console import progress;"
+        " progress.monotonic = itertools.count(0, 60).__next__; start.run()"
     )
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", code, "reduce", "--vectors", "1200", "m", "out"],

@@ -275,7 +275,8 @@ def test_the_cursor_comes_back(place):
     main, terminal = pty.openpty()
     code = (
         "import os, sys, signal\n"
-        "from fastsvm_cli import progress, stopping\n"
+        "from fastsvm_cli import stopping\n"
+        "from fastsvm_cli.console import progress\n"
         "stopping.install()\n"
         "now = iter(range(0, 1000, 2))\n"
         "progress.monotonic = lambda: next(now)\n"
