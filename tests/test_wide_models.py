@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_refused_in_one_line(fastsvm, wide, tmp_path, words
 
 
 def test_a_certificate_of_too_many_numbers_is_refused(monkeypatch, wide):
-    from fastsvm_cli.compilers import certificates
+    from fastsvm_cli.compilers.maclaurin import certificates
 
     monkeypatch.setattr(certificates, "_DENSE_CELLS", 1_000_000)
     with pytest.raises(
