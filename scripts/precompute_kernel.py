@@ -21,7 +21,7 @@ import sys
 
 from fastsvm_cli import _native, read_chunks
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.models.exact import KERNELS
+from fastsvm_cli.models.kernel import KERNELS
 
 
 def main():
@@ -35,7 +35,7 @@ def main():
     options = parser.parse_args()
     rows = list(read_chunks(options.data_file))
     columns = list(read_chunks(options.against)) if options.against else rows
-    machine = _native.Machine(
+    model = _native.SvmModel(
         kernel=KERNELS.index(options.kernel.replace("-", "_")),
         gamma=options.gamma,
         coef0=options.coef0,
@@ -49,7 +49,7 @@ def main():
     for chunk in rows:
         for row in range(chunk.rows):
             serial += 1
-            values = [value for column in columns for value in machine.kernel_row(chunk, row, column)]
+            values = [value for column in columns for value in model.kernel_row(chunk, row, column)]
             label = chunk.leading[row, 0]
             print(
                 f"{int(label) if label == int(label) else label!r} 0:{serial} "

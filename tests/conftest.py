@@ -126,13 +126,13 @@ def shared():
 
 
 @pytest.fixture
-def best_kernels():
+def best_instruction_set():
     """For tests that choose a build of the hot loops, or threads: both as they were, afterwards."""
     from fastsvm_cli import _native
 
-    name = _native.kernels()
+    name = _native.instruction_set()
     yield
-    assert _native.select_kernels(name)
+    assert _native.select_instruction_set(name)
     _native.set_threads(0)
 
 

@@ -16,7 +16,7 @@ from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.precomputed import with_vectors
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.exact import Kernel
+from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.header import SVM_TYPES
 

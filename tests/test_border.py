@@ -21,7 +21,7 @@ from fastsvm_cli.compilers.border.gradients import DensityFunction, MachineFunct
 from fastsvm_cli.compilers.border.roots import roots_between
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.exact import Kernel
+from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.prediction.pipeline import predict
 
 KERNELS = {
@@ -436,8 +436,8 @@ def rows_for(rng, border):
 
 @pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("local", [1, 2, 5, 32, 64])
-def test_a_row_gets_the_value_of_its_nearest_samples(best_kernels, name, local):
-    if not _native.select_kernels(name):
+def test_a_row_gets_the_value_of_its_nearest_samples(best_instruction_set, name, local):
+    if not _native.select_instruction_set(name):
         assert name != "baseline"
         pytest.skip(f"this processor has no {name}")
     rng = np.random.default_rng([10, local])
@@ -493,7 +493,7 @@ def test_huge_rows_get_a_value_of_the_samples_planes(size, local):
             assert planes.min() - room <= value <= planes.max() + room
 
 
-def test_values_depend_neither_on_threads_nor_on_chunks_nor_on_other_rows(best_kernels):
+def test_values_depend_neither_on_threads_nor_on_chunks_nor_on_other_rows(best_instruction_set):
     rng = np.random.default_rng(12)
     for local in (1, 4):
         border, model = random_border(rng, [40, 0, 100], 5, local)

@@ -369,11 +369,11 @@ def test_a_negative_gamma_is_refused_or_covered():
     assert not uncovered(error, radius).any()
 
 
-@pytest.mark.parametrize("kernels", ["baseline", "avx2", "avx512"])
-def test_radii_hold_for_every_build_of_the_hot_loops(kernels):
-    best = _native.kernels()
-    if not _native.select_kernels(kernels):
-        pytest.skip(f"no {kernels} here")
+@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
+def test_radii_hold_for_every_build_of_the_hot_loops(name):
+    best = _native.instruction_set()
+    if not _native.select_instruction_set(name):
+        pytest.skip(f"no {name} here")
     try:
         rng = np.random.default_rng(9)
         for _ in range(150):
@@ -381,7 +381,7 @@ def test_radii_hold_for_every_build_of_the_hot_loops(kernels):
             error, radius = error_and_radius(machine, hostile_rows(rng, x), **hostile_options(rng))
             assert not uncovered(error, radius).any()
     finally:
-        _native.select_kernels(best)
+        _native.select_instruction_set(best)
 
 
 def test_a_model_read_back_has_the_same_values_and_radii():

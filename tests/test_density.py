@@ -20,7 +20,7 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.density import DensityModel
 from fastsvm_cli.models.exact import ExactModel
 
-pytestmark = pytest.mark.usefixtures("best_kernels")
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
 UNKNOWN = 1000  # an index that no row of the estimate has
 
 
@@ -91,7 +91,7 @@ def test_a_rows_value_depends_on_that_row_alone():
         assert np.array_equal(values(model, chunk), whole)
     assert np.array_equal(np.concatenate([values(model, chunk.select([row])) for row in range(chunk.rows)]), whole)
     for name in ("baseline", "avx2", "avx512"):
-        if _native.select_kernels(name):
+        if _native.select_instruction_set(name):
             assert values(model, chunk) == pytest.approx(whole, rel=1e-9, abs=1e-10)
 
 

@@ -395,8 +395,8 @@ def test_a_wide_model_far_from_the_origin_stays_in_its_precision():
 
 @pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("single", [True, False])
-def test_every_build_of_the_hot_loops_agrees(best_kernels, name, single):
-    if not _native.select_kernels(name):
+def test_every_build_of_the_hot_loops_agrees(best_instruction_set, name, single):
+    if not _native.select_instruction_set(name):
         assert name != "baseline"
         pytest.skip(f"this processor has no {name}")
     rng = np.random.default_rng(14)

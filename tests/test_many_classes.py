@@ -130,7 +130,7 @@ def test_labels_where_every_vote_is_a_matter_of_rounding_are_libsvms(tmp_path, k
         assert tally.reference_rows == len(rows) and len({line[0] for line in expected}) > 1
 
 
-def test_labels_alone_are_those_of_all_values(best_kernels):
+def test_labels_alone_are_those_of_all_values(best_instruction_set):
     rng = np.random.default_rng(6)
     for density in (0.02, 0.5, 1.0):
         vectors = random_rows(rng, 300, list(range(1, 121)), density=density)
@@ -140,7 +140,7 @@ def test_labels_alone_are_those_of_all_values(best_kernels):
             parse(random_rows(rng, 200, list(range(1, 130)), density=density)),
         )
         for build in BUILDS:
-            if not _native.select_kernels(build):
+            if not _native.select_instruction_set(build):
                 continue
             for threads in (1, 2):
                 _native.set_threads(threads)
@@ -173,8 +173,8 @@ def test_labels_alone_are_for_those_who_can_do_with_them():
 
 @pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("density", [0.03, 0.4, 1.0])
-def test_sums_of_rows_side_by_side_are_libsvms_bit_for_bit(tmp_path, best_kernels, build, density):
-    if not _native.select_kernels(build):
+def test_sums_of_rows_side_by_side_are_libsvms_bit_for_bit(tmp_path, best_instruction_set, build, density):
+    if not _native.select_instruction_set(build):
         pytest.skip(f"this machine has no {build}")
     for seed, (kernel, svm_type, classes) in enumerate(
         [

@@ -267,8 +267,10 @@ def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_lab
 
 
 @pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
-def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_intervals(tmp_path, best_kernels, name):
-    if not _native.select_kernels(name):
+def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_intervals(
+    tmp_path, best_instruction_set, name
+):
+    if not _native.select_instruction_set(name):
         assert name != "baseline"
         pytest.skip(f"this processor has no {name}")
     for trial in range(25):
@@ -297,7 +299,7 @@ def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_interv
 
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("classes", [2, 4])
-def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(tmp_path, best_kernels, method, classes):
+def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(tmp_path, best_instruction_set, method, classes):
     rng = np.random.default_rng(52)
     vectors = random_rows(rng, 300, list(range(1, 8)), density=0.7)
     machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=classes, gamma=0.5)

@@ -537,8 +537,8 @@ def assert_close(values, machine, rows, relative=1e-12):
 @pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("density", [0.02, 0.5, 1.0])
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-def test_every_build_of_the_hot_loops_agrees(best_kernels, name, kernel, density):
-    if not _native.select_kernels(name):
+def test_every_build_of_the_hot_loops_agrees(best_instruction_set, name, kernel, density):
+    if not _native.select_instruction_set(name):
         assert name != "baseline"
         pytest.skip(f"this processor has no {name}")
     rng = np.random.default_rng(11)
@@ -551,14 +551,14 @@ def test_every_build_of_the_hot_loops_agrees(best_kernels, name, kernel, density
         assert_close(values, machine, rows)
 
 
-def test_the_fast_exponential_is_right_from_one_to_nothing(best_kernels):
+def test_the_fast_exponential_is_right_from_one_to_nothing(best_instruction_set):
     """K = exp(-t) from t = 0 past where it underflows."""
     distances = np.sqrt(np.concatenate([[0.0], np.geomspace(1e-300, 800, 4000), np.linspace(690, 760, 500)]))
     machine = Machine("epsilon_svr", "rbf", [{1: 0.0}], np.array([[1.0]]), [0.0], gamma=1.0)
     rows = [{1: float(v)} for v in distances]
     exact = oracles.decision_values(machine, rows)[:, 0].astype(float)
     for name in ("baseline", "avx2", "avx512"):
-        if _native.select_kernels(name):
+        if _native.select_instruction_set(name):
             values, out = decide(parse_model(machine.text(), "a.model"), parse(rows))
             assert out.reference_rows == 0
             # Beside the exponential's own error, distance and exponent are rounded: 3 u t.

@@ -82,7 +82,7 @@ def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path
     assert len(made) == 1 and len(made.pop()) > 500
 
 
-def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_kernels):
+def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_instruction_set):
     """Sums of thousands of terms, whose last digits tell in which order they were added up."""
     for name in ("rings", "colors"):
         model, made = load_model(str(models / name)), set()

@@ -14,7 +14,7 @@ def describe(threads: int) -> dict:
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "threads": threads,
-        "kernels": _native.kernels(),
+        "kernels": _native.instruction_set(),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "fastsvm": __version__,

@@ -122,7 +122,7 @@ def command(
 
     from fastsvm_cli import _native
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.models.exact import Kernel
+    from fastsvm_cli.models.kernel import Kernel
     from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.text.output import Output
 

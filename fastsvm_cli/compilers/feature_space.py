@@ -153,4 +153,4 @@ class FeatureSpace:
         """The model's evaluator with rho = 0, which may be large beside the values."""
         model, header = self.model, copy(self.model.header)
         header.rho = [0.0] * model.pairs
-        return _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).machine)
+        return _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).svm_model)

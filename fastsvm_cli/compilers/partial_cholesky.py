@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 
 from fastsvm_cli.compilers.feature_space import Matrix, near_origin, row_norms
-from fastsvm_cli.models.exact import Kernel
+from fastsvm_cli.models.kernel import Kernel
 
 
 class PartialCholesky:

@@ -28,7 +28,7 @@ class BlocksModel(OrderedModel):
 
     def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         if self._blocks is None:
-            self._blocks = _native.Blocks(self.exact.machine, self.order)
+            self._blocks = _native.Blocks(self.exact.svm_model, self.order)
         return self._blocks.decision_values(chunk, task, tolerance, out)
 
     @classmethod

@@ -3,26 +3,9 @@
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.text.body import Body
-from fastsvm_cli.text.header import KERNEL_TYPES, Header, read_header
-
-#: The native core's kernels: LIBSVM's, then those it trains only through a precomputed kernel.
-KERNELS = (*KERNEL_TYPES, "exponential", "normalized_polynomial")
-
-
-class Kernel:
-    """type: one of KERNELS. exponential: exp(-gamma |x - z|). normalized_polynomial: k(x, z) / sqrt(k(x, x) k(z,
-    z)), k = (gamma x.z + coef0)^degree."""
-
-    def __init__(self, type: str, gamma: float = 0.0, coef0: float = 0.0, degree: int = 0):
-        self.type, self.gamma, self.coef0, self.degree = type, gamma, coef0, degree
-
-    @property
-    def semidefinite(self) -> bool:
-        """Whether it is an inner product of features, for any vectors."""
-        if self.type in ("polynomial", "normalized_polynomial"):
-            return self.gamma >= 0 and self.coef0 >= 0
-        return self.type == "linear" or (self.type in ("rbf", "exponential") and self.gamma >= 0)
+from fastsvm_cli.text.header import Header, read_header
 
 
 class ExactModel(Model):
@@ -55,10 +38,10 @@ class ExactModel(Model):
         return self.header.lines().encode() + b"SV\n" + _native.format_rows(self.vectors)
 
     @property
-    def machine(self) -> _native.Machine:
+    def svm_model(self) -> _native.SvmModel:
         """What the native core evaluates."""
         header, kernel = self.header, self.kernel
-        return _native.Machine(
+        return _native.SvmModel(
             kernel=KERNELS.index(kernel.type),
             gamma=kernel.gamma,
             coef0=kernel.coef0,
@@ -72,7 +55,7 @@ class ExactModel(Model):
     @property
     def evaluator(self) -> _native.Exact:
         if self._evaluator is None:
-            self._evaluator = _native.Exact(self.machine)
+            self._evaluator = _native.Exact(self.svm_model)
         return self._evaluator
 
     @property

@@ -44,7 +44,7 @@ class GeometryModel(OrderedModel):
     def evaluator(self) -> _native.Geometry:
         if self._points is None:
             self._points = _native.Geometry(
-                self.exact.machine, self.all_vectors.select(self.points), self.b, self.squared_norm, self.b_error
+                self.exact.svm_model, self.all_vectors.select(self.points), self.b, self.squared_norm, self.b_error
             )
         return self._points
 

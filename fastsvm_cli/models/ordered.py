@@ -5,13 +5,11 @@ its sum cannot change the answer; rows that never stop are evaluated exactly."""
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model, Until
-from fastsvm_cli.models.exact import ExactModel, Kernel
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.kernel import OWN_KERNELS, Kernel
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import real_number, whole_number
-
-#: Kernels that LIBSVM trains as precomputed ones -> their parameters, as they stand in the line `kernel`.
-OWN_KERNELS = {"exponential": ("gamma",), "normalized_polynomial": ("degree", "gamma", "coef0")}
 
 
 class OrderedModel(Model):

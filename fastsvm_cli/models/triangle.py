@@ -5,7 +5,8 @@ described in the README."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.exact import ExactModel, Kernel
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
 
 
@@ -25,7 +26,7 @@ class TriangleModel(OrderedModel):
 
     def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         if self._lists is None:
-            self._lists = _native.Triangle(self.exact.machine, self.pivots)
+            self._lists = _native.Triangle(self.exact.svm_model, self.pivots)
         return self._lists.decision_values(chunk, task, tolerance, out)
 
     @classmethod

@@ -35,7 +35,7 @@ class Origin:
         self._options = {key: repr(value) for key, value in options.items()}
         self._lines = {
             "fastsvm": __version__,
-            "instructions": _native.kernels(),
+            "instructions": _native.instruction_set(),
             "model": model_digest,
             "input_size": str(status.st_size),
             "input_time": str(status.st_mtime_ns),

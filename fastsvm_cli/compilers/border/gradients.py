@@ -6,7 +6,7 @@ Machines are just too slow")."""
 import numpy as np
 
 from fastsvm_cli.compilers.feature_space import Matrix, row_norms, squared_distances
-from fastsvm_cli.models.exact import Kernel
+from fastsvm_cli.models.kernel import Kernel
 
 _BLOCK_CELLS = 1 << 22  # kernel values held at a time
 

@@ -7,7 +7,8 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.exact import ExactModel, Kernel
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.kernel import Kernel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:

@@ -32,7 +32,8 @@ from fastsvm_cli.compilers.reduced_set.placement import (
 )
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.exact import ExactModel, Kernel
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.models.reduced_set import ReducedModel
 
 _DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix

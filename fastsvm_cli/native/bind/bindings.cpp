@@ -351,30 +351,29 @@ NB_MODULE(_native, m) {
             },
             "chunk"_a, "out"_a);
 
-    nb::class_<Machine>(m, "Machine", "The numbers of an exact model.")
+    nb::class_<SvmModel>(m, "SvmModel", "The numbers of an exact model.")
         .def(
             "__init__",
-            [](Machine* self, int kernel, double gamma, double coef0, int degree, bool regression,
+            [](SvmModel* self, int kernel, double gamma, double coef0, int degree, bool regression,
                std::vector<std::int64_t> nr_sv, std::vector<double> rho, const Chunk& vectors) {
-                new (self) Machine{static_cast<KernelType>(kernel),
-                                   gamma,
-                                   coef0,
-                                   degree,
-                                   regression,
-                                   std::move(nr_sv),
-                                   std::move(rho),
-                                   vectors.rows};
+                if (kernel < 0 || kernel >= static_cast<int>(kernel_names.size()))
+                    throw nb::value_error("no such kernel");
+                new (self) SvmModel{{static_cast<KernelType>(kernel), gamma, coef0, degree},
+                                    regression,
+                                    std::move(nr_sv),
+                                    std::move(rho),
+                                    vectors.rows};
             },
             "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
         .def(
             "kernel_row",
-            [](const Machine& self, const Chunk& x, std::int64_t row, const Chunk& z) {
+            [](const SvmModel& self, const Chunk& x, std::int64_t row, const Chunk& z) {
                 if (row < 0 || row >= x.rows->rows) throw nb::index_error("row out of range");
                 const Rows& others = *z.rows;
                 std::vector<double> values(static_cast<std::size_t>(others.rows));
                 const nb::gil_scoped_release release;
                 for (std::int64_t i = 0; i < others.rows; ++i)
-                    values[i] = reference_kernel(self, *x.rows, row, others, i);
+                    values[i] = reference_kernel(self.kernel, *x.rows, row, others, i);
                 return values;
             },
             "x"_a, "row"_a, "z"_a, "K of one row of x with every row of z, as LIBSVM computes it.");
@@ -382,16 +381,16 @@ NB_MODULE(_native, m) {
     nb::class_<Geometry>(m, "Geometry", "An ordered model's points: intervals from a few kernel values.")
         .def(
             "__init__",
-            [](Geometry* self, const Machine& machine, const Chunk& points, const Numbers& b,
+            [](Geometry* self, const SvmModel& model, const Chunk& points, const Numbers& b,
                std::vector<double> squared_norm, std::vector<double> b_error) {
-                const std::size_t pairs = static_cast<std::size_t>(machine.pairs());
+                const std::size_t pairs = static_cast<std::size_t>(model.pairs());
                 if (b.size() != static_cast<std::size_t>(points.rows->rows) * pairs || squared_norm.size() != pairs ||
                     b_error.size() != pairs)
                     throw nb::value_error("wrong number of values");
-                new (self) Geometry(machine, points.rows, std::vector<double>(b.data(), b.data() + b.size()),
+                new (self) Geometry(model, points.rows, std::vector<double>(b.data(), b.data() + b.size()),
                                     std::move(squared_norm), std::move(b_error));
             },
-            "machine"_a, "points"_a, "b"_a, "squared_norm"_a, "b_error"_a)
+            "model"_a, "points"_a, "b"_a, "squared_norm"_a, "b_error"_a)
         .def(
             "decision_values",
             [](const Geometry& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps,
@@ -405,12 +404,12 @@ NB_MODULE(_native, m) {
     nb::class_<Triangle>(m, "Triangle", "An ordered model's lists of support vectors by distance.")
         .def(
             "__init__",
-            [](Triangle* self, const Machine& machine, std::vector<std::int64_t> pivots) {
+            [](Triangle* self, const SvmModel& model, std::vector<std::int64_t> pivots) {
                 for (std::int64_t pivot : pivots)
-                    if (pivot < 0 || pivot >= machine.total_sv()) throw nb::index_error("pivot out of range");
-                new (self) Triangle(machine, std::move(pivots));
+                    if (pivot < 0 || pivot >= model.total_sv()) throw nb::index_error("pivot out of range");
+                new (self) Triangle(model, std::move(pivots));
             },
-            "machine"_a, "pivots"_a)
+            "model"_a, "pivots"_a)
         .def(
             "decision_values",
             [](const Triangle& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
@@ -423,21 +422,21 @@ NB_MODULE(_native, m) {
     nb::class_<Blocks>(m, "Blocks", "An ordered model's blocks of neighbouring support vectors.")
         .def(
             "__init__",
-            [](Blocks* self, const Machine& machine, const std::vector<std::int64_t>& order) {
+            [](Blocks* self, const SvmModel& model, const std::vector<std::int64_t>& order) {
                 // A permutation that keeps every class where it is.
                 std::vector<char> seen(order.size(), 0);
                 std::int64_t first = 0, at = 0;
-                bool sound = static_cast<std::int64_t>(order.size()) == machine.total_sv();
-                for (std::size_t c = 0; sound && c < machine.nr_sv.size(); first += machine.nr_sv[c++])
-                    for (std::int64_t i = 0; sound && i < machine.nr_sv[c]; ++i, ++at) {
-                        sound = order[at] >= first && order[at] < first + machine.nr_sv[c] && !seen[order[at]];
+                bool sound = static_cast<std::int64_t>(order.size()) == model.total_sv();
+                for (std::size_t c = 0; sound && c < model.nr_sv.size(); first += model.nr_sv[c++])
+                    for (std::int64_t i = 0; sound && i < model.nr_sv[c]; ++i, ++at) {
+                        sound = order[at] >= first && order[at] < first + model.nr_sv[c] && !seen[order[at]];
                         if (sound) seen[order[at]] = 1;
                     }
                 if (!sound) throw nb::value_error("not an order of the support vectors, class by class");
                 const nb::gil_scoped_release release;
-                new (self) Blocks(machine, order);
+                new (self) Blocks(model, order);
             },
-            "machine"_a, "order"_a)
+            "model"_a, "order"_a)
         .def(
             "decision_values",
             [](const Blocks& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
@@ -493,16 +492,16 @@ NB_MODULE(_native, m) {
     nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
         .def(
             "__init__",
-            [](Exact* self, const Machine& machine) {
+            [](Exact* self, const SvmModel& model) {
                 const nb::gil_scoped_release release;
-                new (self) Exact(machine);
+                new (self) Exact(model);
             },
-            "machine"_a)
+            "model"_a)
         .def(
             "decision_values",
             [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds,
                Decisions& out) {
-                check_pairs(out, self.machine().pairs(), self.machine().classes() > 1);
+                check_pairs(out, self.model().pairs(), self.model().classes() > 1);
                 const nb::gil_scoped_release release;
                 const std::int64_t row = self.without_serials(*chunk.rows);
                 if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, out);
@@ -513,8 +512,8 @@ NB_MODULE(_native, m) {
         .def(
             "fast_values",
             [](const Exact& self, const Chunk& chunk, Decisions& out) {
-                check_pairs(out, self.machine().pairs());
-                if (self.machine().kernel == KernelType::precomputed)
+                check_pairs(out, self.model().pairs());
+                if (self.model().kernel.type == KernelType::precomputed)
                     throw nb::value_error("a precomputed kernel has no other evaluation");
                 const nb::gil_scoped_release release;
                 self.fast_values(*chunk.rows, out);
@@ -523,7 +522,7 @@ NB_MODULE(_native, m) {
         .def(
             "reference_sums",
             [](const Exact& self, const Chunk& chunk, Decisions& out) {
-                check_pairs(out, self.machine().pairs());
+                check_pairs(out, self.model().pairs());
                 const nb::gil_scoped_release release;
                 const std::int64_t row = self.without_serials(*chunk.rows);
                 if (row >= 0) return row;
@@ -534,7 +533,7 @@ NB_MODULE(_native, m) {
                 parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
                     std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
                     std::iota(which.begin(), which.end(), first);
-                    reference_sums(self.machine(), *chunk.rows, which.data(), last - first,
+                    reference_sums(self.model(), *chunk.rows, which.data(), last - first,
                                    out.value.data() + first * out.pairs);
                 });
                 return row;
@@ -543,6 +542,7 @@ NB_MODULE(_native, m) {
             "Decision values in LIBSVM's own order of operations. Returns the first precomputed row that lacks "
             "serials, or -1.");
 
+    m.attr("KERNELS") = nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.end())));
     m.def(
         "used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a,
         "The LIBSVM indices that occur, increasing.");
@@ -657,7 +657,7 @@ NB_MODULE(_native, m) {
         "value"_a, "digits"_a = 6, "printf's %.<digits>g.");
     m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
     m.def("get_threads", &get_threads);
-    m.def("select_kernels", &select_kernels, "name"_a,
+    m.def("select_instruction_set", &select_instruction_set, "name"_a,
           "Use the hot loops built for 'baseline', 'avx2' or 'avx512'; False when that cannot be. For tests.");
-    m.def("kernels", [] { return kernels().name; });
+    m.def("instruction_set", [] { return loops().name; }, "The one whose build of the hot loops runs.");
 }

@@ -28,47 +28,47 @@ std::int64_t rows_per_block(std::int64_t rows) {
 constexpr double folded_max = 4e6;
 }  // namespace
 
-Exact::Exact(Machine machine) : machine_(std::move(machine)), features_(used_indices(*machine_.vectors)) {
-    const double entries = static_cast<double>(machine_.vectors->indices.size());
-    if (machine_.kernel == KernelType::linear &&
-        static_cast<double>(machine_.pairs()) * static_cast<double>(features_.size()) <=
+Exact::Exact(SvmModel model) : model_(std::move(model)), features_(used_indices(*model_.vectors)) {
+    const double entries = static_cast<double>(model_.vectors->indices.size());
+    if (model_.kernel.type == KernelType::linear &&
+        static_cast<double>(model_.pairs()) * static_cast<double>(features_.size()) <=
             std::max(4 * entries, folded_max))
         fold_linear();
-    else if (machine_.kernel != KernelType::precomputed)
+    else if (model_.kernel.type != KernelType::precomputed)
         lay_out();
-    rounding_.emplace(machine_, strips_ && strips_->dense(), linear_);
+    rounding_.emplace(model_, strips_ && strips_->dense(), linear_);
 }
 
 void Exact::fold_linear() {
     linear_ = true;
-    const Rows& sv = *machine_.vectors;
-    const std::int64_t pairs = machine_.pairs();
+    const Rows& sv = *model_.vectors;
+    const std::int64_t pairs = model_.pairs();
     weights_.assign(static_cast<std::size_t>(features_.size() * pairs), 0.0);
     std::int64_t i = 0;
-    for (std::int64_t c = 0; c < machine_.classes(); ++c)
-        for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k, ++i)
+    for (std::int64_t c = 0; c < model_.classes(); ++c)
+        for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k, ++i)
             for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
                 double* const w = weights_.data() + features_.column(sv.indices[e]) * pairs;
-                for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) {
+                for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
                     w[pair] += sv.leading[i * sv.leading_count + column] * sv.values[e];
                 });
             }
 }
 
 void Exact::lay_out() {
-    const Rows& sv = *machine_.vectors;
+    const Rows& sv = *model_.vectors;
     const std::int64_t d = features_.size();
     const auto whole_strips = [](std::int64_t n) { return (n + strip - 1) / strip * strip; };
-    for (std::int64_t n : machine_.nr_sv) padded_ += whole_strips(n);
+    for (std::int64_t n : model_.nr_sv) padded_ += whole_strips(n);
     const bool gaps =
-        machine_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
+        model_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
     class_start_.push_back(0);
-    for (std::int64_t n : machine_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_strips(n) : n));
+    for (std::int64_t n : model_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_strips(n) : n));
     padded_ = whole_strips(class_start_.back());
     std::vector<std::int64_t> order(static_cast<std::size_t>(padded_), -1),
         place;  // and the place of each support vector in it
-    for (std::size_t c = 0; c < machine_.nr_sv.size(); ++c)
-        for (std::int64_t k = 0; k < machine_.nr_sv[c]; ++k) {
+    for (std::size_t c = 0; c < model_.nr_sv.size(); ++c)
+        for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k) {
             order[class_start_[c] + k] = static_cast<std::int64_t>(place.size());
             place.push_back(class_start_[c] + k);
         }
@@ -77,8 +77,8 @@ void Exact::lay_out() {
         for (int j = 0; j < sv.leading_count; ++j) coef_[j * padded_ + place[i]] = sv.leading[i * sv.leading_count + j];
     const bool dense = static_cast<double>(sv.indices.size()) >=
                        sparse_density * static_cast<double>(sv.rows) * static_cast<double>(d);
-    if (dense || machine_.kernel == KernelType::exponential || machine_.kernel == KernelType::normalized_polynomial) {
-        strips_.emplace(machine_, sv, order);
+    if (dense || model_.kernel.by_differences() || model_.kernel.normalized()) {
+        strips_.emplace(model_, sv, order);
         return;
     }
     norms_.assign(padded_, 0.0);
@@ -97,27 +97,15 @@ void Exact::lay_out() {
         }
 }
 
-void Exact::kernel_from_dots(std::int64_t n, double squared_norm, const double* norms, double* values) const {
-    switch (machine_.kernel) {
-        case KernelType::rbf: return kernels().rbf_from_dots(n, machine_.gamma, squared_norm, norms, values);
-        case KernelType::polynomial:
-            return kernels().polynomial_from_dots(n, machine_.gamma, machine_.coef0, machine_.degree, values);
-        case KernelType::sigmoid:
-            for (std::int64_t s = 0; s < n; ++s) values[s] = std::tanh(machine_.gamma * values[s] + machine_.coef0);
-            return;
-        default: return;
-    }
-}
-
 // Adds the terms of the padded support vectors [from, to) to a row's values.
 void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const {
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     to = std::min(to, class_start_.back());
     std::int64_t c = std::upper_bound(class_start_.begin(), class_start_.end(), from) - class_start_.begin() - 1;
     for (; from < to; ++c) {
         const std::int64_t stop = std::min(to, class_start_[c + 1]);
         if (stop > from)
-            for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) {
+            for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
                 value[pair] += k.dot(stop - from, coef_.data() + column * padded_ + from, kernel_values);
             });
         kernel_values += stop - from;
@@ -150,7 +138,7 @@ void Exact::sparse_kernel_values(const Columns& row, double squared_norm, double
     for (std::int64_t e = 0; e < row.count(); ++e)
         for (std::int64_t i = list_start_[row.column[e]]; i < list_start_[row.column[e] + 1]; ++i)
             values[list_vector_[i]] += row.value[e] * list_value_[i];
-    kernel_from_dots(padded_, squared_norm, norms_.data(), values);
+    kernel_from_dots(model_.kernel, padded_, squared_norm, norms_.data(), 1, nullptr, values);
 }
 
 namespace {
@@ -161,7 +149,7 @@ std::int64_t vectors_per_tile(std::int64_t d) {
 }  // namespace
 
 void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, double* value) const {
-    const std::int64_t n = last - first, pairs = machine_.pairs();
+    const std::int64_t n = last - first, pairs = model_.pairs();
     std::fill_n(value, n * pairs, 0.0);
     take_rows(rows, first, last, block);
     if (strips_) {
@@ -179,8 +167,8 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
     if (linear_) {
         for (std::int64_t r = 0; r < n; ++r)
             for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
-                kernels().add_scaled(pairs, block.columns[r].value[e],
-                                     weights_.data() + block.columns[r].column[e] * pairs, value + r * pairs);
+                loops().add_scaled(pairs, block.columns[r].value[e],
+                                   weights_.data() + block.columns[r].column[e] * pairs, value + r * pairs);
         return;
     }
     block.kernel_values.resize(padded_);
@@ -194,9 +182,9 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
 int Exact::likely_class(const double* kernel_values) const {
     int best = 0;
     double most = -std::numeric_limits<double>::infinity();
-    for (std::size_t c = 0; c < machine_.nr_sv.size(); ++c) {
+    for (std::size_t c = 0; c < model_.nr_sv.size(); ++c) {
         double sum = 0;
-        for (std::int64_t s = class_start_[c]; s < class_start_[c] + machine_.nr_sv[c]; ++s) sum += kernel_values[s];
+        for (std::int64_t s = class_start_[c]; s < class_start_[c] + model_.nr_sv[c]; ++s) sum += kernel_values[s];
         if (sum > most) {
             most = sum;
             best = static_cast<int>(c);
@@ -209,15 +197,15 @@ int Exact::likely_class(const double* kernel_values) const {
 // scratch.
 void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const {
     constexpr std::int64_t few = 16;  // below, a call for every run of vectors costs more than it does
-    const Kernels& k = kernels();
-    const std::int64_t classes = machine_.classes(), n = machine_.nr_sv[c];
+    const Loops& k = loops();
+    const std::int64_t classes = model_.classes(), n = model_.nr_sv[c];
     const double* const mine = kernel_values + class_start_[c];
     own.assign(static_cast<std::size_t>(classes - 1),
                0.0);  // what c's own vectors give, by column of their coefficients
     if (n < few) {
-        const std::int64_t first = std::accumulate(machine_.nr_sv.begin(), machine_.nr_sv.begin() + c, std::int64_t{0});
+        const std::int64_t first = std::accumulate(model_.nr_sv.begin(), model_.nr_sv.begin() + c, std::int64_t{0});
         for (std::int64_t s = 0; s < n; ++s)
-            k.add_scaled(classes - 1, mine[s], machine_.vectors->leading.data() + (first + s) * (classes - 1),
+            k.add_scaled(classes - 1, mine[s], model_.vectors->leading.data() + (first + s) * (classes - 1),
                          own.data());
     } else {
         for (std::int64_t column = 0; column < classes - 1; ++column)
@@ -227,7 +215,7 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
         if (other == c) continue;
         const double* const coef = coef_.data() + (other < c ? c - 1 : c) * padded_ + class_start_[other];
         const double* const theirs = kernel_values + class_start_[other];
-        const std::int64_t count = machine_.nr_sv[other];
+        const std::int64_t count = model_.nr_sv[other];
         double sum = 0;
         if (count < few)
             for (std::int64_t s = 0; s < count; ++s) sum += coef[s] * theirs[s];
@@ -240,12 +228,12 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
 // The winners of a block of rows, (last - first); returns how many the reference sum had to decide.
 std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t last, Block& block,
                           std::int32_t* winner) const {
-    const std::int64_t n = last - first, pairs = machine_.pairs();
-    const int classes = static_cast<int>(machine_.classes());
+    const std::int64_t n = last - first, pairs = model_.pairs();
+    const int classes = static_cast<int>(model_.classes());
     Votes votes(classes);
     block.sums.resize(static_cast<std::size_t>(classes));
     block.open.clear();
-    if (machine_.kernel == KernelType::precomputed) {
+    if (model_.kernel.type == KernelType::precomputed) {
         for (std::int64_t r = first; r < last; ++r) block.open.push_back(r);
     } else {
         take_rows(rows, first, last, block);
@@ -271,8 +259,8 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
             if (linear_) {  // the sums themselves
                 std::fill_n(values, pairs, 0.0);
                 for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
-                    kernels().add_scaled(pairs, block.columns[r].value[e],
-                                         weights_.data() + block.columns[r].column[e] * pairs, values);
+                    loops().add_scaled(pairs, block.columns[r].value[e],
+                                       weights_.data() + block.columns[r].column[e] * pairs, values);
             } else if (!strips_) {
                 sparse_kernel_values(block.columns[r], rows.squared_norms[first + r], values);
             }
@@ -280,8 +268,8 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
                 if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
                 for (int other = 0; other < classes; ++other) {
                     if (other == c) continue;
-                    const std::int64_t pair = machine_.pair_of(std::min(c, other), std::max(c, other));
-                    const double value = (linear_ ? values[pair] : block.sums[other]) - machine_.rho[pair];
+                    const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
+                    const double value = (linear_ ? values[pair] : block.sums[other]) - model_.rho[pair];
                     // Few values are as small as the radius of any pair, so that one number serves nearly all. False
                     // for NaN too.
                     const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||
@@ -302,23 +290,22 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
 // The winners of the block's open rows, from svm-predict's own values.
 void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes,
                                std::int32_t* winner) const {
-    const std::int64_t pairs = machine_.pairs();
-    const int classes = static_cast<int>(machine_.classes());
+    const std::int64_t pairs = model_.pairs();
+    const int classes = static_cast<int>(model_.classes());
     // As many rows at a time as the reference sum does side by side; one where the values of more would be too many.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
     for (std::size_t at = 0; at < block.open.size();) {
         const std::int64_t count = std::min(static_cast<std::int64_t>(block.open.size() - at), most);
         block.value.resize(static_cast<std::size_t>(count * pairs));
-        reference_sums(machine_, rows, block.open.data() + at, count, block.value.data());
+        reference_sums(model_, rows, block.open.data() + at, count, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
             const double* const value = block.value.data() + r * pairs;
             winner[block.open[at] - first] = votes.winner(0, [&](int c, int* won) {
                 for (int other = 0; other < classes; ++other)
                     if (other != c)
                         won[other] =
-                            (value[machine_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1
-                                                                                                                 : -1;
+                            (value[model_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1 : -1;
             });
         }
     }
@@ -326,7 +313,7 @@ void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& bloc
 
 void Exact::fast_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
-    const std::int64_t pairs = machine_.pairs();
+    const std::int64_t pairs = model_.pairs();
     const std::int64_t grain = rows_per_block(rows.rows);
     parallel_for(rows.rows, grain, [&](std::int64_t first, std::int64_t last) {
         Block block;
@@ -337,7 +324,7 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
             for (std::int64_t r = first; r < stop; ++r) {
                 const Rounding::Row rounding = rounding_->row(rows, r, false);
                 for (std::int64_t p = 0; p < pairs; ++p, ++value) {
-                    *value -= machine_.rho[p];
+                    *value -= model_.rho[p];
                     if (out.with_radius) out.radius[r * pairs + p] = rounding_->radius(p, rounding, *value);
                 }
             }
@@ -346,9 +333,9 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
 }
 
 std::int64_t Exact::without_serials(const Rows& rows) const {
-    if (machine_.kernel != KernelType::precomputed) return -1;
+    if (model_.kernel.type != KernelType::precomputed) return -1;
     std::int64_t serial = -1;
-    const Rows& sv = *machine_.vectors;
+    const Rows& sv = *model_.vectors;
     for (std::int64_t i = 0; i < sv.rows; ++i)
         serial = std::max(serial, static_cast<std::int64_t>(sv.values[sv.begin(i)]));
     for (std::int64_t r = 0; r < rows.rows; ++r) {
@@ -361,7 +348,7 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
 void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                             Decisions& out) const {
     out.resize(rows.rows);
-    const std::int64_t pairs = machine_.pairs();
+    const std::int64_t pairs = model_.pairs();
     std::atomic<std::int64_t> reference_rows{0};
     std::int64_t grain = rows_per_block(rows.rows), share = grain;
     if (out.labels_alone) {
@@ -378,23 +365,23 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             const std::int64_t stop = std::min(last, first + grain);
             if (out.labels_alone) {
                 settled_by_reference += elect(rows, first, stop, block, out.winner.data() + first);
-                for (std::int64_t r : block.open) out.evaluations[r] += machine_.total_sv();
+                for (std::int64_t r : block.open) out.evaluations[r] += model_.total_sv();
                 continue;
             }
             double* const value = out.value.data() + first * pairs;
-            if (machine_.kernel != KernelType::precomputed) evaluate(rows, first, stop, block, value);
+            if (model_.kernel.type != KernelType::precomputed) evaluate(rows, first, stop, block, value);
             block.open.clear();
             for (std::int64_t r = first; r < stop; ++r) {
                 double* const row_value = out.value.data() + r * pairs;
                 const Rounding::Row rounding = rounding_->row(rows, r, precise);
                 const bool known = rounding.kernel < std::numeric_limits<double>::infinity();
                 // After the sum, as LIBSVM: a large rho must not swallow small terms one by one.
-                for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= machine_.rho[p];
+                for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
                 bool settled = true;
                 for (std::int64_t p = 0; p < pairs && (settled || out.with_radius); ++p) {
                     const double radius = rounding_->radius(p, rounding, row_value[p]);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
-                    if (machine_.regression || !known) {
+                    if (model_.regression || !known) {
                         settled &= known;
                         continue;
                     }
@@ -407,12 +394,12 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             if (block.open.empty()) continue;
             const std::int64_t count = static_cast<std::int64_t>(block.open.size());
             block.value.resize(static_cast<std::size_t>(count * pairs));
-            reference_sums(machine_, rows, block.open.data(), count, block.value.data());
+            reference_sums(model_, rows, block.open.data(), count, block.value.data());
             for (std::int64_t i = 0; i < count; ++i) {
                 std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.open[i] * pairs);
                 if (out.with_radius)
                     std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
-                out.evaluations[block.open[i]] += machine_.total_sv();
+                out.evaluations[block.open[i]] += model_.total_sv();
             }
             settled_by_reference += count;
         }

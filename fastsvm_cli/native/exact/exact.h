@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "answers/decisions.h"
-#include "exact/machine.h"
+#include "exact/reference.h"
 #include "exact/rounding.h"
 #include "exact/strips.h"
+#include "exact/svm_model.h"
 #include "exact/votes.h"
 #include "text/features.h"
 
@@ -25,7 +26,7 @@ namespace fastsvm {
 class Exact {
 public:
     using Threshold = std::pair<double, double>;  // value, margin
-    explicit Exact(Machine machine);
+    explicit Exact(SvmModel model);
     // precise: the values themselves are used, not only their side of zero: for RBF they are within 1e-9 sum |coef| of
     // svm-predict's. thresholds: further values (and margins about them) whose side must be settled; only for models
     // with one pair. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
@@ -38,7 +39,7 @@ public:
     // The first row that lacks a serial number some support vector asks for, of a precomputed kernel; -1: none. Others
     // must not be evaluated.
     std::int64_t without_serials(const Rows& rows) const;
-    const Machine& machine() const { return machine_; }
+    const SvmModel& model() const { return model_; }
 
 private:
     struct Block;
@@ -53,10 +54,9 @@ private:
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     void fold_linear();
     void lay_out();
-    void kernel_from_dots(std::int64_t n, double squared_norm, const double* norms, double* values) const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const;
 
-    Machine machine_;
+    SvmModel model_;
     Features features_;
     bool linear_ = false;
     std::vector<double> weights_;  // linear: (d, pairs)

@@ -1,103 +1,14 @@
 // Compiled without contraction; see CMakeLists.txt. The order of every operation here is LIBSVM's (svm.cpp,
-// Kernel::k_function, svm_predict_values) and must stay so.
+// svm_predict_values) and must stay so.
+#include "exact/reference.h"
+
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
-#include "exact/machine.h"
 #include "simd/loops.h"
 
 namespace fastsvm {
-
-namespace {
-
-struct Sparse {
-    const std::int32_t* index;
-    const double* value;
-    const std::int32_t* end;
-};
-
-Sparse row_of(const Rows& rows, std::int64_t row) {
-    return {rows.indices.data() + rows.begin(row), rows.values.data() + rows.begin(row),
-            rows.indices.data() + rows.end(row)};
-}
-
-double dot(Sparse x, Sparse y) {
-    double sum = 0;
-    while (x.index != x.end && y.index != y.end) {
-        if (*x.index == *y.index) {
-            sum += *x.value++ * *y.value++;
-            ++x.index;
-            ++y.index;
-        } else if (*x.index > *y.index) {
-            ++y.index;
-            ++y.value;
-        } else {
-            ++x.index;
-            ++x.value;
-        }
-    }
-    return sum;
-}
-
-double squared_distance(Sparse x, Sparse y) {
-    double sum = 0;
-    while (x.index != x.end && y.index != y.end) {
-        if (*x.index == *y.index) {
-            const double d = *x.value++ - *y.value++;
-            sum += d * d;
-            ++x.index;
-            ++y.index;
-        } else if (*x.index > *y.index) {
-            sum += *y.value * *y.value;
-            ++y.index;
-            ++y.value;
-        } else {
-            sum += *x.value * *x.value;
-            ++x.index;
-            ++x.value;
-        }
-    }
-    for (; x.index != x.end; ++x.index, ++x.value) sum += *x.value * *x.value;
-    for (; y.index != y.end; ++y.index, ++y.value) sum += *y.value * *y.value;
-    return sum;
-}
-
-double powi(double base, int times) {
-    double tmp = base, ret = 1.0;
-    for (int t = times; t > 0; t /= 2) {
-        if (t % 2 == 1) ret *= tmp;
-        tmp = tmp * tmp;
-    }
-    return ret;
-}
-
-double kernel(const Machine& m, Sparse x, Sparse y) {
-    switch (m.kernel) {
-        case KernelType::linear: return dot(x, y);
-        case KernelType::polynomial: return powi(m.gamma * dot(x, y) + m.coef0, m.degree);
-        case KernelType::rbf: return std::exp(-m.gamma * squared_distance(x, y));
-        case KernelType::sigmoid: return std::tanh(m.gamma * dot(x, y) + m.coef0);
-        case KernelType::precomputed: return x.value[static_cast<int>(*y.value)];
-        case KernelType::exponential: return std::exp(-m.gamma * std::sqrt(squared_distance(x, y)));
-        case KernelType::normalized_polynomial: {
-            const auto k = [&m](Sparse a, Sparse b) { return powi(m.gamma * dot(a, b) + m.coef0, m.degree); };
-            return k(x, y) / std::sqrt(k(x, x) * k(y, y));
-        }
-    }
-    return 0;
-}
-
-}  // namespace
-
-double reference_kernel(const Machine& m, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
-    return kernel(m, row_of(x, i), row_of(z, j));
-}
-
-double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
-    return squared_distance(row_of(x, i), row_of(z, j));
-}
 
 namespace {
 
@@ -111,13 +22,13 @@ constexpr std::int64_t tile = 16;
 constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
 
 // A row by itself: its sums stand where they are wanted.
-void sum_row(const Machine& m, const Rows& rows, std::int64_t row, double* out) {
+void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
     const Rows& sv = *m.vectors;
     std::fill_n(out, m.pairs(), 0.0);
     std::int64_t i = 0;
     for (std::int64_t c = 0; c < m.classes(); ++c)
         for (const std::int64_t stop = i + m.nr_sv[static_cast<std::size_t>(c)]; i < stop; ++i) {
-            const double value = kernel(m, row_of(rows, row), row_of(sv, i));
+            const double value = reference_kernel(m.kernel, rows, row, sv, i);
             const double* const coef = sv.leading.data() + i * sv.leading_count;
             for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) { out[pair] += coef[column] * value; });
         }
@@ -128,15 +39,12 @@ void sum_row(const Machine& m, const Rows& rows, std::int64_t row, double* out) 
 // their sums.
 class Group {
 public:
-    Group(const Machine& machine, int width)
-        : m_(machine),
-          width_(width),
-          loops_(width == wide_group ? *kernels().wide_reference : *kernels().narrow_reference) {}
+    Group(const SvmModel& model, int width)
+        : m_(model), width_(width), loops_(width == wide_group ? *loops().wide_reference : *loops().narrow_reference) {}
 
     // Of at most `width` rows; their decision values go to out: (count, pairs).
     void sum(const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
-        const bool by_lanes = m_.kernel == KernelType::linear || m_.kernel == KernelType::polynomial ||
-                              m_.kernel == KernelType::rbf || m_.kernel == KernelType::sigmoid;
+        const bool by_lanes = m_.kernel.type != KernelType::precomputed && !m_.kernel.normalized();
         if (by_lanes) gather(rows, which, count);
         values_.assign(static_cast<std::size_t>(tile * width_), 0.0);
         sums_.assign(static_cast<std::size_t>(m_.pairs() * width_), 0.0);
@@ -152,7 +60,7 @@ public:
                         kernel_values(first + t, count, values);
                     else
                         for (std::int64_t r = 0; r < count; ++r)
-                            values[r] = kernel(m_, row_of(rows, which[r]), row_of(sv, first + t));
+                            values[r] = reference_kernel(m_.kernel, rows, which[r], sv, first + t);
                 }
                 for_each_pair(m_, c, [&](std::int64_t pair, std::int64_t column) {
                     loops_.add_terms(n, sv.leading.data() + first * sv.leading_count + column, sv.leading_count,
@@ -190,19 +98,14 @@ private:
         const std::int64_t begin = sv.begin(vector);
         const LaneEntries x{indices_.data(), entries_.data(), static_cast<std::int64_t>(indices_.size())};
         const LaneEntries y{sv.indices.data() + begin, sv.values.data() + begin, sv.end(vector) - begin};
-        if (m_.kernel == KernelType::rbf) {
+        if (m_.kernel.of_distances())
             loops_.squared_distances(x, y, out);
-            for (std::int64_t r = 0; r < count; ++r) out[r] = std::exp(-m_.gamma * out[r]);
-            return;
-        }
-        loops_.dots(x, y, out);
-        if (m_.kernel == KernelType::polynomial)
-            for (std::int64_t r = 0; r < count; ++r) out[r] = powi(m_.gamma * out[r] + m_.coef0, m_.degree);
-        if (m_.kernel == KernelType::sigmoid)
-            for (std::int64_t r = 0; r < count; ++r) out[r] = std::tanh(m_.gamma * out[r] + m_.coef0);
+        else
+            loops_.dots(x, y, out);
+        reference_kernel_from(m_.kernel, count, out);
     }
 
-    const Machine& m_;
+    const SvmModel& m_;
     const int width_;
     const ReferenceLoops& loops_;
     std::vector<std::int32_t> indices_;  // (entries), increasing
@@ -213,7 +116,7 @@ private:
 
 }  // namespace
 
-void reference_sums(const Machine& m, const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
+void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
     std::optional<Group> narrow, wide;
     const std::int64_t pairs = m.pairs();
     for (std::int64_t first = 0; first < count;) {

@@ -12,26 +12,23 @@ double length(double squares, std::int64_t n) {
     return std::sqrt(squares) * (1 + unit * static_cast<double>(n + 4)) + std::sqrt(static_cast<double>(n)) * 2e-154;
 }
 
-Rounding::Rounding(const Machine& machine, bool distances_by_differences, bool folded)
-    : kernel_(machine.kernel),
-      gamma_(machine.gamma),
-      coef0_(machine.coef0),
-      degree_(machine.degree),
+Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool folded)
+    : kernel_(model.kernel),
       by_differences_(distances_by_differences),
       folded_(folded),
-      features_(static_cast<double>(kernel_ == KernelType::exponential ? used_indices(*machine.vectors).size() : 0)),
-      rho_(machine.rho) {
-    const Rows& sv = *machine.vectors;
+      features_(static_cast<double>(kernel_.type == KernelType::exponential ? used_indices(*model.vectors).size() : 0)),
+      rho_(model.rho) {
+    const Rows& sv = *model.vectors;
     cover(sv);
-    const std::int64_t classes = machine.classes(), pairs = machine.pairs();
+    const std::int64_t classes = model.classes(), pairs = model.pairs();
     pair_weight_.assign(pairs, 0);
     pair_count_.assign(pairs, 0);
     std::int64_t i = 0;
     for (std::int64_t c = 0; c < classes; ++c)
-        for (std::int64_t k = 0; k < machine.nr_sv[c]; ++k, ++i) {
+        for (std::int64_t k = 0; k < model.nr_sv[c]; ++k, ++i) {
             const double size =
-                kernel_ == KernelType::linear ? length(sv.squared_norms[i], sv.end(i) - sv.begin(i)) : 1.0;
-            for_each_pair(machine, c, [&](std::int64_t pair, std::int64_t column) {
+                kernel_.type == KernelType::linear ? length(sv.squared_norms[i], sv.end(i) - sv.begin(i)) : 1.0;
+            for_each_pair(model, c, [&](std::int64_t pair, std::int64_t column) {
                 pair_weight_[pair] += std::fabs(sv.leading[i * sv.leading_count + column]) * size;
                 ++pair_count_[pair];
             });
@@ -76,20 +73,20 @@ void Rounding::cover(const Rows& vectors) {
 Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
     const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row)), x = largest_norm_;
-    const double base = std::fabs(gamma_) * x * z + std::fabs(coef0_);
+    const double base = std::fabs(kernel_.gamma) * x * z + std::fabs(kernel_.coef0);
     const double infinite = std::numeric_limits<double>::infinity();
     if (!(x < 1e150 && z < 1e150)) return {infinite, 1};  // a square may overflow, here or in svm-predict
     const double lost = 1e-160 * std::sqrt(q + s + 1);    // of a distance, by squares that underflow
-    switch (kernel_) {
+    switch (kernel_.type) {
         case KernelType::rbf: {
-            const double delta = gamma_ * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
+            const double delta = kernel_.gamma * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
             // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum, and a negative gamma leaves
             // K unbounded.
-            if (!(gamma_ >= 0) || !(delta < (precise ? 1e-10 : 1e-2))) return {infinite, 1};
-            return {1.02 * delta + (0.4 * (q + s + 5) + 14) * unit + std::sqrt(gamma_) * lost, 1};
+            if (!(kernel_.gamma >= 0) || !(delta < (precise ? 1e-10 : 1e-2))) return {infinite, 1};
+            return {1.02 * delta + (0.4 * (q + s + 5) + 14) * unit + std::sqrt(kernel_.gamma) * lost, 1};
         }
         case KernelType::polynomial: {
-            const double degree = std::max(degree_, 0), operations = degree * (std::min(q, s) + 8) + 8;
+            const double degree = std::max(kernel_.degree, 0), operations = degree * (std::min(q, s) + 8) + 8;
             if (!(unit * operations < 1e-2)) return {infinite, 1};  // no longer of first order
             return {2.1 * unit * operations, std::pow(base, degree) * (1 + 1e-10) + 1e-290};
         }
@@ -99,21 +96,21 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
             return {1.05 * unit * (std::min(q, s) + (folded_ ? q : std::min(q, s)) + 16), z};
         case KernelType::precomputed: return {infinite, 1};
         case KernelType::exponential: {
-            const double common = (0.4 * (q + s + 5) + 14) * unit + gamma_ * lost;
-            if (!(gamma_ >= 0) || !(common < 1e-2)) return {infinite, 1};
+            const double common = (0.4 * (q + s + 5) + 14) * unit + kernel_.gamma * lost;
+            if (!(kernel_.gamma >= 0) || !(common < 1e-2)) return {infinite, 1};
             if (by_differences_) return {common + 0.4 * (features_ + q + 6) * unit, 1};
-            const double delta = gamma_ * std::sqrt((std::max(q, s) + 6) * unit) * (x + z);
+            const double delta = kernel_.gamma * std::sqrt((std::max(q, s) + 6) * unit) * (x + z);
             return {delta < (precise ? 1e-10 : 1e-2) ? 1.02 * delta + common : infinite, 1};
         }
         case KernelType::normalized_polynomial: {
-            if (!(gamma_ >= 0) || !(coef0_ > 0)) return {infinite, 1};
+            if (!(kernel_.gamma >= 0) || !(kernel_.coef0 > 0)) return {infinite, 1};
             // Neither what underflows in |z|^2 may matter, nor k(x, x) k(z, z) leave the range of a double.
-            if (!(gamma_ * 1e-300 * (q + s + 1) < coef0_)) return {infinite, 1};
-            const double longest = std::max(x, z), degree = std::max(degree_, 0);
-            if (!(std::pow(gamma_ * longest * longest + coef0_, degree) < 1e150) ||
-                !(std::pow(coef0_, degree) > 1e-150))
+            if (!(kernel_.gamma * 1e-300 * (q + s + 1) < kernel_.coef0)) return {infinite, 1};
+            const double longest = std::max(x, z), degree = std::max(kernel_.degree, 0);
+            if (!(std::pow(kernel_.gamma * longest * longest + kernel_.coef0, degree) < 1e150) ||
+                !(std::pow(kernel_.coef0, degree) > 1e-150))
                 return {infinite, 1};
-            return {2.1 * unit * (2 * std::max(degree_, 0) * (std::max(q, s) + 8) + 12), 1};
+            return {2.1 * unit * (2 * std::max(kernel_.degree, 0) * (std::max(q, s) + 8) + 12), 1};
         }
     }
     return {infinite, 1};
@@ -122,8 +119,8 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
 double Rounding::squared_distance_error(const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row));
     const double size = largest_norm_ + length(rows.squared_norms[row], rows.end(row) - rows.begin(row));
-    return (std::max(q, largest_count_) + (kernel_ == KernelType::exponential && by_differences_ ? features_ + q : 0) +
-            8) *
+    return (std::max(q, largest_count_) +
+            (kernel_.type == KernelType::exponential && by_differences_ ? features_ + q : 0) + 8) *
            unit * size * size;
 }
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "exact/machine.h"
+#include "exact/svm_model.h"
 
 namespace fastsvm {
 
@@ -18,7 +18,7 @@ double length(double squares, std::int64_t n);
 class Rounding {
 public:
     // distances_by_differences: of the exponential kernel's. folded: a linear kernel's vectors are summed up first.
-    Rounding(const Machine& machine, bool distances_by_differences, bool folded);
+    Rounding(const SvmModel& model, bool distances_by_differences, bool folded);
 
     // Kernel values with these vectors too are covered from here on.
     void cover(const Rows& vectors);
@@ -33,7 +33,7 @@ public:
     Row row(const Rows& rows, std::int64_t row, bool precise) const;
     // Of a kernel value with one of the vectors: ours from svm-predict's, or from the exact one.
     double kernel_error(const Row& row) const {
-        return row.kernel * row.scale * (kernel_ == KernelType::linear ? largest_norm_ : 1.0);
+        return row.kernel * row.scale * (kernel_.type == KernelType::linear ? largest_norm_ : 1.0);
     }
     // Of |x - z|^2 with one of the vectors, as the strips compute it.
     double squared_distance_error(const Rows& rows, std::int64_t row) const;
@@ -56,9 +56,7 @@ private:
                3 * unit * (std::fabs(value) + std::fabs(rho)) + 1e-200;
     }
 
-    KernelType kernel_;
-    double gamma_, coef0_;
-    int degree_;
+    Kernel kernel_;
     bool by_differences_, folded_;
     double features_;
     double largest_norm_ = 0;   // largest |x_i|

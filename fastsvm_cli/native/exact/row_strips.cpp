@@ -5,13 +5,8 @@
 
 namespace fastsvm {
 
-RowStrips::RowStrips(const Machine& machine, const Strips& vectors)
-    : vectors_(vectors),
-      kernel_(machine.kernel),
-      gamma_(machine.gamma),
-      coef0_(machine.coef0),
-      degree_(machine.degree),
-      features_(vectors.features()) {}
+RowStrips::RowStrips(const SvmModel& model, const Strips& vectors)
+    : vectors_(vectors), kernel_(model.kernel), features_(vectors.features()) {}
 
 void RowStrips::clear(const Rows& rows) {
     rows_ = &rows;
@@ -23,15 +18,15 @@ void RowStrips::add(std::int64_t row) {
     if (slot == static_cast<std::int64_t>(row_.size())) {
         row_.resize(static_cast<std::size_t>(slot + strip));
         norms_.resize(row_.size(), 0.0);
-        if (kernel_ == KernelType::exponential) outside_.resize(row_.size(), 0.0);
-        if (kernel_ == KernelType::normalized_polynomial) inverse_self_.resize(row_.size(), 0.0);
+        if (kernel_.by_differences()) outside_.resize(row_.size(), 0.0);
+        if (kernel_.normalized()) inverse_roots_.resize(row_.size(), 0.0);
         if (vectors_.dense()) z_.resize(row_.size() * static_cast<std::size_t>(features_), 0.0);
     }
     double* const z = vectors_.dense() ? place(slot) : nullptr;  // null too where no vector has an entry
     if (vectors_.dense() && slot % strip == 0) std::fill_n(z, features_ * strip, 0.0);
     row_[slot] = row;
     norms_[slot] = rows_->squared_norms[row];
-    if (!inverse_self_.empty()) inverse_self_[slot] = 1 / std::sqrt(vectors_.self(norms_[slot]));
+    if (!inverse_roots_.empty()) inverse_roots_[slot] = 1 / std::sqrt(kernel_.before_normalization(norms_[slot]));
     double outside = 0;
     if (vectors_.dense())
         for (std::int64_t e = rows_->begin(row); e < rows_->end(row); ++e) {
@@ -55,7 +50,7 @@ void RowStrips::remove(std::int64_t slot) {
     row_[slot] = row_[last];
     norms_[slot] = norms_[last];
     if (!outside_.empty()) outside_[slot] = outside_[last];
-    if (!inverse_self_.empty()) inverse_self_[slot] = inverse_self_[last];
+    if (!inverse_roots_.empty()) inverse_roots_[slot] = inverse_roots_[last];
 }
 
 void RowStrips::scatter(const StripRow& x, double factor) {
@@ -70,7 +65,7 @@ bool RowStrips::by_column(int count, std::int64_t entries, std::int64_t features
 }
 
 void RowStrips::dots(const Vectors& x, double* out, std::int64_t stride) {
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     if (vectors_.dense()) {
         std::int64_t entries = 0;
         for (int v = 0; v < x.count; ++v) entries += x.rows[v]->columns.count();
@@ -101,7 +96,7 @@ void RowStrips::dots(const Vectors& x, double* out, std::int64_t stride) {
 }
 
 void RowStrips::squared_distances(const Vectors& x, double* out, std::int64_t stride) {
-    const bool by_differences = kernel_ == KernelType::exponential &&
+    const bool by_differences = kernel_.by_differences() &&
                                 vectors_.dense();  // a difference keeps every digit, which the square root would halve
     if (!by_differences) dots(x, out, stride);
     for (int v = 0; v < x.count; ++v) {
@@ -109,7 +104,7 @@ void RowStrips::squared_distances(const Vectors& x, double* out, std::int64_t st
         for (std::int64_t at = 0; at < size_; at += strip) {
             double* const to = out + at / strip * stride + v * strip;
             if (by_differences) {
-                kernels().strip_distances(place(at), features_, scratch_.data(), x.rows[v]->outside_norm, to);
+                loops().strip_distances(place(at), features_, scratch_.data(), x.rows[v]->outside_norm, to);
                 for (std::int64_t s = 0; s < strip; ++s) to[s] += outside_[at + s];
             } else {
                 for (std::int64_t s = 0; s < filled(at); ++s)
@@ -120,40 +115,22 @@ void RowStrips::squared_distances(const Vectors& x, double* out, std::int64_t st
     }
 }
 
-void RowStrips::kernel_from_squared_distances(std::int64_t n, double* values) const {
-    for (std::int64_t s = 0; kernel_ == KernelType::exponential && s < n; ++s) values[s] = std::sqrt(values[s]);
-    kernels().exp_of_norms(n, gamma_, values);
-}
-
 void RowStrips::kernel_values(const Vectors& x, double* out, std::int64_t stride) {
-    const Kernels& k = kernels();
-    if (kernel_ == KernelType::exponential)
+    const bool by_differences = kernel_.by_differences();
+    if (by_differences)
         squared_distances(x, out, stride);
     else
         dots(x, out, stride);
-    for (int v = 0; v < x.count; ++v) {
-        const double scale = kernel_ == KernelType::normalized_polynomial ? 1 / std::sqrt(x.rows[v]->self) : 1;
+    for (int v = 0; v < x.count; ++v)
         for (std::int64_t at = 0; at < size_; at += strip) {
-            const std::int64_t n = filled(at);
             double* const to = out + at / strip * stride + v * strip;
-            switch (kernel_) {
-                case KernelType::rbf:
-                    k.rbf_from_dots(n, gamma_, x.rows[v]->squared_norm, norms_.data() + at, to);
-                    break;
-                case KernelType::exponential: kernel_from_squared_distances(n, to); break;
-                case KernelType::polynomial: k.polynomial_from_dots(n, gamma_, coef0_, degree_, to); break;
-                case KernelType::sigmoid:
-                    for (std::int64_t s = 0; s < n; ++s) to[s] = std::tanh(gamma_ * to[s] + coef0_);
-                    break;
-                case KernelType::normalized_polynomial:
-                    k.polynomial_from_dots(n, gamma_, coef0_, degree_, to);
-                    for (std::int64_t s = 0; s < n; ++s) to[s] *= scale * inverse_self_[at + s];
-                    break;
-                case KernelType::linear:
-                case KernelType::precomputed: break;
-            }
+            if (by_differences)
+                kernel_from_squared_distances(kernel_, filled(at), to);
+            else
+                kernel_from_dots(kernel_, filled(at), x.rows[v]->squared_norm, norms_.data() + at,
+                                 x.rows[v]->inverse_root, inverse_roots_.data() + (inverse_roots_.empty() ? 0 : at),
+                                 to);
         }
-    }
 }
 
 }  // namespace fastsvm

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "exact/machine.h"
 #include "exact/strips.h"
+#include "exact/svm_model.h"
 #include "simd/aligned.h"
 
 namespace fastsvm {
@@ -26,7 +26,7 @@ public:
         void add(const StripRow* row, const double* numbers) { rows[count] = row, columns[count++] = numbers; }
     };
     // vectors: whose kernel and columns count; they must outlive this.
-    RowStrips(const Machine& machine, const Strips& vectors);
+    RowStrips(const SvmModel& model, const Strips& vectors);
     // No rows are left; those that are added now, before any of them is removed, are of these.
     void clear(const Rows& rows);
     void add(std::int64_t row);
@@ -41,8 +41,6 @@ public:
     void squared_distances(const Vectors& x, double* out, std::int64_t stride);
     // Whether products go column by column where they can, and not entry by entry.
     static bool by_column(int count, std::int64_t entries, std::int64_t features);
-    // Kernel values from squared distances, of a kernel of distances, n a multiple of `lanes`.
-    void kernel_from_squared_distances(std::int64_t n, double* values) const;
 
 private:
     // How many slots of the strip that begins here are computed: the rows there, rounded up to `lanes`.
@@ -54,14 +52,12 @@ private:
     double* place(std::int64_t slot) { return z_.data() + slot / strip * features_ * strip + slot % strip; }
 
     const Strips& vectors_;
-    KernelType kernel_;
-    double gamma_, coef0_;
-    int degree_;
+    Kernel kernel_;
     std::int64_t features_, size_ = 0;
     const Rows* rows_ = nullptr;
     std::vector<std::int64_t> row_;  // (slots)
     Aligned<double> norms_, outside_,
-        inverse_self_;             // (slots): |z|^2; of the entries that no vector has; 1 / sqrt(k(z, z))
+        inverse_roots_;            // (slots): |z|^2; of the entries that no vector has; 1 / sqrt(k(z, z))
     Aligned<double> z_;            // (strips, features, strip), when dense; empty slots hold anything
     std::vector<double> scratch_;  // (features), zeros between calls
 };

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "exact/machine.h"
+#include "exact/svm_model.h"
 #include "simd/aligned.h"
 #include "simd/loops.h"
 #include "text/features.h"
@@ -14,8 +14,8 @@ namespace fastsvm {
 struct StripRow {
     Columns columns;
     double squared_norm = 0;
-    double outside_norm = 0;  // of the entries that no vector has: exponential kernel only
-    double self = 1;          // k(z, z) of a normalized kernel
+    double outside_norm = 0;  // of the entries that no vector has, where distances are sums of differences
+    double inverse_root = 1;  // 1 / sqrt(k(z, z)) of a normalized kernel
 };
 
 // Strips of `strip` vectors, dense by column, so that a row costs its own non-zeros times the vectors; where few of the
@@ -24,7 +24,7 @@ class Strips {
 public:
     // order: rows of `vectors`, -1 for padding; `strip` vectors a strip, the last one filled up. Kernels but
     // precomputed.
-    Strips(const Machine& machine, const Rows& vectors, const std::vector<std::int64_t>& order);
+    Strips(const SvmModel& model, const Rows& vectors, const std::vector<std::int64_t>& order);
     std::int64_t size() const { return padded_; }
     void take(const Rows& rows, std::int64_t row, StripRow& out) const;
     // The row's entries by column, (features), zeros included. Returns the squared norm of those that no vector has.
@@ -44,21 +44,17 @@ public:
     }
     // The column of a LIBSVM index, or -1.
     std::int32_t column(std::int32_t index) const { return features_.column(index); }
-    // k(z, z) of a normalized kernel, from |z|^2.
-    double self(double squared_norm) const;
 
 private:
     void dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;
-    KernelType kernel_;
-    double gamma_, coef0_;
-    int degree_;
+    Kernel kernel_;
     Features features_;
     std::int64_t padded_ = 0;
     bool dense_ = true;
-    Aligned<double> norms_;             // (padded): |x|^2, 0 in the padding
-    std::vector<double> inverse_self_;  // (padded): 1 / sqrt(k(x, x)) of a normalized kernel
-    Aligned<double> blocks_;            // (strips, d, strip)
-    std::vector<std::int64_t> start_;   // (padded + 1) when sparse
+    Aligned<double> norms_;              // (padded): |x|^2, 0 in the padding
+    std::vector<double> inverse_roots_;  // (padded): 1 / sqrt(k(x, x)) of a normalized kernel
+    Aligned<double> blocks_;             // (strips, d, strip)
+    std::vector<std::int64_t> start_;    // (padded + 1) when sparse
     std::vector<std::int32_t> column_;
     std::vector<double> value_;
 };

@@ -17,10 +17,10 @@ constexpr double up = 1 + 1e-13;      // exp and a few products; the distances a
 constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds
 }  // namespace
 
-Blocks::Layout Blocks::lay_out(const Machine& machine, const std::vector<std::int64_t>& order) {
+Blocks::Layout Blocks::lay_out(const SvmModel& model, const std::vector<std::int64_t>& order) {
     Layout out;
     std::int64_t at = 0;
-    for (std::int64_t n : machine.nr_sv) {
+    for (std::int64_t n : model.nr_sv) {
         out.class_start.push_back(static_cast<std::int64_t>(out.size.size()));
         for (std::int64_t k = 0; k < n; k += lanes) {
             const std::int64_t size = std::min<std::int64_t>(lanes, n - k);
@@ -33,13 +33,13 @@ Blocks::Layout Blocks::lay_out(const Machine& machine, const std::vector<std::in
     return out;
 }
 
-Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
-    : machine_(std::move(machine)),
-      pairs_(machine_.pairs()),
-      layout_(lay_out(machine_, order)),
-      strips_(machine_, *machine_.vectors, layout_.order),
-      rounding_(machine_, strips_.dense(), false) {
-    const Rows& sv = *machine_.vectors;
+Blocks::Blocks(SvmModel model, const std::vector<std::int64_t>& order)
+    : model_(std::move(model)),
+      pairs_(model_.pairs()),
+      layout_(lay_out(model_, order)),
+      strips_(model_, *model_.vectors, layout_.order),
+      rounding_(model_, strips_.dense(), false) {
+    const Rows& sv = *model_.vectors;
     const std::int64_t leading_count = sv.leading_count, d = strips_.features();
     blocks_ = static_cast<std::int64_t>(layout_.size.size());
     padded_ = blocks_ * lanes;
@@ -54,8 +54,8 @@ Blocks::Blocks(Machine machine, const std::vector<std::int64_t>& order)
             (a > 0 ? positive_ : negative_)[j * blocks_ + s / lanes] += std::fabs(a) * (1 + 2 * lanes * unit);
         }
     std::vector<double> weight(static_cast<std::size_t>(pairs_), 0.0);
-    for (std::int64_t c = 0; c < machine_.classes(); ++c)
-        for_each_pair(machine_, c, [&](std::int64_t pair, std::int64_t column) {
+    for (std::int64_t c = 0; c < model_.classes(); ++c)
+        for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
             for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b)
                 weight[pair] += positive_[column * blocks_ + b] + negative_[column * blocks_ + b];
         });
@@ -97,7 +97,7 @@ struct Blocks::Row {
 // Looks at all boxes.
 void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
     const std::int64_t d = strips_.features(), groups = (blocks_ + lanes - 1) / lanes;
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     strips_.take(rows, row, out.row);
     out.rounding = rounding_.row(rows, row, false);
     out.evaluated.assign(static_cast<std::size_t>(blocks_), 0);
@@ -118,7 +118,7 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
                         out.far.data() + g * lanes);
     // Sums of d + q rounded squares, and the rounding of what follows.
     const double slack = static_cast<double>(d + rows.end(row) - rows.begin(row) + 32) * unit;
-    const bool exponential = machine_.kernel == KernelType::exponential;
+    const bool exponential = model_.kernel.type == KernelType::exponential;
     for (std::int64_t b = 0; b < groups * lanes; ++b) {
         if (b < blocks_) out.guess[b] = out.near[b] + out.far[b];
         out.near[b] *= 1 - slack;
@@ -127,8 +127,8 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
             out.near[b] = std::sqrt(out.near[b]) * (1 - 4 * unit), out.far[b] = std::sqrt(out.far[b]) * (1 + 4 * unit);
     }
     const bool both = pairs_ == 1;  // with several classes, kernel values are bounded from below by 0
-    k.exp_of_norms(groups * lanes, machine_.gamma, out.near.data());
-    if (both) k.exp_of_norms(groups * lanes, machine_.gamma, out.far.data());
+    k.exp_of_norms(groups * lanes, model_.kernel.gamma, out.near.data());
+    if (both) k.exp_of_norms(groups * lanes, model_.kernel.gamma, out.far.data());
     for (std::int64_t b = 0; b < blocks_; ++b) {
         out.near[b] = out.near[b] * up + 1e-300;  // below e^-708 it was taken for 0
         if (both) out.far[b] *= certain;
@@ -144,7 +144,7 @@ void Blocks::evaluate(Row& row, std::int64_t block) const {
 }
 
 bool Blocks::settle_one(Row& row, Settled& settled, double* value, double* radius) const {
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     double sum = 0, low = 0, high = 0;
     const auto bounds = [&](std::int64_t b, double& least, double& most) {
         least = positive_[b] * row.far[b] - negative_[b] * row.near[b];
@@ -162,7 +162,7 @@ bool Blocks::settle_one(Row& row, Settled& settled, double* value, double* radiu
     // Every block is added to, and taken from, sums of numbers that are at most their weight together.
     const double sums = 8 * static_cast<double>(blocks_ + 8) * unit * pair_weight_;
     for (;;) {
-        value[0] = sum + (low + high) / 2 - machine_.rho[0];
+        value[0] = sum + (low + high) / 2 - model_.rho[0];
         radius[0] = std::max(0.0, high - low) / 2 + sums + rounding_.radius(0, row.rounding, value[0]);
         if (!(radius[0] < infinite)) value[0] = 0, radius[0] = infinite;
         if (settled(value, radius)) return true;
@@ -182,14 +182,14 @@ bool Blocks::settle_one(Row& row, Settled& settled, double* value, double* radiu
 // Proves that the class w wins all its pairs: `none`; or names the class it is proven to lose to, or `open` where
 // rounding leaves a pair undecided. Values and radii of these pairs are set as far as it comes.
 std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* radius) const {
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     const std::int64_t first = layout_.class_start[w], stop = layout_.class_start[w + 1];
     for (std::int64_t b = first; b < stop; ++b)
         if (!row.evaluated[b]) evaluate(row, b);
     const double sums = 8 * static_cast<double>(blocks_ + 8) * unit * pair_weight_;
     for (const auto& [_, c] : row.rivals) {  // the nearest first: a wrong guess is seen early
         if (c == w) continue;
-        const std::int64_t pair = machine_.pair_of(std::min(c, w), std::max(c, w));
+        const std::int64_t pair = model_.pair_of(std::min(c, w), std::max(c, w));
         const std::int64_t own = c > w ? c - 1 : c, column = w > c ? w - 1 : w;
         double known = k.dot((stop - first) * lanes, coef_.data() + own * padded_ + first * lanes,
                              row.kernel_values.data() + first * lanes);
@@ -210,7 +210,7 @@ std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* r
             row.queue.emplace_back((positive[b] + negative[b]) * row.near[b], b);
         }
         for (;;) {
-            value[pair] = known + (low + high) / 2 - machine_.rho[pair];
+            value[pair] = known + (low + high) / 2 - model_.rho[pair];
             radius[pair] = std::max(0.0, high - low) / 2 + sums + rounding_.radius(pair, row.rounding, value[pair]);
             if (!(radius[pair] < infinite)) value[pair] = 0, radius[pair] = infinite;
             const bool above = value[pair] > radius[pair], below = -value[pair] > radius[pair];
@@ -232,7 +232,7 @@ std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* r
 }
 
 bool Blocks::settle_classes(Row& row, double* value, double* radius) const {
-    const std::int64_t classes = machine_.classes();
+    const std::int64_t classes = model_.classes();
     row.rivals.clear();
     for (std::int64_t c = 0; c < classes; ++c) {
         double nearest = infinite;

@@ -5,9 +5,9 @@
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
-#include "exact/machine.h"
 #include "exact/rounding.h"
 #include "exact/strips.h"
+#include "exact/svm_model.h"
 
 namespace fastsvm {
 
@@ -26,7 +26,7 @@ namespace fastsvm {
 class Blocks {
 public:
     // order: every support vector once, class by class; each `lanes` of them within a class are a block.
-    Blocks(Machine machine, const std::vector<std::int64_t>& order);
+    Blocks(SvmModel model, const std::vector<std::int64_t>& order);
 
     // Each row is left as soon as its answer is settled, which is looked at after every block; pairs that nothing was
     // needed of have an infinite radius. Returns the rows that are not settled, increasing.
@@ -40,14 +40,14 @@ private:
             size;  // (padded) vectors, -1 for padding; (classes + 1) blocks; (blocks) vectors
     };
     struct Row;
-    static Layout lay_out(const Machine& machine, const std::vector<std::int64_t>& order);
+    static Layout lay_out(const SvmModel& model, const std::vector<std::int64_t>& order);
     void look(const Rows& rows, std::int64_t row, Row& out) const;
     void evaluate(Row& row, std::int64_t block) const;
     bool settle_one(Row& row, Settled& settled, double* value, double* radius) const;
     bool settle_classes(Row& row, double* value, double* radius) const;
     std::int64_t loses_to(Row& row, std::int64_t winner, double* value, double* radius) const;
 
-    Machine machine_;
+    SvmModel model_;
     std::int64_t pairs_, blocks_, padded_;
     Layout layout_;
     Strips strips_;  // the vectors in order

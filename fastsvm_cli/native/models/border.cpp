@@ -97,7 +97,7 @@ double Border::value(const Pair& pair, const Columns& row, double outside, Scrat
     std::int64_t nearest = 0;
     double dots[strip];
     for (std::int64_t from = 0; from < pair.n; from += strip) {
-        kernels().strip_dots(pair.blocks.data() + from * d, row.count(), row.column.data(), row.value.data(), dots);
+        loops().strip_dots(pair.blocks.data() + from * d, row.count(), row.column.data(), row.value.data(), dots);
         const double* const half_norm = pair.half_norm.data() + from;
         double low = std::numeric_limits<double>::infinity();
         for (int s = 0; s < strip; ++s) {

@@ -26,7 +26,7 @@ int series_terms(int to, double size) {
 
 std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x, const double* a, double gamma,
                                  int from, int to, const std::function<void(double)>& progress) {
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     const std::int64_t strips = (n + strip - 1) / strip, padded = strips * strip;
     std::vector<double> blocks(static_cast<std::size_t>(padded * d), 0.0);  // (strips, d, strip)
     std::vector<double> norms(static_cast<std::size_t>(padded), 0.0), bare(norms), weighted(norms);

@@ -45,7 +45,7 @@ namespace {
 double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
     const double least = *std::min_element(s, s + n);
     for (std::int64_t i = 0; i < n; ++i) k[i] = s[i] - least;
-    kernels().exp_of_norms(padded(n), g, k.data());
+    loops().exp_of_norms(padded(n), g, k.data());
     return std::log(std::accumulate(k.begin(), k.begin() + n, 0.0)) - g * least;
 }
 
@@ -59,7 +59,7 @@ double solve(const std::vector<double>& s, std::int64_t n, double weight, std::v
     double g = std::sqrt(low) * std::sqrt(std::min(high, low * 1e6));
     for (int step = 0; step < most_steps; ++step) {
         std::copy_n(s.begin(), n, k.begin());
-        kernels().exp_of_norms(padded(n), g, k.data());
+        loops().exp_of_norms(padded(n), g, k.data());
         double total = 0, moment = 0;
         for (std::int64_t i = 0; i < n; ++i) {
             total += k[i];
@@ -114,8 +114,8 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
                     outside += rows.values[e] * rows.values[e];
             }
             for (std::int64_t s = 0; s < strips_; ++s)
-                kernels().strip_distances(blocks_.data() + s * d * strip, d, scratch.z.data(), outside,
-                                          scratch.squares.data() + s * strip);
+                loops().strip_distances(blocks_.data() + s * d * strip, d, scratch.z.data(), outside,
+                                        scratch.squares.data() + s * strip);
             double* value = out.value.data() + r * n_pairs;
             std::int64_t first = 0;
             for (std::size_t i = 0; i < nr_sv_.size(); first += nr_sv_[i++]) {

@@ -73,7 +73,7 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
                 weighted[r * block_vectors + i] = w[i] * block.column(j + r)[i * strip];
         }
         for (std::int64_t panel = j / strip * strip; panel < d; panel += strip) {
-            kernels().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
+            loops().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
             for (std::int64_t r = 0; r < rows; ++r) {
                 // The row of j + r begins with its own variable.
                 double* const row = out + packed_offset(2, d - from, j + r - from) - (j + r);
@@ -96,7 +96,7 @@ void add_moments(const Block& block, int k, std::int64_t from, std::int64_t firs
         double sums[4][strip];
         double* const to[4] = {sums[0], sums[1], sums[2], sums[3]};
         for (std::int64_t panel = first / strip * strip; panel < last; panel += strip) {
-            kernels().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
+            loops().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
             for (std::int64_t j = std::max(first, panel); j < std::min(last, panel + strip); ++j)
                 out[j - from] += sums[0][j - panel];
         }

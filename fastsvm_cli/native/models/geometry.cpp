@@ -37,17 +37,17 @@ std::vector<std::int64_t> in_order(std::int64_t n) {
 
 }  // namespace
 
-Geometry::Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b,
+Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vector<double> b,
                    std::vector<double> squared_norm, std::vector<double> b_error)
-    : machine_(std::move(machine)),
+    : model_(std::move(model)),
       points_(std::move(points)),
       k_(points_->rows),
-      pairs_(machine_.pairs()),
+      pairs_(model_.pairs()),
       b_(std::move(b)),
       squared_norm_(std::move(squared_norm)),
       b_error_(std::move(b_error)),
-      strips_(machine_, *points_, in_order(k_)),
-      rounding_(machine_, strips_.dense(), false) {
+      strips_(model_, *points_, in_order(k_)),
+      rounding_(model_, strips_.dense(), false) {
     rounding_.cover(*points_);
     for (std::int64_t i = 0; i < k_; ++i) {
         point_error_ = std::max(point_error_, rounding_.kernel_error(rounding_.row(*points_, i, false)));
@@ -72,18 +72,10 @@ Geometry::Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vec
     for (std::size_t i = 0; i < first_.size(); ++i) strips_.take(*points_, static_cast<std::int64_t>(i), first_[i]);
 }
 
-double Geometry::self_kernel(double z) const {
-    switch (machine_.kernel) {
-        case KernelType::linear: return z;
-        case KernelType::polynomial: return std::pow(machine_.gamma * z + machine_.coef0, machine_.degree);
-        default: return 1;
-    }
-}
-
 // The rows of L, X and g that belong to one block of points, side by side: rows of L by forward, of X by back
 // substitution (X L = I), which is what the bounds of their errors assume. Memory is passed over once per block.
 void Geometry::factor(std::int64_t block) const {
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
     std::vector<double> kernel_values(static_cast<std::size_t>(strip * end)), scratch, self(strip, 1.0),
         rows(static_cast<std::size_t>(end * strip), 0.0);
@@ -91,7 +83,7 @@ void Geometry::factor(std::int64_t block) const {
         StripRow point;
         strips_.take(*points_, i, point);
         strips_.kernel_values(point, 0, end, kernel_values.data() + (i - first) * end, scratch);
-        self[i - first] = self_kernel(points_->squared_norms[i]);
+        self[i - first] = model_.kernel.self(points_->squared_norms[i]);
         if (pairs_ > few_pairs) continue;
         const double* const row = kernel_values.data() + (i - first) * end;
         kernel_[i].assign(row, row + i);
@@ -183,7 +175,7 @@ Geometry::Prefix Geometry::prefix(std::int64_t k) const {
 void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     const double sums = static_cast<double>(k + 8) * unit * 1.01;
     std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
-    const Kernels& kernel = kernels();
+    const Loops& simd = loops();
     for (std::int64_t i = 0; i < k; ++i) {
         const double* const x = x_strips_[i / strip].data() + i % strip;
         for (std::int64_t t = 0; t <= i; ++t) c[t] += x[t * strip] * g_[i * pairs_ + pair];
@@ -198,8 +190,8 @@ void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
         weighted += std::fabs(c[t]) * roots_[t];
     }
     for (std::int64_t i = 0; i < k; ++i) {
-        product[i] += kernel.dot(i + 1, kernel_[i].data(), c.data());
-        kernel.add_scaled(i, c[i], kernel_[i].data(), product.data());
+        product[i] += simd.dot(i + 1, kernel_[i].data(), c.data());
+        simd.add_scaled(i, c[i], kernel_[i].data(), product.data());
     }
     double square = 0, largest = 0;
     for (std::int64_t t = 0; t < k; ++t) {
@@ -261,7 +253,7 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
     // |z|^2 errs by (q + 1) u, its polynomial by degree times that.
     const double z = length(rows.squared_norms[row],
                             rows.end(row) - rows.begin(row));  // squares below the smallest double may be missing
-    out.self = self_kernel(z * z) * (1 + (std::max(machine_.degree, 1) * (entries + 4) + 8) * unit * 1.01);
+    out.self = model_.kernel.self(z * z) * (1 + (std::max(model_.kernel.degree, 1) * (entries + 4) + 8) * unit * 1.01);
     out.root = std::sqrt(out.self) * (1 + 4 * unit);
 }
 
@@ -274,7 +266,7 @@ void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, 
     const double rest = row.self - row.squares + size * (prefix.skew + sums) + 2 * y_error * std::sqrt(size);
     const double beside = std::isfinite(rest) ? std::sqrt(std::max(0.0, rest)) * (1 + 1e-12) : infinite;
     for (std::int64_t p = 0; p < pairs_; ++p) {
-        value[p] = projection[p] - machine_.rho[p];
+        value[p] = projection[p] - model_.rho[p];
         const double distance =
             prefix.perp[p] * beside + prefix.stray[p] * row.root + prefix.g[p] * (y_error + sums * std::sqrt(size));
         radius[p] = distance * (1 + 1e-9) + rounding_.radius(p, row.rounding, value[p]);
@@ -284,9 +276,9 @@ void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, 
 
 // Rows that meet the first points side by side, in `slots` slots.
 struct Geometry::Start {
-    Start(const Machine& machine, const Strips& points, std::int64_t pairs, std::int64_t slots)
+    Start(const SvmModel& model, const Strips& points, std::int64_t pairs, std::int64_t slots)
         : slots(slots),
-          rows(machine, points),
+          rows(model, points),
           kernel_values(static_cast<std::size_t>(slots * first_points)),
           y(static_cast<std::size_t>(slots * 4)),
           self(static_cast<std::size_t>(slots)),
@@ -334,8 +326,8 @@ void Geometry::look_at(const Prefix& prefix, const Settled& settled, Start& star
             start.count[s] = settled.tolerance() * settled.tolerance() >= prefix.widths[0] * start.rest[s];
     else
         for (std::int64_t p = 0; p < pairs_; ++p)
-            kernels().count_certain(n, machine_.rho[p], prefix.widths[p], start.rest.data(),
-                                    start.projection.data() + p * start.slots, start.count.data());
+            loops().count_certain(n, model_.rho[p], prefix.widths[p], start.rest.data(),
+                                  start.projection.data() + p * start.slots, start.count.data());
     start.looked.clear();
     for (std::int64_t s = 0; s < size; ++s)
         if (start.count[s] >= static_cast<double>(settled.least_certain())) start.looked.push_back(s);
@@ -344,11 +336,11 @@ void Geometry::look_at(const Prefix& prefix, const Settled& settled, Start& star
 // Leaves in `start` the rows that these points do not settle.
 void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled,
                                  Decisions& out, Start& start) const {
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     start.rows.clear(rows);
     for (std::int64_t r = first; r < stop; ++r) {
         start.rows.add(r);
-        start.self[r - first] = self_kernel(rows.squared_norms[r]);
+        start.self[r - first] = model_.kernel.self(rows.squared_norms[r]);
         start.squares[r - first] = 0;
     }
     std::fill(start.projection.begin(), start.projection.end(), 0.0);
@@ -419,7 +411,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     out.resize(rows.rows);
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
     const std::int64_t blocks = (last_point + strip - 1) / strip;
-    const Kernels& k = kernels();
+    const Loops& k = loops();
     Prefix partial;  // where the last block is not taken whole
     if (last_point && last_point != std::min(k_, blocks * strip)) {
         prepare(blocks);
@@ -438,7 +430,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
         block.y.resize(4 * strip);
         block.projection.resize(static_cast<std::size_t>(block_rows * pairs_));
         block.radius.resize(static_cast<std::size_t>(pairs_));
-        Start start(machine_, strips_, pairs_, met ? together : 0);
+        Start start(model_, strips_, pairs_, met ? together : 0);
         const auto values_of = [&](std::int64_t j) { return block.kernel_values.data() + j * blocks * strip; };
         // Rows of the block from block `from` of the points on.
         const auto go_on = [&](std::int64_t from) {
@@ -474,7 +466,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                         const double rest = row.self - row.squares;
                         if (end < last_point &&
                             (settled.regression() ? !(tolerance * tolerance >= prefix.widths[0] * rest)
-                                                  : k.certain_sums(pairs_, machine_.rho.data(), prefix.widths.data(),
+                                                  : k.certain_sums(pairs_, model_.rho.data(), prefix.widths.data(),
                                                                    rest, projection) < settled.least_certain())) {
                             block.active[kept++] = j;
                             continue;
@@ -493,7 +485,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
             const std::int64_t stop = std::min(last, first + together);
             for (std::int64_t r = first; r < stop; ++r) {
                 double* const value = out.value.data() + r * pairs_;
-                for (std::int64_t p = 0; p < pairs_; ++p) value[p] = -machine_.rho[p];
+                for (std::int64_t p = 0; p < pairs_; ++p) value[p] = -model_.rho[p];
                 if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);
             }
             if (met) meet_first_points(rows, first, stop, settled, out, start);

@@ -8,10 +8,10 @@
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
-#include "exact/machine.h"
 #include "exact/rounding.h"
 #include "exact/row_strips.h"
 #include "exact/strips.h"
+#include "exact/svm_model.h"
 
 namespace fastsvm {
 
@@ -28,7 +28,7 @@ class Geometry {
 public:
     // points: (k) rows. b: (k, pairs), <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs). squared_norm:
     // (pairs), at least |w|^2.
-    Geometry(Machine machine, std::shared_ptr<const Rows> points, std::vector<double> b,
+    Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vector<double> b,
              std::vector<double> squared_norm, std::vector<double> b_error);
 
     // Rows meet the points and are left when their answer is settled: it is looked at after each of the first points,
@@ -54,7 +54,6 @@ private:
     void factor(std::int64_t block) const;
     Prefix prefix(std::int64_t k) const;
     void measure(std::int64_t k, std::int64_t pair, Prefix& out) const;
-    double self_kernel(double squared_norm) const;
     void begin(const Rows& rows, std::int64_t row, Progress& out) const;
     void meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled, Decisions& out,
                            Start& start) const;
@@ -62,7 +61,7 @@ private:
     void bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value,
                double* radius) const;
 
-    Machine machine_;
+    SvmModel model_;
     std::shared_ptr<const Rows> points_;
     std::int64_t k_, pairs_;
     std::vector<double> b_, squared_norm_, b_error_;

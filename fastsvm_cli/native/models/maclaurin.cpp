@@ -250,9 +250,9 @@ void Maclaurin::polynomial_dense(const Expansion& e, const double* x, double* ou
     if (degree_ == 0)
         std::fill(out, out + lanes, 0.0);
     else if (!e.top_float.empty())
-        kernels().polynomial_dense_float(degree_, levels, e.top_float.data(), dimension(), x, out);
+        loops().polynomial_dense_float(degree_, levels, e.top_float.data(), dimension(), x, out);
     else
-        kernels().polynomial_dense_double(degree_, levels, e.levels.back().data(), dimension(), x, out);
+        loops().polynomial_dense_double(degree_, levels, e.levels.back().data(), dimension(), x, out);
 }
 
 double Maclaurin::polynomial_sparse(const Expansion& e, const Columns& columns) const {
@@ -262,10 +262,9 @@ double Maclaurin::polynomial_sparse(const Expansion& e, const Columns& columns) 
     const double* const x = columns.value.data();
     if (degree_ == 0) return 0;
     if (!e.top_float.empty())
-        return kernels().polynomial_sparse_float(degree_, levels, e.top_float.data(), dimension(), columns.count(), c,
-                                                 x);
-    return kernels().polynomial_sparse_double(degree_, levels, e.levels.back().data(), dimension(), columns.count(), c,
-                                              x);
+        return loops().polynomial_sparse_float(degree_, levels, e.top_float.data(), dimension(), columns.count(), c, x);
+    return loops().polynomial_sparse_double(degree_, levels, e.levels.back().data(), dimension(), columns.count(), c,
+                                            x);
 }
 
 double Maclaurin::compressed(const Expansion& e, const Columns& columns, std::vector<double>& scratch) const {
@@ -276,7 +275,7 @@ double Maclaurin::compressed(const Expansion& e, const Columns& columns, std::ve
         const std::size_t column = static_cast<std::size_t>(columns.column[static_cast<std::size_t>(i)]);
         const double x = columns.value[static_cast<std::size_t>(i)];
         sum += e.levels[0][column] * x;
-        kernels().add_scaled(static_cast<std::int64_t>(rank), x, e.q.data() + column * rank, scratch.data());
+        loops().add_scaled(static_cast<std::int64_t>(rank), x, e.q.data() + column * rank, scratch.data());
     }
     for (std::size_t r = 0; r < rank; ++r) sum += e.lambda[r] * scratch[r] * scratch[r];
     return sum;
@@ -302,7 +301,7 @@ void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Bloc
         return;
     }
     block.weight = block.norm;
-    kernels().exp_of_norms(static_cast<std::int64_t>(block.weight.size()), gamma_, block.weight.data());
+    loops().exp_of_norms(static_cast<std::int64_t>(block.weight.size()), gamma_, block.weight.data());
 }
 
 void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {

@@ -30,21 +30,21 @@ std::int64_t rows_side_by_side(std::int64_t features) {
 
 }  // namespace
 
-Triangle::Triangle(Machine machine, std::vector<std::int64_t> pivots)
-    : machine_(std::move(machine)),
-      pairs_(machine_.pairs()),
+Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
+    : model_(std::move(model)),
+      pairs_(model_.pairs()),
       pivots_(std::move(pivots)),
-      is_pivot_(static_cast<std::size_t>(machine_.total_sv()), 0),
-      strips_(machine_, *machine_.vectors, {}),
-      rounding_(machine_, strips_.dense(), false) {
-    for (std::int64_t c = 0; c < machine_.classes(); ++c)
-        class_of_.insert(class_of_.end(), static_cast<std::size_t>(machine_.nr_sv[c]), static_cast<std::int32_t>(c));
+      is_pivot_(static_cast<std::size_t>(model_.total_sv()), 0),
+      strips_(model_, *model_.vectors, {}),
+      rounding_(model_, strips_.dense(), false) {
+    for (std::int64_t c = 0; c < model_.classes(); ++c)
+        class_of_.insert(class_of_.end(), static_cast<std::size_t>(model_.nr_sv[c]), static_cast<std::int32_t>(c));
     for (std::int64_t pivot : pivots_) {
         new_pivot_.push_back(!is_pivot_[pivot]);
         is_pivot_[pivot] = 1;
     }
     for (std::size_t i = 0; i < pivots_.size(); ++i) lists_.push_back(std::make_unique<List>());
-    const Rows& sv = *machine_.vectors;
+    const Rows& sv = *model_.vectors;
     stops_ = stops_of(sv.rows - std::count(is_pivot_.begin(), is_pivot_.end(), 1), pairs_);
     vectors_.resize(static_cast<std::size_t>(sv.rows));
     for (std::int64_t i = 0; i < sv.rows; ++i) strips_.take(sv, i, vectors_[i]);
@@ -55,7 +55,7 @@ Triangle::Triangle(Machine machine, std::vector<std::int64_t> pivots)
 
 void Triangle::lay_out(std::size_t which) const {
     List& list = *lists_[which];
-    const Rows& sv = *machine_.vectors;
+    const Rows& sv = *model_.vectors;
     const std::int64_t leading_count = sv.leading_count, n = stops_.back();
     // A sum of squared differences: wrong by (s + s + 3) u of itself, its root by half that.
     std::vector<double> distance(static_cast<std::size_t>(sv.rows));
@@ -71,7 +71,7 @@ void Triangle::lay_out(std::size_t which) const {
         return distance[a] != distance[b] ? distance[a] < distance[b] : a < b;
     });
 
-    const bool exponential = machine_.kernel == KernelType::exponential;
+    const bool exponential = model_.kernel.type == KernelType::exponential;
     const std::size_t cells = stops_.size() * static_cast<std::size_t>(pairs_);
     list.rest.assign(stops_.size(), Rest{0, 0, 0});
     list.positive.assign(cells, 0.0);
@@ -88,10 +88,10 @@ void Triangle::lay_out(std::size_t which) const {
             const std::int64_t i = list.order[s];
             // Two roundings and exp's, and those of gamma times the distance, whose e^-t moves by t times as much: at
             // most 0.37 of them.
-            const double weight = exponential ? std::exp(-machine_.gamma * distance[i]) *
-                                                    (1 + slack * (2 + machine_.gamma * distance[i]) + 8 * unit)
+            const double weight = exponential ? std::exp(-model_.kernel.gamma * distance[i]) *
+                                                    (1 + slack * (2 + model_.kernel.gamma * distance[i]) + 8 * unit)
                                               : 0;
-            for_each_pair(machine_, class_of_[i], [&](std::int64_t pair, std::int64_t column) {
+            for_each_pair(model_, class_of_[i], [&](std::int64_t pair, std::int64_t column) {
                 const double a = sv.leading[i * leading_count + column];
                 (a > 0 ? positive : negative)[pair] += std::fabs(a);
                 if (exponential) (a > 0 ? weighted_positive : weighted_negative)[pair] += std::fabs(a) * weight;
@@ -127,9 +127,9 @@ struct Triangle::Visit {
 
 // Rows side by side, in `slots` slots.
 struct Triangle::Company {
-    Company(const Machine& machine, const Strips& strips, std::int64_t pairs)
+    Company(const SvmModel& model, const Strips& strips, std::int64_t pairs)
         : slots(rows_side_by_side(strips.features())),
-          rows(machine, strips),
+          rows(model, strips),
           kernel_values(static_cast<std::size_t>(slots * 4)),
           sums(static_cast<std::size_t>(pairs * slots)),
           low(static_cast<std::size_t>(slots)),
@@ -172,10 +172,10 @@ struct Triangle::Company {
 // Adds the terms of one support vector to the sums of n rows from slot `at` on.
 void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n,
                    Company& company) const {
-    const Rows& sv = *machine_.vectors;
-    for_each_pair(machine_, class_of_[vector], [&](std::int64_t pair, std::int64_t column) {
-        kernels().add_scaled(n, sv.leading[vector * sv.leading_count + column], kernel_values,
-                             company.sums.data() + pair * company.slots + at);
+    const Rows& sv = *model_.vectors;
+    for_each_pair(model_, class_of_[vector], [&](std::int64_t pair, std::int64_t column) {
+        loops().add_scaled(n, sv.leading[vector * sv.leading_count + column], kernel_values,
+                           company.sums.data() + pair * company.slots + at);
     });
 }
 
@@ -202,7 +202,7 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
                 for (std::int64_t s = at; s < std::min(size, at + strip); ++s)
                     if (values[s - at] < company.near[s]) company.near[s] = values[s - at], visits[s].list = j;
                 if (!new_pivot_[j]) continue;
-                company.rows.kernel_from_squared_distances(here, values);
+                kernel_from_squared_distances(model_.kernel, here, values);
                 add(pivots_[j], values, at, here, company);
             }
     }
@@ -219,8 +219,8 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
 void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
                      double* radius) const {
     const Rest& rest = list.rest[stop];
-    const bool exponential = machine_.kernel == KernelType::exponential, over = stop + 1 == stops_.size();
-    const double gamma = machine_.gamma;
+    const bool exponential = model_.kernel.type == KernelType::exponential, over = stop + 1 == stops_.size();
+    const double gamma = model_.kernel.gamma;
     // Eq. (6), and its mirror image for a row beyond the whole list; eq. (7).
     const double near = std::max({0.0, rest.nearest_low - visit.high, visit.low - rest.farthest_high});
     const double far = rest.farthest_high + visit.high;
@@ -249,7 +249,7 @@ void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, con
             low_negative = std::max(low_negative, wn * shrink * certain);
         }
         const double low = low_positive - high_negative, high = high_positive - low_negative;
-        value[p] = sum[p] + (low + high) / 2 - machine_.rho[p];
+        value[p] = sum[p] + (low + high) / 2 - model_.rho[p];
         const double half = std::max(0.0, high - low) / 2;
         radius[p] = half + 4 * unit * (std::fabs(sum[p]) + high_positive + high_negative) +
                     rounding_.radius(p, visit.rounding, value[p]);
@@ -260,22 +260,22 @@ void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, con
 // The slots whose interval may settle the answer: without what `bound` adds for rounding, and many at a time.
 void Triangle::look_at(const List& list, std::size_t stop, const Settled& settled, Company& company) const {
     const Rest& rest = list.rest[stop];
-    const bool exponential = machine_.kernel == KernelType::exponential;
+    const bool exponential = model_.kernel.type == KernelType::exponential;
     const std::int64_t n = company.filled();
     double* const largest = company.near.data();
     double* const smallest = company.far.data();
     double* const count = company.count.data();
-    kernels().row_distances(n, rest.nearest_low, rest.farthest_high, !exponential, company.low.data(),
-                            company.high.data(), largest, smallest);
-    kernels().exp_of_norms(n, machine_.gamma, largest);
-    kernels().exp_of_norms(n, machine_.gamma, smallest);
+    loops().row_distances(n, rest.nearest_low, rest.farthest_high, !exponential, company.low.data(),
+                          company.high.data(), largest, smallest);
+    loops().exp_of_norms(n, model_.kernel.gamma, largest);
+    loops().exp_of_norms(n, model_.kernel.gamma, smallest);
     std::fill_n(count, n, 0.0);
     for (std::int64_t p = 0; p < pairs_; ++p) {
         const std::size_t cell = stop * static_cast<std::size_t>(pairs_) + static_cast<std::size_t>(p);
         const double positive = list.positive[cell], negative = list.negative[cell];
         const double* const sums = company.sums.data() + p * company.slots;
         if (!exponential && !settled.regression()) {
-            kernels().count_settled(n, machine_.rho[p], positive, negative, largest, smallest, sums, count);
+            loops().count_settled(n, model_.rho[p], positive, negative, largest, smallest, sums, count);
             continue;
         }
         for (std::int64_t s = 0; s < n; ++s) {
@@ -290,7 +290,7 @@ void Triangle::look_at(const List& list, std::size_t stop, const Settled& settle
                 least_negative = std::max(least_negative, wn * shrink);
             }
             const double low = least_positive - most_negative, high = most_positive - least_negative,
-                         value = sums[s] - machine_.rho[p];
+                         value = sums[s] - model_.rho[p];
             count[s] +=
                 settled.regression() ? (high - low) / 2 <= settled.tolerance() : value + low > 0 || value + high <= 0;
         }
@@ -311,7 +311,8 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, co
         company.visits[s] = visits + r;
         company.low[s] = visits[r].low;
         company.high[s] = visits[r].high;
-        if (machine_.kernel == KernelType::exponential) company.grow[s] = std::exp(machine_.gamma * visits[r].high);
+        if (model_.kernel.type == KernelType::exponential)
+            company.grow[s] = std::exp(model_.kernel.gamma * visits[r].high);
         for (std::int64_t p = 0; p < pairs_; ++p) company.sums[p * company.slots + s] = sums[r * pairs_ + p];
     }
     for (std::size_t stop = 0; stop < stops_.size() && company.rows.size(); ++stop) {
@@ -358,14 +359,14 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
     const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
         Settled settled(task, tolerance);
-        Company company(machine_, strips_, pairs_);
+        Company company(model_, strips_, pairs_);
         std::vector<Visit> visits(block_rows);
         std::vector<double> sums(static_cast<std::size_t>(block_rows * pairs_));
         std::vector<std::int64_t> by_list;
         for (; first < last; first += block_rows) {
             const std::int64_t count = std::min(last, first + block_rows) - first;
             for (std::int64_t r = first; r < first + count; ++r) {
-                for (std::int64_t p = 0; p < pairs_; ++p) out.value[r * pairs_ + p] = -machine_.rho[p];
+                for (std::int64_t p = 0; p < pairs_; ++p) out.value[r * pairs_ + p] = -model_.rho[p];
                 if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);
                 out.evaluations[r] = lists;
                 open[r] = lists == 0;

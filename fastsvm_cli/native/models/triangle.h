@@ -8,10 +8,10 @@
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
-#include "exact/machine.h"
 #include "exact/rounding.h"
 #include "exact/row_strips.h"
 #include "exact/strips.h"
+#include "exact/svm_model.h"
 
 namespace fastsvm {
 
@@ -26,7 +26,7 @@ namespace fastsvm {
 class Triangle {
 public:
     // pivots: support vectors.
-    Triangle(Machine machine, std::vector<std::int64_t> pivots);
+    Triangle(SvmModel model, std::vector<std::int64_t> pivots);
     Triangle(const Triangle&) = delete;
 
     // Rows that take the same list pass along it side by side, and are left when their answer is settled, or the list
@@ -65,7 +65,7 @@ private:
                double* radius) const;
     void vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const;
 
-    Machine machine_;
+    SvmModel model_;
     std::int64_t pairs_;
     std::vector<std::int64_t> pivots_;
     std::vector<char> is_pivot_;          // per support vector

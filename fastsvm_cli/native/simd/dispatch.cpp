@@ -6,20 +6,20 @@
 namespace fastsvm {
 
 namespace baseline {
-extern const Kernels table;
+extern const Loops table;
 }
 #ifdef FASTSVM_X86
 namespace avx2 {
-extern const Kernels table;
+extern const Loops table;
 }
 namespace avx512 {
-extern const Kernels table;
+extern const Loops table;
 }
 #endif
 
 namespace {
 
-bool runs_here(const Kernels& table) {
+bool runs_here(const Loops& table) {
 #ifdef FASTSVM_X86
     if (&table == &avx512::table)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -30,7 +30,7 @@ bool runs_here(const Kernels& table) {
     return &table == &baseline::table;
 }
 
-const Kernels* const all[] = {
+const Loops* const all[] = {
 #ifdef FASTSVM_X86
     &avx512::table,
     &avx2::table,
@@ -38,23 +38,23 @@ const Kernels* const all[] = {
     &baseline::table,
 };
 
-const Kernels* best() {
-    for (const Kernels* table : all)
+const Loops* best() {
+    for (const Loops* table : all)
         if (runs_here(*table)) return table;
     return &baseline::table;
 }
 
-const Kernels* chosen = nullptr;
+const Loops* chosen = nullptr;
 
 }  // namespace
 
-const Kernels& kernels() {
+const Loops& loops() {
     if (!chosen) chosen = best();
     return *chosen;
 }
 
-bool select_kernels(const char* name) {
-    for (const Kernels* table : all) {
+bool select_instruction_set(const char* name) {
+    for (const Loops* table : all) {
         if (std::strcmp(table->name, name) == 0 && runs_here(*table)) {
             chosen = table;
             return true;

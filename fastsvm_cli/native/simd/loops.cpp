@@ -427,8 +427,8 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 }  // namespace
 
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
-extern const Kernels table;
-const Kernels table = {
+extern const Loops table;
+const Loops table = {
     FASTSVM_TEXT(FASTSVM_ISA),
     polynomial_sparse<float>,
     polynomial_sparse<double>,

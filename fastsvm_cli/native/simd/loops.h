@@ -1,4 +1,4 @@
-// The hot loops, compiled once per instruction set (kernels.cpp) and chosen at run time.
+// The hot loops, compiled once per instruction set (loops.cpp) and chosen at run time.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace fastsvm {
 constexpr int lanes = 8;          // rows, or support vectors, done side by side
 constexpr int strip = 4 * lanes;  // support vectors per strip of the exact evaluation
 
-struct Kernels {
+struct Loops {
     const char* name;
 
     // The polynomial without its constant term, sum over k of levels[k - 1] (packed.h; the last one is `top`), for one
@@ -83,8 +83,8 @@ struct Kernels {
                                  const double* sums);
 };
 
-const Kernels& kernels();
+const Loops& loops();
 // "baseline", "avx2", "avx512"; false when this machine or build lacks it. For tests.
-bool select_kernels(const char* name);
+bool select_instruction_set(const char* name);
 
 }  // namespace fastsvm

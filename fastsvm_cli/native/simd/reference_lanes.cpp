@@ -1,4 +1,4 @@
-// Compiled once per instruction set, as kernels.cpp is, but without contraction: a fused multiply-add rounds once where
+// Compiled once per instruction set, as loops.cpp is, but without contraction: a fused multiply-add rounds once where
 // LIBSVM rounds twice.
 #include "simd/reference_lanes.h"
 

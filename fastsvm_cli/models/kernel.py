@@ -1,0 +1,25 @@
+"""K(x, z): the kernels, their names and their parameters. The native core evaluates them (native/exact/kernel.h)."""
+
+from fastsvm_cli.text.header import KERNEL_TYPES
+
+#: Kernels that LIBSVM trains only as precomputed ones -> their parameters, as they stand in the line `kernel` of an
+#: ordered model.
+OWN_KERNELS = {"exponential": ("gamma",), "normalized_polynomial": ("degree", "gamma", "coef0")}
+
+#: The native core's kernels, in its order (_native.KERNELS): LIBSVM's, then its own.
+KERNELS = (*KERNEL_TYPES, *OWN_KERNELS)
+
+
+class Kernel:
+    """type: one of KERNELS. exponential: exp(-gamma |x - z|). normalized_polynomial: k(x, z) / sqrt(k(x, x) k(z,
+    z)), k = (gamma x.z + coef0)^degree."""
+
+    def __init__(self, type: str, gamma: float = 0.0, coef0: float = 0.0, degree: int = 0):
+        self.type, self.gamma, self.coef0, self.degree = type, gamma, coef0, degree
+
+    @property
+    def semidefinite(self) -> bool:
+        """Whether it is an inner product of features, for any vectors."""
+        if self.type in ("polynomial", "normalized_polynomial"):
+            return self.gamma >= 0 and self.coef0 >= 0
+        return self.type == "linear" or (self.type in ("rbf", "exponential") and self.gamma >= 0)
