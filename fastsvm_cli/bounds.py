@@ -1,98 +1,113 @@
 """Inequalities with a proof, as pure functions of numbers. No arrays, no files. The proofs of all that fastsvm calls
 proven stand here.
 
-What a radius covers -------------------- `fastsvm predict` computes, for a row z and a decision function, a number g;
-svm-predict computes a number h. The radius is an upper bound of |g - h|, so that g > radius proves h > 0. With f the
-decision function in exact arithmetic (of the numbers in the model file), m the centre of an expansion, x~ = x - m, z~ =
-z - m, a_i the coefficients and K the kernel, it is the sum of:
+The statements are numbered B1, B2, ..., and cited by their numbers where the code relies on them.
 
-1. *Truncation*, RBF only. K(x, z) = sum_n <phi_n(x), phi_n(z)> with <phi_n(x), phi_n(z)> = e^{-gamma |x~|^2 - gamma
-   |z~|^2} (2 gamma x~.z~)^n / n!; the features phi_n of different degrees are orthogonal. What degree n adds to f is
-   <w_n, phi_n(z)>, w_n = sum_i a_i phi_n(x_i), so by Cauchy-Schwarz at most W_n |phi_n(z)|, with W_n = |w_n|
-   (`degree_norm`) and |phi_n(z)|^2 = e^{-t} t^n / n!, t = 2 gamma |z~|^2. The degrees
-   beyond N are orthogonal to each other too: together at most W_{>N} sqrt(sum_{n>N} e^{-t} t^n / n!) <= W_{>N}
-   sqrt(min(1, t^{N+1} / (N+1)!)), since the sum is the probability that a Poisson variable of mean t exceeds N, and is
-   at most t^{N+1}/(N+1)! (Taylor's remainder of e^t). t is known up to the rounding of |z~|^2 only; e^{-t} t^n / n!
-   rises up to t = n and falls beyond, and is taken at its largest.
-2. *Coefficients.* The stored tensors T_k differ from those of f by rounding to the stored precision (measured, not
-   bounded: the compiler has both) and by the rounding of their own sums (`coefficient_error`). In Frobenius norm E_k,
-   they change the polynomial by at most sum_k E_k |z~|^k, and f by e^{-gamma |z~|^2} times that.
-3. *Evaluation of the polynomial.* In raw coordinates its coefficients are derivatives along m, sums of at most d + k
-   products each, k times over; a row's value is k nested sums of at most d products. A sum of products computed in any
-   order errs by (number of operations) u of the sum of absolute values, and that is at most sum_k |T_k| (|z| + |m|)^k,
-   Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The number of operations is at most 2 p (d + p + 6) +
-   20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
-4. *The weight* e^{-gamma |z~|^2}: the error of the exponent, gamma (d + q + 8) u (|z| + |m|)^2 for q entries in the
-row, and 4 u for exp and the product, relative.
-5. *svm-predict's own rounding.* Its distance is a sum of q + s + 2 positive terms at most (s entries in a support
-   vector), wrong by (q + s + 3) u of itself, which moves K = e^{-tau} by at most (q + s + 3) u max tau e^{-tau} = 0.37
-   (q + s + 3) u; exp adds 2 u, each product and the sum of n terms (n + 2) u sum |a_i|. For polynomial kernels,
-   (|gamma| |x| |z| + |coef0|)^degree stands for K <= 1; the base is wrong by (min(q, s) + 4) u of that, its power by
-   degree times as much and 2 u per product.
-6. *The last sums*, over expansions and rho: u times the number of terms and their size.
+What a radius covers
+--------------------
+`fastsvm predict` computes, for a row z and a decision function, a number g; svm-predict computes a number h. The radius
+is an upper bound of |g - h|, so that g > radius proves h > 0. With f the decision function in exact arithmetic (of the
+numbers in the model file), m the centre of an expansion, x~ = x - m, z~ = z - m, a_i the coefficients and K the kernel,
+it is the sum of:
 
-7. *Underflow.* Of a square: 2e-154 sqrt(count) in a length (`length`). Of anything else: the certificate is refused
-unless gamma, coef0, coefficients and vectors stay within 1e30, gamma and coef0 (and, for finite kernels, coefficients
-and vectors) also above 1e-30 (1e-60). For RBF only rows with gamma |z~|^2 < 745 have a weight, so |z~|^4 < 1e66 and
-what underflows adds less than 1e-250; every radius holds 1e-200 for it. For finite kernels E_k holds 1e-322 per support
-vector, which no row can make smaller than what it lost.
+B1. *Truncation*, RBF only. K(x, z) = sum_n <phi_n(x), phi_n(z)> with <phi_n(x), phi_n(z)> = e^{-gamma |x~|^2 - gamma
+    |z~|^2} (2 gamma x~.z~)^n / n!; the features phi_n of different degrees are orthogonal. What degree n adds to f is
+    <w_n, phi_n(z)>, w_n = sum_i a_i phi_n(x_i), so by Cauchy-Schwarz at most W_n |phi_n(z)|, with W_n = |w_n|
+    (`degree_norm`) and |phi_n(z)|^2 = e^{-t} t^n / n!, t = 2 gamma |z~|^2. The degrees beyond N are orthogonal to each
+    other too: together at most W_{>N} sqrt(sum_{n>N} e^{-t} t^n / n!) <= W_{>N} sqrt(min(1, t^{N+1} / (N+1)!)), since
+    the sum is the probability that a Poisson variable of mean t exceeds N, and is at most t^{N+1}/(N+1)! (Taylor's
+    remainder of e^t). t is known up to the rounding of |z~|^2 only; e^{-t} t^n / n! rises up to t = n and falls beyond,
+    and is taken at its largest.
+B2. *Coefficients.* The stored tensors T_k differ from those of f by rounding to the stored precision (measured, not
+    bounded: the compiler has both) and by the rounding of their own sums (`coefficient_error`). In Frobenius norm E_k,
+    they change the polynomial by at most sum_k E_k |z~|^k, and f by e^{-gamma |z~|^2} times that.
+B3. *Evaluation of the polynomial.* In raw coordinates its coefficients are derivatives along m, sums of at most d + k
+    products each, k times over; a row's value is k nested sums of at most d products. A sum of products computed in any
+    order errs by (number of operations) u of the sum of absolute values, and that is at most sum_k |T_k| (|z| + |m|)^k,
+    Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The number of operations is at most 2 p (d + p + 6)
+    + 20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
+B4. *The weight* e^{-gamma |z~|^2}: the error of the exponent, gamma (d + q + 8) u (|z| + |m|)^2 for q entries in the
+    row, and 4 u for exp and the product, relative.
+B5. *svm-predict's own rounding* (svm_predict_rounding in native/exact/rounding.h): of each kernel value, relative to
+    the largest |K| can be, of the sum and of the subtraction of rho. RBF: its distance is a sum of q + s + 2 positive
+    terms at most (s entries in a support vector), wrong by (q + s + 3) u of itself, which moves K = e^{-tau} by at most
+    (q + s + 3) u max tau e^{-tau} = 0.37 (q + s + 3) u; the exponent's own product adds 0.37 u, exp 2 u. Exponential:
+    tau = gamma |x - z| has half that relative error. Polynomial: |base| <= B = |gamma| |x| |z| + |coef0|, and (min(q,
+    s) + 4) u of B is its error; the power multiplies it by degree and adds 2 u per product: relative to B^degree.
+    Linear kernels are among them, with gamma 1 and coef0 0. Sigmoid: tanh has slope <= 1: B times the same, and 2 u.
+    Normalized polynomial (gamma, coef0 >= 0): k(x, z) <= B^degree <= sqrt(k(x, x) k(z, z)) by Cauchy-Schwarz, so
+    relative to 1: degree (max(q, s) + 8) u for k(x, z) and as much for the two halves of k(x, x) and k(z, z), 8 u for
+    root, product and quotient. Each product and the sum of n terms: (n + 2) u sum |a_i| |K|; the subtraction of rho: u
+    of the result, which is at most sum |a_i| |K| + |rho|.
+B6. *The last sums*, over expansions and rho: u times the number of terms and their size.
+
+B7. *Underflow.* Of a square: 2e-154 sqrt(count) in a length (`length`). Of anything else: the certificate is refused
+    unless gamma, coef0, coefficients and vectors stay within 1e30, gamma and coef0 (and, for finite kernels,
+    coefficients and vectors) also above 1e-30 (1e-60). For RBF only rows with gamma |z~|^2 < 745 have a weight, so
+    |z~|^4 < 1e66 and what underflows adds less than 1e-250; every radius holds 1e-200 for it. For finite kernels E_k
+    holds 1e-322 per support vector, which no row can make smaller than what it lost.
 
 u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor
-1 + 1e-9. Terms 1, 3, 4, 5 and 6 are computed per row in native/models/maclaurin.cpp, whose names are those used here; W
-and E are computed here, once, by the compiler.
+1 + 1e-9. Terms B1, B3, B4, B5 and B6 are computed per row in native/models/maclaurin.cpp, whose names are those used
+here; W and E are computed here, once, by the compiler.
 
-Stopping early: geometry (native/models/geometry.cpp) ---------------------------------------------- Everything here
-holds for every k, so that a row may stop after any number of points; where it is looked at is a matter of time alone. A
-comparison without the
-terms for rounding tells where a look would be in vain: it can only put a stop off. The sums over points are taken in
-any order.
+Stopping early: geometry (native/models/geometry.cpp)
+-----------------------------------------------------
+Everything here holds for every k, so that a row may stop after any number of points; where it is looked at is a matter
+of time alone. A comparison without the terms for rounding tells where a look would be in vain: it can only put a stop
+off. The sums over points are taken in any order.
 
 phi: the kernel's feature map, w = sum a_i phi(x_i), so f(z) = <w, phi(z)> - rho. Points S_1..S_k, K their kernel
 matrix, X the *computed* lower triangular matrix (whatever its error), e_j = sum_i X_ji phi(S_i), y = X k(S, z) so that
 y_j = <e_j, phi(z)>, g the *computed* numbers, and w_perp = w - sum_j g_j e_j by definition. Then f(z) + rho = g.y +
 <w_perp, phi(z)>, exactly, and only the last term is bounded:
 
-- Let E = X K X' be the Gram matrix of the e_j, |E - I| <= skew < 1/2 in spectral norm, P the projection onto their
-  span. <w_perp, phi(z)> = <w_perp, phi(z) - P phi(z)> + <P w_perp, phi(z)>, at most |w_perp| |phi(z) - P phi(z)| + |P
-  w_perp| sqrt(K(z, z)).
-- |phi(z) - P phi(z)|^2 = K(z, z) - y' E^-1 y <= K(z, z) - |y|^2 / (1 + skew) <= K(z, z) - |y|^2 + skew |y|^2.
-- |P w_perp| is the largest <w_perp, v> over unit vectors v = sum b_j e_j of the span, for which |b|^2 <= 1 / (1 -
-  skew): with h_j = <w_perp, e_j> it is at most |h| / sqrt(1 - skew) <= 1.5 |h| (`stray`). h = q - E g with q = X b, b_i
-  = <w, phi(S_i)>, so |h| <= |q - g| + skew |g|.
-- |w_perp|^2 = |w|^2 - 2 g.q + g'E g <= |w|^2 - |g|^2 + 2 |g| |q - g| + skew |g|^2 (`perp`).
-- Let s_t = sqrt(K_tt), v_i = sum_t |X_it| s_t (`reach` = |v|) and v_1 the same with ones for s (`plain` = |v_1|). What
-is wrong by r_t in every K_tj or b_t is
-  wrong by at most |X| r after a product with X. |q - g|: b is known within b_error each (the rounding radius of the
-  exact evaluation), and |b_t| <= |w| s_t, so that |q - g| <= plain b_error + (k + 8) u |w| reach.
-- skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any order
-  |F_ij| <= (k + 8) u (|X| |L|)_ij and |D_ij| <= (k + 8) u s_i s_j + point_error (Higham, Accuracy and Stability,
-  theorems 8.5 and 10.3). The rows of L have length s_t, so |F| <= (k + 8) u reach, and |X D X'| <= (k + 8) u reach^2 +
-  point_error plain^2, Frobenius. X K X' = (I + F) (I - L^-1 D L^-T) (I + F)' and L^-1 = (I + F)^-1 X, hence skew <= (1
-  + |F|)^2 (1 + |X D X'| / (1 - |F|)^2) - 1. A point in the span of the others (by its pivot) counts as absent.
-- With few pairs, `perp` and `stray` are also measured, and the smaller ones count: with c = X'g, w_perp = w - sum_t c_t
-  phi(S_t), so |w_perp|^2 = |w|^2 - 2 c.b + c'K c and h = X (b - K c). Computed c are off by (k + 8) u |X|'|g|, a vector
-  of length (k + 8) u reach |g| at most; the sums err by (k + 8) u of the sums of sizes, where K_tj <= s_t s_j, and by
-  b_error and point_error times |c|, summed. What near-dependence of the points costs is not in it.
-- A row's y is computed from kernel values wrong by kernel_error each, and at most s_t sqrt(K(z, z)): |y - computed| <=
-  plain kernel_error + (k + 8) u sqrt(K(z, z)) reach (`y_error`); it moves g.y by at most |g| y_error, and |y|^2 by at
-  most 2 y_error |y|.
-- svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/exact/rounding.cpp), as for
-exact models.
+B8. Let E = X K X' be the Gram matrix of the e_j, |E - I| <= skew < 1/2 in spectral norm, P the projection onto their
+    span. <w_perp, phi(z)> = <w_perp, phi(z) - P phi(z)> + <P w_perp, phi(z)>, at most |w_perp| |phi(z) - P phi(z)| + |P
+    w_perp| sqrt(K(z, z)).
+B9. |phi(z) - P phi(z)|^2 = K(z, z) - y' E^-1 y <= K(z, z) - |y|^2 / (1 + skew) <= K(z, z) - |y|^2 + skew |y|^2.
+B10. |P w_perp| is the largest <w_perp, v> over unit vectors v = sum b_j e_j of the span, for which |b|^2 <= 1 / (1 -
+     skew): with h_j = <w_perp, e_j> it is at most |h| / sqrt(1 - skew) <= 1.5 |h| (`stray`). h = q - E g with q = X b,
+     b_i = <w, phi(S_i)>, so |h| <= |q - g| + skew |g|.
+B11. |w_perp|^2 = |w|^2 - 2 g.q + g'E g <= |w|^2 - |g|^2 + 2 |g| |q - g| + skew |g|^2 (`perp`).
+B12. Let s_t = sqrt(K_tt), v_i = sum_t |X_it| s_t (`reach` = |v|) and v_1 the same with ones for s (`plain` = |v_1|).
+     What is wrong by r_t in every K_tj or b_t is wrong by at most |X| r after a product with X. |q - g|: b is known
+     within b_error each (the rounding radius of the exact evaluation), and |b_t| <= |w| s_t, so that |q - g| <= plain
+     b_error + (k + 8) u |w| reach.
+B13. skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any
+     order |F_ij| <= (k + 8) u (|X| |L|)_ij and |D_ij| <= (k + 8) u s_i s_j + point_error (Higham, Accuracy and
+     Stability, theorems 8.5 and 10.3). The rows of L have length s_t, so |F| <= (k + 8) u reach, and |X D X'| <= (k +
+     8) u reach^2 + point_error plain^2, Frobenius. X K X' = (I + F) (I - L^-1 D L^-T) (I + F)' and L^-1 = (I + F)^-1 X,
+     hence skew <= (1 + |F|)^2 (1 + |X D X'| / (1 - |F|)^2) - 1. A point in the span of the others (by its pivot) counts
+     as absent.
+B14. With few pairs, `perp` and `stray` are also measured, and the smaller ones count: with c = X'g, w_perp = w - sum_t
+     c_t phi(S_t), so |w_perp|^2 = |w|^2 - 2 c.b + c'K c and h = X (b - K c). Computed c are off by (k + 8) u |X|'|g|, a
+     vector of length (k + 8) u reach |g| at most; the sums err by (k + 8) u of the sums of sizes, where K_tj <= s_t
+     s_j, and by b_error and point_error times |c|, summed. What near-dependence of the points costs is not in it.
+B15. A row's y is computed from kernel values wrong by kernel_error each, and at most s_t sqrt(K(z, z)): |y - computed|
+     <= plain kernel_error + (k + 8) u sqrt(K(z, z)) reach (`y_error`); it moves g.y by at most |g| y_error, and |y|^2
+     by at most 2 y_error |y|.
+B16. svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/exact/rounding.cpp), as
+     for exact models.
 
 Stopping early: triangle and blocks (native/models/triangle.cpp, native/models/blocks.cpp)
------------------------------------------------------------------------------ For a kernel that falls with the distance,
-low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is left of a sum lies between P k(high) - N k(low)
-and P k(low) - N k(high), P and N the sums of its positive and negative coefficients. Triangle: the distances are d(z,
-m) -+ d(m, x_i) about a pivot m. What is left of a sum at a stop, wherever it is, are the vectors of m's list from there
-on; the pivots, whose distances from the row are known, are in no list, and their terms stand in the sum from the
-beginning, each pivot's once. The distance from a row comes from |z|^2 + |m|^2 - 2 z.m, wrong by
-Rounding::squared_distance_error; those between support vectors from sums of squared differences, wrong by (s + s' + 8)
-u of themselves. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the
-farther face of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their
-squares to both. P and N are rounded up, and taken times 1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by
-more than the rounding of the exponent, exp and the products by 1e-13. What was added up already, and
-svm-predict's rounding: Rounding::radius. A class that is proven to win all its pairs has one vote more than any other
-can get: the other pairs need no proof.
+------------------------------------------------------------------------------------------
+B17. For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is
+     left of a sum lies between P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and
+     negative coefficients.
+B18. Triangle: the distances are d(z, m) -+ d(m, x_i) about a pivot m. What is left of a sum at a stop, wherever it is,
+     are the vectors of m's list from there on; the pivots, whose distances from the row are known, are in no list, and
+     their terms stand in the sum from the beginning, each pivot's once. The distance from a row comes from |z|^2 +
+     |m|^2 - 2 z.m, wrong by Rounding::squared_distance_error; those between support vectors from sums of squared
+     differences, wrong by (s + s' + 8) u of themselves.
+B19. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the farther face
+     of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their squares
+     to both.
+B20. P and N are rounded up, and taken times 1 - 1e-9 as lower bounds (n u < 1e-9). Distances are moved by more than the
+     rounding of the exponent, exp and the products by 1e-13. What was added up already, and svm-predict's rounding:
+     Rounding::radius (B5).
+B21. A class that is proven to win all its pairs has one vote more than any other can get: the other pairs need no
+     proof.
 """
 
 from math import exp, factorial, inf, sqrt

@@ -8,6 +8,7 @@ from math import comb
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
@@ -122,11 +123,12 @@ class MaclaurinModel(Model):
                     evaluator.add_expansion(
                         expansion.pair, expansion.center, expansion.coefficients, self.single, expansion.certificate
                     )
-            header = self.header
-            if header.kernel_type == "linear":
-                evaluator.set_rounding(1.0, 0.0, 1, self.longest_vector)
-            else:
-                evaluator.set_rounding(header.gamma, header.coef0, header.degree, self.longest_vector)
+            header, kernel = self.header, Kernel("polynomial", 1.0, 0.0, 1)
+            if header.kernel_type != "linear":
+                kernel = Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
+            evaluator.set_rounding(
+                KERNELS.index(kernel.type), kernel.gamma, kernel.coef0, kernel.degree, self.longest_vector
+            )
             self._evaluator = evaluator
         return self._evaluator
 

@@ -93,8 +93,10 @@ class ReducedModel(ExactModel):
         if self._weight is None:
             self._weight = _pair_weights(self)
         origin, none = self.origin, [0.0] * self.pairs
-        out.widen(chunk, none, self._weight, self.header.total_sv, self._longest)
-        out.widen(chunk, origin.radius, origin.weight, origin.count, origin.longest)
+        gamma, rho = self.header.gamma, self.header.rho
+        out.widen(chunk, gamma, none, self._weight, rho, self.header.total_sv, self._longest)
+        # The origin's rho is within its radius of this one.
+        out.widen(chunk, gamma, origin.radius, origin.weight, rho, origin.count, origin.longest)
 
     def plain(self) -> ExactModel:
         """The LIBSVM model, without what it came from."""

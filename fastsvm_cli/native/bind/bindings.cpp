@@ -98,6 +98,11 @@ Certificate read_certificate(const Maclaurin& model, nb::handle certificate) {
     return c;
 }
 
+KernelType kernel_type(int number) {
+    if (number < 0 || number >= static_cast<int>(kernel_names.size())) throw nb::value_error("no such kernel");
+    return static_cast<KernelType>(number);
+}
+
 // Decisions are made for a number of pairs, which a model fills; or for labels alone, which some can do without all
 // values.
 void check_pairs(const Decisions& out, std::int64_t pairs, bool labels_alone = false) {
@@ -200,23 +205,16 @@ NB_MODULE(_native, m) {
             "rows"_a, "from_"_a, "Add the kernel evaluations of `from_` to those of these rows, and nothing else.")
         .def(
             "widen",
-            [](Decisions& self, const Chunk& chunk, const std::vector<double>& radius,
-               const std::vector<double>& weight, double count, double longest) {
+            [](Decisions& self, const Chunk& chunk, double gamma, std::vector<double> radius,
+               std::vector<double> weight, std::vector<double> rho, double count, double longest_vector) {
                 const std::size_t pairs = static_cast<std::size_t>(self.pairs);
                 if (!self.with_radius || chunk.rows->rows != self.rows || radius.size() != pairs ||
-                    weight.size() != pairs)
+                    weight.size() != pairs || rho.size() != pairs)
                     throw nb::value_error("other rows or pairs");
-                for (std::int64_t r = 0; r < self.rows; ++r) {
-                    const double entries = static_cast<double>(chunk.rows->end(r) - chunk.rows->begin(r));
-                    const double rounding =
-                        (0.4 * (entries + longest + 8) + count + 12) * 1.1 * unit;  // bounds.py, item 5
-                    for (std::size_t p = 0; p < pairs; ++p) {
-                        double& own = self.radius[static_cast<std::size_t>(r) * pairs + p];
-                        own = (own + radius[p] + weight[p] * rounding) * (1 + 1e-12);
-                    }
-                }
+                widen(*chunk.rows, {gamma, std::move(radius), std::move(weight), std::move(rho), count, longest_vector},
+                      self);
             },
-            "chunk"_a, "radius"_a, "weight"_a, "count"_a, "longest"_a,
+            "chunk"_a, "gamma"_a, "radius"_a, "weight"_a, "rho"_a, "count"_a, "longest_vector"_a,
             "Add to the radii of RBF models' values: radius, and svm-predict's rounding on an exact model.")
         .def_prop_ro(
             "evaluations",
@@ -336,10 +334,11 @@ NB_MODULE(_native, m) {
             "pair"_a, "center"_a, "numbers"_a, "rank"_a, "single"_a, "certificate"_a.none() = nb::none())
         .def(
             "set_rounding",
-            [](Maclaurin& self, double gamma, double coef0, int kernel_degree, double longest_vector) {
-                self.set_rounding({gamma, coef0, kernel_degree, longest_vector});
+            [](Maclaurin& self, int kernel, double gamma, double coef0, int degree, double longest_vector) {
+                self.set_rounding({kernel_type(kernel), gamma, coef0, degree}, longest_vector);
             },
-            "gamma"_a, "coef0"_a, "kernel_degree"_a, "longest_vector"_a)
+            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "longest_vector"_a,
+            "Of the exact model; a linear kernel is a polynomial one.")
         .def(
             "decision_values",
             [](const Maclaurin& self, const Chunk& chunk, Decisions& out) {
@@ -358,7 +357,7 @@ NB_MODULE(_native, m) {
                std::vector<std::int64_t> nr_sv, std::vector<double> rho, const Chunk& vectors) {
                 if (kernel < 0 || kernel >= static_cast<int>(kernel_names.size()))
                     throw nb::value_error("no such kernel");
-                new (self) SvmModel{{static_cast<KernelType>(kernel), gamma, coef0, degree},
+                new (self) SvmModel{{kernel_type(kernel), gamma, coef0, degree},
                                     regression,
                                     std::move(nr_sv),
                                     std::move(rho),

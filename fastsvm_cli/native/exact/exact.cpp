@@ -251,7 +251,7 @@ std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t las
         }
         for (std::int64_t r = 0; r < n; ++r) {
             const Rounding::Row rounding = rounding_->row(rows, first + r, false);
-            if (!(rounding.kernel < std::numeric_limits<double>::infinity())) {
+            if (!(rounding.kernel() < std::numeric_limits<double>::infinity())) {
                 block.open.push_back(first + r);
                 continue;
             }
@@ -374,7 +374,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             for (std::int64_t r = first; r < stop; ++r) {
                 double* const row_value = out.value.data() + r * pairs;
                 const Rounding::Row rounding = rounding_->row(rows, r, precise);
-                const bool known = rounding.kernel < std::numeric_limits<double>::infinity();
+                const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
                 // After the sum, as LIBSVM: a large rho must not swallow small terms one by one.
                 for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
                 bool settled = true;

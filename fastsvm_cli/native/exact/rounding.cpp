@@ -8,9 +8,7 @@
 
 namespace fastsvm {
 
-double length(double squares, std::int64_t n) {
-    return std::sqrt(squares) * (1 + unit * static_cast<double>(n + 4)) + std::sqrt(static_cast<double>(n)) * 2e-154;
-}
+double length(double squares, double n) { return std::sqrt(squares) * (1 + unit * (n + 4)) + std::sqrt(n) * 2e-154; }
 
 Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool folded)
     : kernel_(model.kernel),
@@ -26,8 +24,9 @@ Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool fo
     std::int64_t i = 0;
     for (std::int64_t c = 0; c < classes; ++c)
         for (std::int64_t k = 0; k < model.nr_sv[c]; ++k, ++i) {
-            const double size =
-                kernel_.type == KernelType::linear ? length(sv.squared_norms[i], sv.end(i) - sv.begin(i)) : 1.0;
+            const double size = kernel_.type == KernelType::linear
+                                    ? length(sv.squared_norms[i], static_cast<double>(sv.end(i) - sv.begin(i)))
+                                    : 1.0;
             for_each_pair(model, c, [&](std::int64_t pair, std::int64_t column) {
                 pair_weight_[pair] += std::fabs(sv.leading[i * sv.leading_count + column]) * size;
                 ++pair_count_[pair];
@@ -46,79 +45,105 @@ Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool fo
 
 void Rounding::cover(const Rows& vectors) {
     for (std::int64_t i = 0; i < vectors.rows; ++i) {
-        const std::int64_t count = vectors.end(i) - vectors.begin(i);
+        const double count = static_cast<double>(vectors.end(i) - vectors.begin(i));
         largest_norm_ = std::max(largest_norm_, length(vectors.squared_norms[i], count));
-        largest_count_ = std::max(largest_count_, static_cast<double>(count));
+        largest_count_ = std::max(largest_count_, count);
     }
 }
 
-// Between a value of ours and svm-predict's, for one row: radius = weight (kernel + 2.1 u n) scale,
-// with weight = sum |coef| (times |x| for linear kernels) and n the support vectors of the pair. u = 2^-53; q entries
-// in the row, s in the largest support vector, X = the largest |x|. First-order terms, with the second-order ones
-// covered by rounding the constants up.
-//
-// RBF (scale 1, since K <= 1). Our distance |x|^2 + |z|^2 - 2 x.z errs by (max(q, s) + 4) u (X + |z|)^2 at most, which
-// moves K by at most K (e^delta - 1), delta = gamma times that. LIBSVM's, a sum of squares, errs by (q + s + 3) u of
-// itself, which moves K by at most (q + s + 3) u max t e^-t = 0.37 (q + s + 3) u; each exponent's own product adds 0.37
-// u; exp: 6 u ours, 2 u libm's. Sums of products, in any order: (n + 2) u sum |coef| K for each program, and the
-// subtraction of rho, u |value| each. Polynomial: |base| <= B = |gamma| X |z| + |coef0|, relative to B its error is
-// (min(q, s) + 4) u in each program; the power multiplies that by degree and adds 2 u per squaring and product: scale
-// B^degree. Sigmoid: tanh has slope <= 1: B times the same, 6 u for tanh, scale 1. Linear: both programs sum products
-// |coef| |x_j| |z_j|, weight |z| in all: (min(q, s) + n + 4) u each, but q for min(q, s) where ours are folded.
-// Exponential: like RBF, with t = gamma |x - z|, whose relative error is half that of |x - z|^2: (q + s + 3) u theirs,
-// (d + q + 4) u ours by differences; otherwise ours is the root of an error of (max(q, s) + 4) u (X + |z|)^2, which is
-// not small where the distance is. Normalized polynomial (gamma, coef0 >= 0): k(x, z) <= B^degree <= sqrt(k(x, x) k(z,
-// z)) by Cauchy-Schwarz, so relative to 1: degree (max(q, s) + 8) u for k(x, z) and as much for the two halves of k(x,
-// x) and k(z, z), 8 u for root, product and quotient.
-Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
-    const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
-    const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row)), x = largest_norm_;
-    const double base = std::fabs(kernel_.gamma) * x * z + std::fabs(kernel_.coef0);
+KernelRounding svm_predict_kernel_rounding(const Kernel& kernel, double q, double s, double z, double x) {
     const double infinite = std::numeric_limits<double>::infinity();
-    if (!(x < 1e150 && z < 1e150)) return {infinite, 1};  // a square may overflow, here or in svm-predict
-    const double lost = 1e-160 * std::sqrt(q + s + 1);    // of a distance, by squares that underflow
-    switch (kernel_.type) {
-        case KernelType::rbf: {
-            const double delta = kernel_.gamma * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
-            // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum, and a negative gamma leaves
-            // K unbounded.
-            if (!(kernel_.gamma >= 0) || !(delta < (precise ? 1e-10 : 1e-2))) return {infinite, 1};
-            return {1.02 * delta + (0.4 * (q + s + 5) + 14) * unit + std::sqrt(kernel_.gamma) * lost, 1};
-        }
-        case KernelType::polynomial: {
-            const double degree = std::max(kernel_.degree, 0), operations = degree * (std::min(q, s) + 8) + 8;
-            if (!(unit * operations < 1e-2)) return {infinite, 1};  // no longer of first order
-            return {2.1 * unit * operations, std::pow(base, degree) * (1 + 1e-10) + 1e-290};
-        }
-        case KernelType::sigmoid: return {2.1 * unit * ((std::min(q, s) + 6) * base + 8), 1};
-        case KernelType::linear:
-            // Folded, our sum has a term for every entry of the row.
-            return {1.05 * unit * (std::min(q, s) + (folded_ ? q : std::min(q, s)) + 16), z};
-        case KernelType::precomputed: return {infinite, 1};
-        case KernelType::exponential: {
-            const double common = (0.4 * (q + s + 5) + 14) * unit + kernel_.gamma * lost;
-            if (!(kernel_.gamma >= 0) || !(common < 1e-2)) return {infinite, 1};
-            if (by_differences_) return {common + 0.4 * (features_ + q + 6) * unit, 1};
-            const double delta = kernel_.gamma * std::sqrt((std::max(q, s) + 6) * unit) * (x + z);
-            return {delta < (precise ? 1e-10 : 1e-2) ? 1.02 * delta + common : infinite, 1};
-        }
-        case KernelType::normalized_polynomial: {
-            if (!(kernel_.gamma >= 0) || !(kernel_.coef0 > 0)) return {infinite, 1};
-            // Neither what underflows in |z|^2 may matter, nor k(x, x) k(z, z) leave the range of a double.
-            if (!(kernel_.gamma * 1e-300 * (q + s + 1) < kernel_.coef0)) return {infinite, 1};
-            const double longest = std::max(x, z), degree = std::max(kernel_.degree, 0);
-            if (!(std::pow(kernel_.gamma * longest * longest + kernel_.coef0, degree) < 1e150) ||
-                !(std::pow(kernel_.coef0, degree) > 1e-150))
-                return {infinite, 1};
-            return {2.1 * unit * (2 * std::max(kernel_.degree, 0) * (std::max(q, s) + 8) + 12), 1};
-        }
+    const double degree = std::max(kernel.degree, 0), base = std::fabs(kernel.gamma) * x * z + std::fabs(kernel.coef0);
+    const double lost = 1e-160 * std::sqrt(q + s + 1);  // of a distance, by squares that underflow
+    switch (kernel.type) {
+        case KernelType::rbf:
+            if (!(kernel.gamma >= 0)) return {infinite, 1};  // K is not bounded
+            return {(0.4 * (q + s + 5) + 4) * unit + std::sqrt(kernel.gamma) * lost, 1};
+        case KernelType::exponential:
+            if (!(kernel.gamma >= 0)) return {infinite, 1};
+            return {(0.4 * (q + s + 5) + 4) * unit + kernel.gamma * lost, 1};
+        case KernelType::polynomial:
+            return {(1.01 * degree * (std::min(q, s) + 8) + 6.1) * unit, std::pow(base, degree) * (1 + 1e-10) + 1e-290};
+        case KernelType::sigmoid: return {1.05 * unit * ((std::min(q, s) + 6) * base + 8), 1};
+        case KernelType::linear: return {1.05 * unit * (std::min(q, s) + 8), z};
+        case KernelType::normalized_polynomial: return {1.05 * unit * (2 * degree * (std::max(q, s) + 8) + 12), 1};
+        case KernelType::precomputed: break;
     }
     return {infinite, 1};
 }
 
+void widen(const Rows& rows, const Origin& origin, Decisions& out) {
+    Kernel kernel;
+    kernel.gamma = origin.gamma;
+    const std::size_t pairs = static_cast<std::size_t>(out.pairs);
+    for (std::int64_t r = 0; r < out.rows; ++r) {
+        const double q = static_cast<double>(rows.end(r) - rows.begin(r));
+        const KernelRounding of_kernel = svm_predict_kernel_rounding(kernel, q, origin.longest_vector, 0, 0);
+        for (std::size_t p = 0; p < pairs; ++p) {
+            double& radius = out.radius[static_cast<std::size_t>(r) * pairs + p];
+            const double rho = std::fabs(origin.rho[p]) + origin.radius[p];
+            radius = (radius + origin.radius[p] + svm_predict_rounding(of_kernel, origin.weight[p], origin.count, rho) +
+                      1e-200) *
+                     (1 + 1e-12);
+        }
+    }
+}
+
+// Between a value of ours and svm-predict's, for one row: svm-predict's part is B5, with n, q, s, X = the largest |x|
+// as there; this is ours. First-order terms, with the second-order ones covered by rounding the constants up.
+//
+// RBF: our distance |x|^2 + |z|^2 - 2 x.z errs by (max(q, s) + 4) u (X + |z|)^2 at most, which moves K by at most K
+// (e^delta - 1), delta = gamma times that; the exponent's own product adds 0.37 u, and our exp 6 u. Polynomial, sigmoid
+// (6 u for our tanh) and normalized polynomial: as svm-predict's. Linear: (min(q, s) + 4) u, but q for min(q, s) where
+// vectors are folded, so that our sum has a term for every entry of the row. Exponential: t = gamma |x - z| has half
+// the relative error of |x - z|^2, (d + q + 4) u by differences; otherwise it is the root of an error of (max(q, s) +
+// 4) u (X + |z|)^2, which is not small where the distance is.
+Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
+    const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
+    const double z = length(rows.squared_norms[row], q), x = largest_norm_;
+    const double infinite = std::numeric_limits<double>::infinity();
+    const Row unknown{{infinite, 1}, 0};
+    if (!(x < 1e150 && z < 1e150)) return unknown;  // a square may overflow, here or in svm-predict
+    const KernelRounding theirs = svm_predict_kernel_rounding(kernel_, q, s, z, x);
+    const double gamma = kernel_.gamma, degree = std::max(kernel_.degree, 0);
+    switch (kernel_.type) {
+        case KernelType::rbf: {
+            const double delta = gamma * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
+            // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum.
+            if (!(delta < (precise ? 1e-10 : 1e-2))) return unknown;
+            return {theirs, 1.02 * delta + 10 * unit};
+        }
+        case KernelType::polynomial: {
+            const double operations = degree * (std::min(q, s) + 8);
+            if (!(unit * (operations + 8) < 1e-2)) return unknown;  // no longer of first order
+            return {theirs, (1.09 * operations + 10.7) * unit};
+        }
+        case KernelType::sigmoid: return {theirs, theirs.kernel};
+        case KernelType::linear: return {theirs, 1.05 * unit * ((folded_ ? q : std::min(q, s)) + 8)};
+        case KernelType::precomputed: return unknown;
+        case KernelType::exponential: {
+            if (!(theirs.kernel + 10 * unit < 1e-2)) return unknown;
+            if (by_differences_) return {theirs, (0.4 * (features_ + q + 6) + 10) * unit};
+            const double delta = gamma * std::sqrt((std::max(q, s) + 6) * unit) * (x + z);
+            return delta < (precise ? 1e-10 : 1e-2) ? Row{theirs, 1.02 * delta + 10 * unit} : unknown;
+        }
+        case KernelType::normalized_polynomial: {
+            if (!(gamma >= 0) || !(kernel_.coef0 > 0)) return unknown;
+            // Neither what underflows in |z|^2 may matter, nor k(x, x) k(z, z) leave the range of a double.
+            if (!(gamma * 1e-300 * (q + s + 1) < kernel_.coef0)) return unknown;
+            const double longest = std::max(x, z);
+            if (!(std::pow(gamma * longest * longest + kernel_.coef0, degree) < 1e150) ||
+                !(std::pow(kernel_.coef0, degree) > 1e-150))
+                return unknown;
+            return {theirs, theirs.kernel};
+        }
+    }
+    return unknown;
+}
+
 double Rounding::squared_distance_error(const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row));
-    const double size = largest_norm_ + length(rows.squared_norms[row], rows.end(row) - rows.begin(row));
+    const double size = largest_norm_ + length(rows.squared_norms[row], q);
     return (std::max(q, largest_count_) +
             (kernel_.type == KernelType::exponential && by_differences_ ? features_ + q : 0) + 8) *
            unit * size * size;

@@ -14,7 +14,7 @@ constexpr std::int64_t none = -1, open = -2;
 constexpr double most_cells = 1 << 24;  // coordinates of boxes; of more, as of sparse vectors of very many features,
                                         // there are none, and every block is evaluated
 constexpr double up = 1 + 1e-13;      // exp and a few products; the distances are moved by more than their own rounding
-constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds
+constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds (B20)
 }  // namespace
 
 Blocks::Layout Blocks::lay_out(const SvmModel& model, const std::vector<std::int64_t>& order) {
@@ -116,7 +116,7 @@ void Blocks::look(const Rows& rows, std::int64_t row, Row& out) const {
     for (std::int64_t g = 0; g < groups; ++g)
         k.box_distances(boxes_.data() + g * d * 2 * lanes, d, out.dense.data(), outside, out.near.data() + g * lanes,
                         out.far.data() + g * lanes);
-    // Sums of d + q rounded squares, and the rounding of what follows.
+    // B19: sums of d + q rounded squares, and the rounding of what follows.
     const double slack = static_cast<double>(d + rows.end(row) - rows.begin(row) + 32) * unit;
     const bool exponential = model_.kernel.type == KernelType::exponential;
     for (std::int64_t b = 0; b < groups * lanes; ++b) {
@@ -159,7 +159,7 @@ bool Blocks::settle_one(Row& row, Settled& settled, double* value, double* radiu
         row.queue.emplace_back(most - least, b);
     }
     std::make_heap(row.queue.begin(), row.queue.end());
-    // Every block is added to, and taken from, sums of numbers that are at most their weight together.
+    // B17. Every block is added to, and taken from, sums of numbers that are at most their weight together.
     const double sums = 8 * static_cast<double>(blocks_ + 8) * unit * pair_weight_;
     for (;;) {
         value[0] = sum + (low + high) / 2 - model_.rho[0];
@@ -179,8 +179,8 @@ bool Blocks::settle_one(Row& row, Settled& settled, double* value, double* radiu
     }
 }
 
-// Proves that the class w wins all its pairs: `none`; or names the class it is proven to lose to, or `open` where
-// rounding leaves a pair undecided. Values and radii of these pairs are set as far as it comes.
+// Proves that the class w wins all its pairs (B17, B21): `none`; or names the class it is proven to lose to, or `open`
+// where rounding leaves a pair undecided. Values and radii of these pairs are set as far as it comes.
 std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* radius) const {
     const Loops& k = loops();
     const std::int64_t first = layout_.class_start[w], stop = layout_.class_start[w + 1];

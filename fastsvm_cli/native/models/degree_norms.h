@@ -1,4 +1,5 @@
-// The degree norms of a kernel expansion: what a certificate is made of (bounds.py has the argument).
+// The degree norms of a kernel expansion: what a certificate is made of (B1 and degree_norm of bounds.py have the
+// argument).
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -143,7 +143,7 @@ void Geometry::factor(std::int64_t block) const {
 Geometry::Prefix Geometry::prefix(std::int64_t k) const {
     Prefix out;
     const double n = static_cast<double>(k);
-    const double sums = (n + 8) * unit * 1.01;
+    const double sums = (n + 8) * unit * 1.01;  // B12, B13
     out.reach = std::sqrt(reach_[k - 1]) * (1 + 4 * sums);
     out.plain = std::sqrt(plain_[k - 1]) * (1 + 4 * sums);
     const double residual = sums * out.reach;                                                  // |X L - I|
@@ -160,6 +160,7 @@ Geometry::Prefix Geometry::prefix(std::int64_t k) const {
         const double squares = g_squares_[(k - 1) * pairs_ + p];
         const double g = out.g[p] = std::sqrt(squares) * (1 + sums) + 1e-150;
         const double g_error = out.plain * b_error_[p] + sums * out.reach * std::sqrt(squared_norm_[p]);
+        // B11, B10
         const double perp = squared_norm_[p] - squares + sums * squares + 2 * g * g_error + out.skew * g * g;
         out.perp[p] = sound && std::isfinite(perp) ? std::sqrt(std::max(0.0, perp) * (1 + 1e-12)) + 1e-150 : infinite;
         out.stray[p] = sound ? 1.5 * (g_error + out.skew * g) * (1 + 1e-12) : infinite;
@@ -171,7 +172,7 @@ Geometry::Prefix Geometry::prefix(std::int64_t k) const {
 
 // |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c,
 // and X (b - K c). What X loses by its size is not in it, so that it is the tighter one where points are nearly
-// dependent.
+// dependent (B14).
 void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     const double sums = static_cast<double>(k + 8) * unit * 1.01;
     std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
@@ -260,7 +261,7 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
 // Value and radius of every pair after the first k points. projection: (pairs) g.y.
 void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value,
                      double* radius) const {
-    const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;
+    const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;  // B15; then B8, B9, B16
     const double y_error = prefix.plain * row.kernel_error + sums * row.root * prefix.reach;
     const double size = std::max(row.self, row.squares);
     const double rest = row.self - row.squares + size * (prefix.skew + sums) + 2 * y_error * std::sqrt(size);

@@ -22,8 +22,8 @@ namespace fastsvm {
 //     f(z) = g.y - rho  +-  |w_perp| sqrt(K(z, z) - |y|^2),   |w_perp|^2 = |w|^2 - |g|^2.
 //
 // The interval is the paper's (eqs. 13, 14, 31) or narrower: its sphere is about the affine hull of the points, which
-// the span contains. The proof that covers rounding, X being what was computed, is in bounds.py; its names are used
-// here.
+// the span contains. The proof that covers rounding, X being what was computed, is in bounds.py, B8 to B16; its names
+// are used here.
 class Geometry {
 public:
     // points: (k) rows. b: (k, pairs), <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs). squared_norm:
@@ -45,7 +45,7 @@ private:
         std::vector<double> perp, stray, g;  // (pairs): |w_perp|; what w_perp has in the span; |g|
         std::vector<double> widths;          // (pairs): perp^2, which tells where a look at the interval is no use
         double skew = 0;                     // |X K X' - I|
-        double reach = 0, plain = 0;  // |v| and |v_1| of bounds.py: |X| times the roots of K's diagonal, and times ones
+        double reach = 0, plain = 0;  // |v| and |v_1| of B12: |X| times the roots of K's diagonal, and times ones
     };
     struct Progress;
     struct Block;

@@ -13,12 +13,7 @@ namespace fastsvm {
 
 namespace {
 constexpr std::int64_t block_rows = 128;
-constexpr double unit = 1.1102230246251565e-16;  // 2^-53
 constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
-
-// The length of n numbers from the computed sum of their squares, rounded up; squares below the smallest double may be
-// missing.
-double length(double squares, double n) { return std::sqrt(squares) * (1 + unit * (n + 4)) + std::sqrt(n) * 2e-154; }
 }  // namespace
 
 void Maclaurin::add_center(const double* m, double largest_norm) {
@@ -165,7 +160,7 @@ struct Maclaurin::Block {
     std::vector<double> scratch;
 };
 
-// bounds.py has the argument; the names are its own.
+// B1 to B7 of bounds.py have the argument; the names are theirs.
 struct Maclaurin::Near {
     double tail[24];                  // sqrt of the share of each degree left out, and of all beyond
     double weight;                    // upper bound of exp(-gamma |z - m|^2)
@@ -174,7 +169,7 @@ struct Maclaurin::Near {
     double exponent_error;            // of the computed weight, relative
 };
 
-// How far a computed |z - m|^2 can be from the true one.
+// How far a computed |z - m|^2 can be from the true one (B4; B7: what underflows).
 double Maclaurin::norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm,
                              bool centered) const {
     const double d = static_cast<double>(dimension()), q = static_cast<double>(rows.end(row) - rows.begin(row));
@@ -198,6 +193,7 @@ Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int
     const double slack = norm_slack(center, rows, row, norm, centered);
     const double low = std::max(norm - slack, 0.0), high = norm + slack;
     out.weight = gaussian_ ? std::exp(-gamma_ * low) * up : 1;
+    // B4
     out.exponent_error = gaussian_ ? gamma_ * slack * 1.01 + (8 + gamma_ * norm) * unit : 0;
     if (gaussian_ && !(gamma_ * slack < 1e-2)) out.exponent_error = std::numeric_limits<double>::infinity();
     out.distance[0] = out.reach[0] = 1;
@@ -206,7 +202,7 @@ Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int
         out.reach[k] = centered ? out.distance[k] : out.reach[k - 1] * (z + m) * up;
     }
     if (!gaussian_ || expansions_[0].certificate.truncation.empty()) return out;
-    // e^-t t^n / n! rises up to t = n and falls beyond; t is known to lie between 2 gamma low and 2 gamma high.
+    // B1: e^-t t^n / n! rises up to t = n and falls beyond; t is known to lie between 2 gamma low and 2 gamma high.
     const int last = degree_ + static_cast<int>(expansions_[0].certificate.truncation.size()) - 1;  // N
     const double t_low = 2 * gamma_ * low, t_high = 2 * gamma_ * high;
     int at = 0;
@@ -220,7 +216,7 @@ Maclaurin::Near Maclaurin::near(const Center& center, const Rows& rows, std::int
 }
 
 double Maclaurin::radius(const Expansion& e, const Near& near, double term) const {
-    double truncation = 0, stored = 0, rounding = 0;
+    double truncation = 0, stored = 0, rounding = 0;  // B1, B2, B3
     for (std::size_t i = 0; i < e.certificate.truncation.size(); ++i)
         truncation += e.certificate.truncation[i] * near.tail[i];
     for (int k = 0; k <= degree_; ++k) {
@@ -233,15 +229,12 @@ double Maclaurin::radius(const Expansion& e, const Near& near, double term) cons
            std::fabs(term) * (near.exponent_error * 1.01 + 4 * unit);
 }
 
-double Maclaurin::svm_predict_rounding(std::int64_t pair, const Rows& rows, std::int64_t row) const {
-    const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = rounding_.longest_vector;
-    const double weight = pair_weight_[static_cast<std::size_t>(pair)],
-                 count = pair_count_[static_cast<std::size_t>(pair)];
-    if (gaussian_) return weight * (0.4 * (q + s + 5) + 8 + 1.01 * (count + 6)) * unit;
-    const double z = length(rows.squared_norms[row], q), x = length(centers_[0].largest_norm, s + 4);
-    const double base = std::fabs(rounding_.gamma) * x * z + std::fabs(rounding_.coef0);
-    const double degree = rounding_.kernel_degree;
-    return weight * std::pow(base, degree) * (degree * (std::min(q, s) + 8) + 16 + count) * 1.01 * unit;
+// Finite kernels are expanded about the origin: the center's largest norm is that of the vectors.
+KernelRounding Maclaurin::kernel_rounding(const Rows& rows, std::int64_t row) const {
+    const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = longest_vector_;
+    if (gaussian_) return svm_predict_kernel_rounding(exact_kernel_, q, s, 0, 0);
+    return svm_predict_kernel_rounding(exact_kernel_, q, s, length(rows.squared_norms[row], q),
+                                       length(centers_[0].largest_norm, s + 4));
 }
 
 void Maclaurin::polynomial_dense(const Expansion& e, const double* x, double* out) const {
@@ -342,11 +335,13 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const double share = static_cast<double>(columns.count()) / static_cast<double>(std::max<std::int64_t>(d, 1));
         const bool dense = degree_ >= 2 && std::pow(share, degree_) > 0.16;
         (dense ? block.dense : block.sparse).push_back(r);
+        const KernelRounding of_kernel = radii ? kernel_rounding(rows, first + r) : KernelRounding{};
         for (std::int64_t p = 0; p < nr_pairs; ++p) {
             out.value[(first + r) * nr_pairs + p] = 0;
             if (radii)
                 out.radius[(first + r) * nr_pairs + p] =
-                    svm_predict_rounding(p, rows, first + r) + 4 * unit * std::fabs(rho_[p]);
+                    svm_predict_rounding(of_kernel, pair_weight_[p], pair_count_[p], rho_[p]) +
+                    2 * unit * std::fabs(rho_[p]);  // B5, B6
         }
     }
 
@@ -389,7 +384,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const double term = weight != 0 ? weight * polynomial : 0;
         out.value[at] += term;
         if (!radii) return;
-        out.radius[at] += static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // the sum over expansions
+        out.radius[at] +=
+            static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // B6: the sum over expansions
         out.radius[at] +=
             block.far[e.center * block_rows + r] ? e.certificate.weight * 1e-12 : radius(e, block.near[r], term);
     };
@@ -457,7 +453,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         for (std::int64_t i = first * nr_pairs; i < last * nr_pairs; ++i) {
             // NaN, from overflow, proves nothing.
             double& radius = out.radius[i];
-            radius = (radius + 4 * unit * std::fabs(out.value[i])) * up + 1e-200;
+            radius = (radius + 4 * unit * std::fabs(out.value[i])) * up + 1e-200;  // B6, B7
             if (!(radius == radius) || !(out.value[i] == out.value[i]))
                 radius = std::numeric_limits<double>::infinity();
         }

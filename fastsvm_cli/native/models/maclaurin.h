@@ -5,26 +5,21 @@
 #include <vector>
 
 #include "answers/decisions.h"
+#include "exact/rounding.h"
 #include "simd/packed.h"
 #include "text/features.h"
 #include "text/rows.h"
 
 namespace fastsvm {
 
-// What a radius is made of, per expansion; all numbers are upper bounds. Where they come from: bounds.py.
+// What a radius is made of, per expansion; all numbers are upper bounds. Where they come from: B1, B2 and B5 of
+// bounds.py.
 struct Certificate {
     std::vector<double> truncation;  // W_{p+1} .. W_N, then W_{>N}: the norms of the degrees that are left out; empty
                                      // for finite kernels
     std::vector<double> error;       // per degree k = 0..p: |T_k - stored T_k|, Frobenius
     double weight = 0;               // sum |a_i| over its support vectors
     double count = 0;                // how many they are
-};
-
-// The kernel of the exact model, for the rounding of svm-predict itself.
-struct ExactRounding {
-    double gamma = 0, coef0 = 0;
-    int kernel_degree = 1;      // of a polynomial or linear kernel
-    double longest_vector = 0;  // most entries in a support vector
 };
 
 // f(z) ~ sum over the expansions of its pair of  w(z) sum_k T_k (z - m)^k  -  rho,
@@ -44,7 +39,12 @@ public:
     // An expansion of degree 2 whose M is compressed: constant and v as above, lambda (rank), q (rank, d).
     void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank,
                         const double* lambda, const double* q, bool single, const Certificate* certificate);
-    void set_rounding(const ExactRounding& rounding) { rounding_ = rounding; }
+    // The kernel of the exact model, a linear one as the polynomial one it is, and most entries in a support vector:
+    // for svm-predict's own rounding (B5).
+    void set_rounding(const Kernel& kernel, double longest_vector) {
+        exact_kernel_ = kernel;
+        longest_vector_ = longest_vector;
+    }
     // Rows are done on all threads; each row's value depends on that row alone.
     void decision_values(const Rows& rows, Decisions& out) const;
 
@@ -96,7 +96,7 @@ private:
     bool is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     Near near(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     double radius(const Expansion& e, const Near& near, double term) const;
-    double svm_predict_rounding(std::int64_t pair, const Rows& rows, std::int64_t row) const;
+    KernelRounding kernel_rounding(const Rows& rows, std::int64_t row) const;
 
     Features features_;
     bool gaussian_;
@@ -106,7 +106,8 @@ private:
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
     std::vector<double> pair_weight_, pair_count_;  // sums over the certificates of a pair
-    ExactRounding rounding_;
+    Kernel exact_kernel_;
+    double longest_vector_ = 0;
 };
 
 }  // namespace fastsvm

@@ -229,6 +229,7 @@ void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, con
     };
     // Distances are moved by more than their own rounding and that of the exponent, so that `up` and `down` are for exp
     // and products alone.
+    // B17, B18; rounded as B20 says
     constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
     const double largest = over ? 0 : kernel(near * nearer) * up, smallest = over ? 0 : kernel(far * further) * down;
     // Eqs. (16), (17): exp(-gamma |z - x|) is within exp(-+gamma |z - pivot|) exp(-gamma |x - pivot|).
