@@ -28,7 +28,7 @@ def test_a_kernel_that_no_number_bounds_has_no_radius():
     """With gamma below 0 a kernel value may be anything: nothing is proven, whatever a model's file says."""
     out = _native.Decisions(1, True)
     out.resize(1)
-    out.widen(_native.parse(b"0 1:1\n")[0], -0.5, [0.0], [1.0], [0.0], 1, 1)
+    _native.widen(out, _native.parse(b"0 1:1\n")[0], -0.5, [0.0], [1.0], [0.0], 1, 1)
     assert out.radius[0, 0] == float("inf")
 
 

@@ -94,9 +94,9 @@ class ReducedModel(ExactModel):
             self._weight = _pair_weights(self)
         origin, none = self.origin, [0.0] * self.pairs
         gamma, rho = self.header.gamma, self.header.rho
-        out.widen(chunk, gamma, none, self._weight, rho, self.header.total_sv, self._longest)
+        _native.widen(out, chunk, gamma, none, self._weight, rho, self.header.total_sv, self._longest)
         # The origin's rho is within its radius of this one.
-        out.widen(chunk, gamma, origin.radius, origin.weight, rho, origin.count, origin.longest)
+        _native.widen(out, chunk, gamma, origin.radius, origin.weight, rho, origin.count, origin.longest)
 
     def plain(self) -> ExactModel:
         """The LIBSVM model, without what it came from."""

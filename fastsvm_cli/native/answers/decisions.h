@@ -24,6 +24,16 @@ struct Decisions {
         evaluations.assign(static_cast<std::size_t>(n), 0);
         outside = reference_rows = 0;
     }
+    // Replaces the values (and radii; 0 where `from` has none) of these rows, and adds what they cost. Throws
+    // std::invalid_argument, std::out_of_range.
+    void put(const std::vector<std::int64_t>& which, const Decisions& from);
+    // Adds the kernel evaluations of `from` to those of these rows, and nothing else. Throws likewise.
+    void charge(const std::vector<std::int64_t>& which, const Decisions& from);
+    // Every row took so many kernel evaluations more.
+    void count(std::int64_t more);
+    std::int64_t kernel_evaluations() const;         // of all rows
+    std::vector<std::int64_t> outside_rows() const;  // increasing
+
     std::int64_t pairs;
     bool with_radius;   // the caller wants radii, from a model that gives them
     bool labels_alone;  // the caller wants each row's class and nothing else, from a model that can tell it without all

@@ -6,11 +6,21 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 #include "simd/parallel.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
+
+void Predictions::put(const std::vector<std::int64_t>& which, const Predictions& from) {
+    if (columns || from.columns || from.rows != static_cast<std::int64_t>(which.size()))
+        throw std::invalid_argument("other rows, or probabilities");
+    for (std::size_t i = 0; i < which.size(); ++i) {
+        if (which[i] < 0 || which[i] >= rows) throw std::out_of_range("row out of range");
+        label[static_cast<std::size_t>(which[i])] = from.label[i];
+    }
+}
 
 namespace {
 

@@ -29,6 +29,9 @@ struct Predictions {
     int columns = 0;                  // probabilities per row, 0 without
     std::vector<double> label;        // (rows): class label, +1 / -1, or regression value
     std::vector<double> probability;  // (rows, columns)
+
+    // Replaces the labels of these rows. Throws std::invalid_argument, std::out_of_range.
+    void put(const std::vector<std::int64_t>& which, const Predictions& from);
 };
 
 // As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.

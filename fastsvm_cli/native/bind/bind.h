@@ -6,7 +6,11 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "answers/decisions.h"
+#include "exact/kernel.h"
 #include "text/rows.h"
 
 namespace nb = nanobind;
@@ -39,4 +43,29 @@ struct Chunk {
     std::shared_ptr<const fastsvm::Rows> rows;
 };
 
+using NumberArray = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using SingleArray = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using NumberMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A buffer that Python owns.
+inline nb::object owned(std::vector<double> numbers) {
+    auto* const kept = new std::vector<double>(std::move(numbers));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return view<double>(kept->data(), {kept->size()}, owner);
+}
+
+// Decisions are made for a number of pairs, which a model fills; or for labels alone, which some can do without all
+// values.
+inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool labels_alone = false) {
+    if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
+    if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
+}
+
+// The kernel of this number, its place in _native.KERNELS.
+fastsvm::KernelType kernel_type(int number);
+
 void bind_text(nb::module_& m);
+void bind_answers(nb::module_& m);
+void bind_exact(nb::module_& m);
+void bind_models(nb::module_& m);
+void bind_simd(nb::module_& m);

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "text/from_arrays.h"
+#include "text/number_lines.h"
+#include "text/numbers.h"
 #include "text/parse.h"
 #include "text/parse_around.h"
 
@@ -162,6 +164,22 @@ nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leadin
     return nb::make_tuple(Chunk{shared(std::move(result.rows))}, gaps, faults, result.fields);
 }
 
+// Raises ValueError(what was found, the offset where).
+nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count, bool single) {
+    const Bytes bytes(text);
+    NumberLines read = read_numbers(bytes.data(), bytes.size(), offset, count, single);
+    if (!read.fault.empty()) {
+        PyErr_SetObject(PyExc_ValueError, nb::make_tuple(read.fault, read.at).ptr());
+        throw nb::python_error();
+    }
+    return nb::make_tuple(owned(std::move(read.numbers)), read.at);
+}
+
+template <class Values> nb::bytes number_line(const Values& values) {
+    const std::string text = format_numbers(values.data(), values.size());
+    return nb::bytes(text.data(), text.size());
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -258,4 +276,24 @@ void bind_text(nb::module_& m) {
         },
         "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
         "LIBSVM text of a chunk. lines: a line number per row, as a comment behind it; rows without a label get 0.");
+    m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a, "single"_a = false,
+          "Numbers between blanks, the last one followed by a line end; single: of single precision. Returns (numbers, "
+          "offset after them).");
+    m.def("format_numbers", &number_line<NumberArray>, "values"_a, "One line of shortest texts.");
+    m.def("format_numbers", &number_line<SingleArray>, "values"_a);
+    m.def(
+        "stored",
+        [](const NumberArray& numbers, bool single) {
+            std::vector<double> out(numbers.data(), numbers.data() + numbers.size());
+            const bool finite = round_to_stored(out, single);
+            return nb::make_tuple(owned(std::move(out)), finite);
+        },
+        "numbers"_a, "single"_a, "(the numbers in the precision they are stored in, whether all are finite)");
+    m.def(
+        "format_g",
+        [](double value, int digits) {
+            char buffer[number_text_max];
+            return std::string(buffer, write_g(buffer, value, digits));
+        },
+        "value"_a, "digits"_a = 6, "printf's %.<digits>g.");
 }

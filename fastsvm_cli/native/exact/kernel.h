@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "text/rows.h"
 
@@ -37,6 +38,9 @@ struct Kernel {
 
 // K(x, z) of two rows, as LIBSVM 3.37 computes it; for the last two kernels, as scripts/precompute_kernel.py writes it.
 double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
+
+// Of row i of x with every row of z.
+std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z);
 
 // |x - z|^2 of two rows: a sum of squared differences.
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);

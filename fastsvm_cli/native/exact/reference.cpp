@@ -3,10 +3,12 @@
 #include "exact/reference.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "simd/loops.h"
+#include "simd/parallel.h"
 
 namespace fastsvm {
 
@@ -138,6 +140,17 @@ void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* whi
         group->sum(rows, which + first, n, out + first * pairs);
         first += n;
     }
+}
+
+void reference_sums(const SvmModel& m, const Rows& rows, Decisions& out) {
+    out.resize(rows.rows);
+    std::fill(out.radius.begin(), out.radius.end(), 0.0);
+    const std::int64_t grain = std::clamp<std::int64_t>((out.rows + get_threads() - 1) / get_threads(), 1, wide_group);
+    parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
+        std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
+        std::iota(which.begin(), which.end(), first);
+        reference_sums(m, rows, which.data(), last - first, out.value.data() + first * out.pairs);
+    });
 }
 
 }  // namespace fastsvm

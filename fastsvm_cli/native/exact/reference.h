@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "answers/decisions.h"
 #include "exact/svm_model.h"
 
 namespace fastsvm {
@@ -11,5 +12,8 @@ namespace fastsvm {
 // with LIBSVM's operations in LIBSVM's order. which: their numbers. out: (count, pairs).
 void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t* which, std::int64_t count,
                     double* out);
+
+// Of all rows, on all threads: their values, and radii of 0.
+void reference_sums(const SvmModel& model, const Rows& rows, Decisions& out);
 
 }  // namespace fastsvm

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "simd/parallel.h"
 
@@ -17,7 +18,26 @@ constexpr double up = 1 + 1e-13;      // exp and a few products; the distances a
 constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds (B20)
 }  // namespace
 
+namespace {
+// A permutation that keeps every class where it is.
+bool keeps_classes(const SvmModel& model, const std::vector<std::int64_t>& order) {
+    std::vector<char> seen(order.size(), 0);
+    std::int64_t first = 0, at = 0;
+    if (static_cast<std::int64_t>(order.size()) != model.total_sv()) return false;
+    for (std::int64_t n : model.nr_sv) {
+        for (std::int64_t i = 0; i < n; ++i, ++at) {
+            if (order[at] < first || order[at] >= first + n || seen[order[at]]) return false;
+            seen[order[at]] = 1;
+        }
+        first += n;
+    }
+    return true;
+}
+}  // namespace
+
 Blocks::Layout Blocks::lay_out(const SvmModel& model, const std::vector<std::int64_t>& order) {
+    if (!keeps_classes(model, order))
+        throw std::invalid_argument("not an order of the support vectors, class by class");
     Layout out;
     std::int64_t at = 0;
     for (std::int64_t n : model.nr_sv) {

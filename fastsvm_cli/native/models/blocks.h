@@ -26,6 +26,7 @@ namespace fastsvm {
 class Blocks {
 public:
     // order: every support vector once, class by class; each `lanes` of them within a class are a block.
+    // order: of the support vectors, class by class. Throws std::invalid_argument.
     Blocks(SvmModel model, const std::vector<std::int64_t>& order);
 
     // Each row is left as soon as its answer is settled, which is looked at after every block; pairs that nothing was

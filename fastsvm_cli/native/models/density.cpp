@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "exact/strips.h"
 #include "simd/loops.h"
@@ -32,6 +33,12 @@ Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& row
       weight_(weight),
       features_(used_indices(rows)),
       strips_((rows.rows + strip - 1) / strip) {
+    std::int64_t total = 0;
+    bool sound = nr_sv_.size() > 1 && weight > 0;
+    for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
+        for (std::size_t j = 0; j < nr_sv_.size(); ++j)
+            sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
+    if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
     const std::int64_t d = features_.size();
     blocks_.assign(static_cast<std::size_t>(strips_ * d * strip), 0.0);
     for (std::int64_t r = 0; r < rows.rows; ++r)

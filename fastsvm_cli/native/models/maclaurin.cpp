@@ -13,6 +13,7 @@ namespace fastsvm {
 
 namespace {
 constexpr std::int64_t block_rows = 128;
+constexpr std::size_t most_degrees_left_out = 20;  // W_n that a certificate may have, and W_{>N}
 constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
 }  // namespace
 
@@ -36,6 +37,9 @@ void Maclaurin::add_center(const double* m, double largest_norm) {
 Maclaurin::Expansion& Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate* certificate) {
     if (pair < 0 || pair >= pairs() || center < 0 || center >= static_cast<std::int64_t>(centers_.size()))
         throw std::out_of_range("expansion of an unknown pair or center");
+    if (certificate && (certificate->truncation.size() > most_degrees_left_out ||
+                        static_cast<int>(certificate->error.size()) != degree_ + 1))
+        throw std::invalid_argument("wrong size of a certificate");
     expansions_.emplace_back();
     Expansion& e = expansions_.back();
     e.pair = pair;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "simd/parallel.h"
 
@@ -40,6 +41,7 @@ Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
     for (std::int64_t c = 0; c < model_.classes(); ++c)
         class_of_.insert(class_of_.end(), static_cast<std::size_t>(model_.nr_sv[c]), static_cast<std::int32_t>(c));
     for (std::int64_t pivot : pivots_) {
+        if (pivot < 0 || pivot >= model_.total_sv()) throw std::out_of_range("pivot out of range");
         new_pivot_.push_back(!is_pivot_[pivot]);
         is_pivot_[pivot] = 1;
     }

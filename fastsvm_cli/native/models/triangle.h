@@ -26,6 +26,7 @@ namespace fastsvm {
 class Triangle {
 public:
     // pivots: support vectors.
+    // Throws std::out_of_range where a pivot is no support vector.
     Triangle(SvmModel model, std::vector<std::int64_t> pivots);
     Triangle(const Triangle&) = delete;
 

@@ -1,0 +1,53 @@
+#include "answers/decisions.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace fastsvm {
+
+namespace {
+void check_rows(const Decisions& out, const std::vector<std::int64_t>& which) {
+    for (std::int64_t row : which)
+        if (row < 0 || row >= out.rows) throw std::out_of_range("row out of range");
+}
+}  // namespace
+
+void Decisions::put(const std::vector<std::int64_t>& which, const Decisions& from) {
+    if (labels_alone || from.labels_alone) throw std::invalid_argument("labels alone have no values");
+    if (from.pairs != pairs || from.rows != static_cast<std::int64_t>(which.size()))
+        throw std::invalid_argument("other rows or pairs");
+    charge(which, from);
+    for (std::size_t i = 0; i < which.size(); ++i) {
+        const std::int64_t source = static_cast<std::int64_t>(i) * pairs, target = which[i] * pairs;
+        std::copy_n(from.value.data() + source, pairs, value.data() + target);
+        if (!with_radius) continue;
+        if (from.with_radius)
+            std::copy_n(from.radius.data() + source, pairs, radius.data() + target);
+        else
+            std::fill_n(radius.data() + target, pairs, 0.0);
+    }
+    reference_rows += from.reference_rows;
+}
+
+void Decisions::charge(const std::vector<std::int64_t>& which, const Decisions& from) {
+    if (from.rows != static_cast<std::int64_t>(which.size())) throw std::invalid_argument("other rows");
+    check_rows(*this, which);
+    for (std::size_t i = 0; i < which.size(); ++i) evaluations[which[i]] += from.evaluations[i];
+}
+
+void Decisions::count(std::int64_t more) {
+    for (std::int64_t& own : evaluations) own += more;
+}
+
+std::int64_t Decisions::kernel_evaluations() const {
+    return std::accumulate(evaluations.begin(), evaluations.end(), std::int64_t{0});
+}
+
+std::vector<std::int64_t> Decisions::outside_rows() const {
+    std::vector<std::int64_t> rows;
+    for (std::size_t r = 0; r < is_outside.size(); ++r)
+        if (is_outside[r]) rows.push_back(static_cast<std::int64_t>(r));
+    return rows;
+}
+
+}  // namespace fastsvm

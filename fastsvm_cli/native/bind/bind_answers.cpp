@@ -1,0 +1,128 @@
+// The room answers/: decision values, and the predictions, lines and scores made of them.
+#include "bind/bind.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "answers/decisions.h"
+#include "answers/predictions.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+void bind_answers(nb::module_& m) {
+    nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
+        .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_alone"_a = false)
+        .def_ro("rows", &Decisions::rows)
+        .def_ro("pairs", &Decisions::pairs)
+        .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
+        .def_prop_ro("outside_rows", &Decisions::outside_rows, "which they are, increasing")
+        .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
+        .def_prop_ro("kernel_evaluations", &Decisions::kernel_evaluations, "of all rows, by a model that stops early")
+        .def("count", &Decisions::count, "evaluations"_a, "Every row took so many kernel evaluations more.")
+        .def("resize", &Decisions::resize, "rows"_a)
+        .def("put", &Decisions::put, "rows"_a, "from_"_a,
+             "Replace the values (and radii; 0 where `from_` has none) of these rows, and add what they cost.")
+        .def("charge", &Decisions::charge, "rows"_a, "from_"_a,
+             "Add the kernel evaluations of `from_` to those of these rows, and nothing else.")
+        .def_prop_ro(
+            "evaluations",
+            [](nb::handle self) {
+                const Decisions& d = nb::cast<const Decisions&>(self);
+                return view(d.evaluations.data(), {d.evaluations.size()}, self);
+            },
+            "(rows) int64: kernel evaluations, as often as they were done, by a model that stops early; valid until "
+            "the next resize")
+        .def_prop_ro(
+            "value",
+            [](nb::handle self) {
+                Decisions& d = nb::cast<Decisions&>(self);
+                static double none;
+                return nb::cast(nb::ndarray<nb::memview, double>(d.value.empty() ? &none : d.value.data(),
+                                                                 {d.labels_alone ? 0 : static_cast<std::size_t>(d.rows),
+                                                                  static_cast<std::size_t>(d.pairs)},
+                                                                 self),
+                                nb::rv_policy::reference);
+            },
+            "(rows, pairs) float64, writable; valid until the next resize")
+        .def_prop_ro(
+            "radius",
+            [](nb::handle self) -> nb::object {
+                Decisions& d = nb::cast<Decisions&>(self);
+                if (!d.with_radius) return nb::none();
+                static double none;
+                return nb::cast(nb::ndarray<nb::memview, double>(
+                                    d.radius.empty() ? &none : d.radius.data(),
+                                    {static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
+                                nb::rv_policy::reference);
+            },
+            "(rows, pairs) float64, or None: |value - svm-predict's| is at most this");
+
+    nb::class_<Task>(m, "Task",
+                     "What turns decision values into predictions: svm_type, labels, probability parameters.")
+        .def(
+            "__init__",
+            [](Task* task, int type, std::vector<int> labels, std::vector<double> prob_a, std::vector<double> prob_b,
+               std::vector<double> marks) {
+                new (task) Task{static_cast<SvmType>(type), std::move(labels), std::move(prob_a), std::move(prob_b),
+                                std::move(marks)};
+            },
+            "svm_type"_a, "labels"_a, "prob_a"_a, "prob_b"_a, "density_marks"_a);
+
+    nb::class_<Predictions>(m, "Predictions")
+        .def(nb::init<>())
+        .def_ro("rows", &Predictions::rows)
+        .def("put", &Predictions::put, "rows"_a, "from_"_a, "Replace the labels of these rows.")
+        .def_prop_ro("label", [](nb::handle self) {
+            const Predictions& p = nb::cast<const Predictions&>(self);
+            return view(p.label.data(), {p.label.size()}, self);
+        });
+
+    nb::class_<Score>(m, "Score", "svm-predict's running sums.")
+        .def(nb::init<>())
+        .def(
+            "add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); },
+            nb::call_guard<nb::gil_scoped_release>())
+        .def_rw("correct", &Score::correct)
+        .def_rw("total", &Score::total)
+        .def_rw("error", &Score::error)
+        .def_rw("sump", &Score::sump)
+        .def_rw("sumt", &Score::sumt)
+        .def_rw("sumpp", &Score::sumpp)
+        .def_rw("sumtt", &Score::sumtt)
+        .def_rw("sumpt", &Score::sumpt);
+
+    m.def(
+        "predict",
+        [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
+            if (decisions.labels_alone && probability) throw nb::value_error("labels alone have no probabilities");
+            predict(task, decisions, probability, out);
+        },
+        "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>());
+    m.def(
+        "unsettled",
+        [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
+            if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");
+            return unsettled(task, decisions, probability, tolerance);
+        },
+        "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,
+        "Rows whose answer the radii leave open.");
+    m.def(
+        "format_lines",
+        [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
+           const Decisions* evaluations) {
+            if (values && values->labels_alone) throw nb::value_error("labels alone have no values");
+            if (evaluations && evaluations->rows != predictions.rows) throw nb::value_error("other rows");
+            std::string text;
+            {
+                const nb::gil_scoped_release release;
+                text = format(task, predictions, values, odds, evaluations ? evaluations->evaluations.data() : nullptr);
+            }
+            return nb::bytes(text.data(), text.size());
+        },
+        "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none());
+}

@@ -1,0 +1,108 @@
+// The room exact/: exact models, their kernels and their rounding.
+#include "bind/bind.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exact/exact.h"
+#include "exact/reference.h"
+#include "exact/rounding.h"
+#include "exact/strips.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+KernelType kernel_type(int number) {
+    if (number < 0 || number >= static_cast<int>(kernel_names.size())) throw nb::value_error("no such kernel");
+    return static_cast<KernelType>(number);
+}
+
+void bind_exact(nb::module_& m) {
+    m.attr("KERNELS") = nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.end())));
+
+    nb::class_<SvmModel>(m, "SvmModel", "The numbers of an exact model.")
+        .def(
+            "__init__",
+            [](SvmModel* self, int kernel, double gamma, double coef0, int degree, bool regression,
+               std::vector<std::int64_t> nr_sv, std::vector<double> rho, const Chunk& vectors) {
+                new (self) SvmModel{{kernel_type(kernel), gamma, coef0, degree},
+                                    regression,
+                                    std::move(nr_sv),
+                                    std::move(rho),
+                                    vectors.rows};
+            },
+            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
+        .def(
+            "kernel_row",
+            [](const SvmModel& self, const Chunk& x, std::int64_t row, const Chunk& z) {
+                if (row < 0 || row >= x.rows->rows) throw nb::index_error("row out of range");
+                const nb::gil_scoped_release release;
+                return reference_kernel_row(self.kernel, *x.rows, row, *z.rows);
+            },
+            "x"_a, "row"_a, "z"_a, "K of one row of x with every row of z, as LIBSVM computes it.");
+
+    nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
+        .def(
+            "__init__",
+            [](Exact* self, const SvmModel& model) {
+                const nb::gil_scoped_release release;
+                new (self) Exact(model);
+            },
+            "model"_a)
+        .def(
+            "decision_values",
+            [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds,
+               Decisions& out) {
+                check_pairs(out, self.model().pairs(), self.model().classes() > 1);
+                const nb::gil_scoped_release release;
+                const std::int64_t row = self.without_serials(*chunk.rows);
+                if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, out);
+                return row;
+            },
+            "chunk"_a, "precise"_a, "thresholds"_a, "out"_a,
+            "Returns the first precomputed row that lacks serials, or -1.")
+        .def(
+            "fast_values",
+            [](const Exact& self, const Chunk& chunk, Decisions& out) {
+                check_pairs(out, self.model().pairs());
+                if (self.model().kernel.type == KernelType::precomputed)
+                    throw nb::value_error("a precomputed kernel has no other evaluation");
+                const nb::gil_scoped_release release;
+                self.fast_values(*chunk.rows, out);
+            },
+            "chunk"_a, "out"_a, "Values, and radii of their rounding; no reference sum.")
+        .def(
+            "reference_sums",
+            [](const Exact& self, const Chunk& chunk, Decisions& out) {
+                check_pairs(out, self.model().pairs());
+                const nb::gil_scoped_release release;
+                const std::int64_t row = self.without_serials(*chunk.rows);
+                if (row < 0) reference_sums(self.model(), *chunk.rows, out);
+                return row;
+            },
+            "chunk"_a, "out"_a,
+            "Decision values in LIBSVM's own order of operations. Returns the first precomputed row that lacks "
+            "serials, or -1.");
+
+    m.def(
+        "widen",
+        [](Decisions& out, const Chunk& chunk, double gamma, std::vector<double> radius, std::vector<double> weight,
+           std::vector<double> rho, double count, double longest_vector) {
+            const std::size_t pairs = static_cast<std::size_t>(out.pairs);
+            if (!out.with_radius || chunk.rows->rows != out.rows || radius.size() != pairs || weight.size() != pairs ||
+                rho.size() != pairs)
+                throw nb::value_error("other rows or pairs");
+            widen(*chunk.rows, {gamma, std::move(radius), std::move(weight), std::move(rho), count, longest_vector},
+                  out);
+        },
+        "out"_a, "chunk"_a, "gamma"_a, "radius"_a, "weight"_a, "rho"_a, "count"_a, "longest_vector"_a,
+        "Add to the radii of RBF models' values: radius, and svm-predict's rounding on an exact model.");
+    m.def(
+        "used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a,
+        "The LIBSVM indices that occur, increasing.");
+}

@@ -1,0 +1,16 @@
+// The room simd/: threads, and the build of the hot loops.
+#include "bind/bind.h"
+
+#include "simd/loops.h"
+#include "simd/parallel.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+void bind_simd(nb::module_& m) {
+    m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
+    m.def("get_threads", &get_threads);
+    m.def("select_instruction_set", &select_instruction_set, "name"_a,
+          "Use the hot loops built for 'baseline', 'avx2' or 'avx512'; False when that cannot be. For tests.");
+    m.def("instruction_set", [] { return loops().name; }, "The one whose build of the hot loops runs.");
+}
