@@ -19,6 +19,8 @@ def test_the_stub_has_everything_that_the_core_has():
     for node in ast.parse((INSTALLED / "_native.pyi").read_text()).body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
             found[node.name] = {each.name for each in getattr(node, "body", []) if isinstance(each, ast.FunctionDef)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = set()
     for name in dir(_native):
         if not name.startswith("_"):
             assert name in found, name
