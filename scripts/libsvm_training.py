@@ -62,8 +62,8 @@ def kernel_matrix(kernel, x, z):
 
 class Trainer:
     """LIBSVM on rows x (n, d), for one kernel: linear and rbf as themselves, others through a precomputed kernel
-    matrix. support: the rows that were the
-    support vectors of the last model trained, known of a precomputed kernel only."""
+    matrix. support: the rows that were the support vectors of the last model trained, known of a precomputed kernel
+    only."""
 
     def __init__(self, x, kernel):
         self.x, self.kernel = x, kernel

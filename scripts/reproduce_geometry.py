@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
 """Table 4 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine Classification
-via Distance Geometry") beside ours,
-his intervals against ours, and his figures 1 and 2.
+via Distance Geometry") beside ours, his intervals against ours, and his figures 1 and 2.
 
     scripts/reproduce_geometry.py DATA_DIR [--sonar FILE] [--plot FOLDER] [--models MODEL_DIR] [--seed S] [--markdown]
 
 DATA_DIR holds sonar_scale and haberman_scale. The models are those of the paper's table: sonar with the normalized
 kernel (u.v + 1)^2 and C = 1, haberman with (u.v + 1)^3 and C = 1000, trained by LIBSVM through precomputed kernels, on
-the features as they are in the file ([-1, 1]), scaled to [0, 1], and as they
-were measured, which is what the paper used: its 165 support vectors of sonar are those. For sonar that takes UCI's own
-sonar.all-data (--sonar): its numbers are not to be had from the scaled file. k is the number of points after which a
-row's label is settled, folded vectors counted; `test` are the rows that are no support vectors, as in the paper;
-`evaluations` are those that fastsvm predict spends on a row, on the average, which looks at it after each of the first
-points only, and then less and less often. The paper's own interval is computed too, from his equations, in extended
-precision.
+the features as they are in the file ([-1, 1]), scaled to [0, 1], and as they were measured, which is what the paper
+used: its 165 support vectors of sonar are those. For sonar that takes UCI's own sonar.all-data (--sonar): its numbers
+are not to be had from the scaled file. k is the number of points after which a row's label is settled, folded vectors
+counted; `test` are the rows that are no support vectors, as in the paper; `evaluations` are those that fastsvm predict
+spends on a row, on the average, which looks at it after each of the first points only, and then less and less often.
+The paper's own interval is computed too, from his equations, in extended precision.
 
 --plot draws G(x) against k (figure 1), the errors of guesses against k (figure 2), and a histogram of kernel
 evaluations per row, of sonar, as SVG; needs matplotlib. --models adds the share of rows of u20.t, a9a.t and ijcnn1.t

@@ -207,9 +207,8 @@ def k_means(problem, count, seed=0):
 
 def dlib_reduced2(problem, count, seed=0):
     """dlib's reduced_decision_function_trainer2, by its published algorithm: a linearly independent subset (the row
-    farthest from the span of those kept takes
-    the place of the one nearest to the span of the others), coefficients by projection, then L-BFGS on all vectors and
-    coefficients together (eqs. 7, 8)."""
+    farthest from the span of those kept takes the place of the one nearest to the span of the others), coefficients
+    by projection, then L-BFGS on all vectors and coefficients together (eqs. 7, 8)."""
     from scipy.optimize import minimize
 
     part = problem.parts[0]

@@ -225,8 +225,8 @@ class ByVector:
 
     by vector: the paper's conditions, and the distances of all pivots. list only: without those. by contribution: (16),
     (17), a list sorted by |a| exp(-gamma d) instead of d. own bounds: of every vector, about the pivot, instead of one
-    for all. all pivots: its own, the best of all pivots', and the
-    least certain first. figures: (rows, 5), see the last table.
+    for all. all pivots: its own, the best of all pivots', and the least certain first. figures: (rows, 5), see the last
+    table.
     """
 
     VARIANTS = ("by vector", "list only", "by contribution", "own bounds", "all pivots")

@@ -30,9 +30,8 @@ def wait_until(true):
 
 
 def default_signals():
-    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background of
-    a
-    shell, or under nohup, hands down signals that are ignored."""
+    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background
+    of a shell, or under nohup, hands down signals that are ignored."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_DFL)
 

@@ -73,10 +73,9 @@ def both(machine, folder):
 
 
 def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
-    """A machine of vectors and their mirror images, read from right to left, with opposite coefficients and rho 0, and
-    rows that read the same
-    both ways: f is 0, its rounding is not. lean: vectors are longer by so much in directions at right angles to every
-    row."""
+    """A machine of vectors and their mirror images, read from right to left, with opposite coefficients and rho 0,
+    and rows that read the same both ways: f is 0, its rounding is not. lean: vectors are longer by so much in
+    directions at right angles to every row."""
     away = rng.standard_normal((n, d // 2))
     x = size * rng.standard_normal((n, d)) + lean * np.hstack([away, -away[:, ::-1]])
     a, order = rng.uniform(0.1, 3, n), rng.permutation(n)

@@ -1,6 +1,5 @@
-"""Every formula again, written to be read: slow, dense, in extended precision. What the tests hold the program against;
-it shares no code
-with the package. A row is a dict {LIBSVM index: value}."""
+"""Every formula again, written to be read: slow, dense, in extended precision. What the tests hold the program
+against; it shares no code with the package. A row is a dict {LIBSVM index: value}."""
 
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -402,9 +401,8 @@ def intervals(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tu
 
 
 def papers_interval(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
-    """G_L and G_H after all the points, (rows) each, as DeCoste has them: eqs. (3) to (31), from distances alone. For
-    two classes whose
-    coefficients add up to 0."""
+    """G_L and G_H after all the points, (rows) each, as DeCoste has them: eqs. (3) to (31), from distances alone.
+    For two classes whose coefficients add up to 0."""
     a = machine.pair_coefficients[0].astype(EXTENDED)
     s, n, k = np.maximum(a, 0).sum(), len(a), len(points)
     # Points of feature space as sums over points, vectors and rows: S_1..S_k, N, P, then a Q per row. (6), (7)
@@ -452,10 +450,9 @@ def odds(low: float, high: float) -> float:
 
 
 def papers_stops(machine: Machine, pivots: "list[int]", row: dict) -> "list[int]":
-    """After how many terms of the list of the nearest pivot, in the order of the distance from it, conditions (10) and
-    (11) stop a row; and, of the
-    exponential kernel, conditions (16) and (17): all terms where they never do. One decision function. d^low is that of
-    the first term left."""
+    """After how many terms of the list of the nearest pivot, in the order of the distance from it, conditions (10)
+    and (11) stop a row; and, of the exponential kernel, conditions (16) and (17): all terms where they never do. One
+    decision function. d^low is that of the first term left."""
     columns = sorted(set(machine.features).union(row))
     x, z = dense(machine.vectors, columns), dense([row], columns)[0]
     pivot = min(pivots, key=lambda p: ((x[p] - z) ** 2).sum())  # (12)
@@ -498,8 +495,8 @@ def about(machine: Machine, rows: "list[dict]", point: dict) -> "tuple[np.ndarra
 
 def expansion(machine: Machine, pair: int, point: dict, features: "list[int]", degree: int) -> "list[np.ndarray]":
     """The tensors c, v (d), M (d, d), ... of one decision function about a centre: eqs. (3.7), (3.8), and (3.13) to
-    (3.16) for finite kernels;
-    T_k = factor_k sum_i a_i x~_i^k, with a_i e^(-gamma |x~_i|^2) for a_i where the kernel is RBF."""
+    (3.16) for finite kernels; T_k = factor_k sum_i a_i x~_i^k, with a_i e^(-gamma |x~_i|^2) for a_i where the kernel
+    is RBF."""
     x = dense(machine.vectors, features) - dense([point], features)
     a = machine.pair_coefficients[pair].astype(EXTENDED)
     gamma, b = EXTENDED(machine.gamma), EXTENDED(machine.coef0)
@@ -530,10 +527,9 @@ def apply(tensors: "list[np.ndarray]", z: np.ndarray) -> EXTENDED:
 
 
 def expansion_values(machine: Machine, pair: int, rows: "list[dict]", point: dict, degree: int = 2):
-    """(e^(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) - rho, the same with the size of every term), both
-    (rows); without the
-    exponential for finite kernels. Coefficients that err by u of themselves change the value by u times the second at
-    most."""
+    """(e^(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) - rho, the same with the size of every term),
+    both (rows); without the exponential for finite kernels. Coefficients that err by u of themselves change the
+    value by u times the second at most."""
     columns = sorted(set(machine.features).union(point, *rows))
     known = sorted(set(machine.features).union(point))
     tensors = expansion(machine, pair, point, known, degree)
@@ -661,9 +657,8 @@ class BorderFile:
 
 def border_values(border: BorderFile, rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
     """level + n_i.(z - b_i) at the nearest sample i; or its mean over the `local` nearest ones, weighted by (1 - s /
-    S)^2, s the squared distances and S that of the next
-    one (of the farthest, where there is no next): (rows, pairs). And how much farther the next sample is than each that
-    counts, of its distance, at least: (rows, pairs)."""
+    S)^2, s the squared distances and S that of the next one (of the farthest, where there is no next): (rows,
+    pairs). And how much farther the next sample is than each that counts, of its distance, at least: (rows, pairs)."""
     out, gaps = np.empty((len(rows), len(border.samples)), EXTENDED), np.full((len(rows), len(border.samples)), np.inf)
     for r, row in enumerate(rows):
         z = np.array([row.get(index, 0.0) for index in border.features], EXTENDED)

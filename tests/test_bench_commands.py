@@ -789,8 +789,7 @@ def test_cross_validation_at_the_console(fastsvm, tmp_path):
 
 def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
     """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or
-    ends:
-    what lies between two readings is counted, on any machine."""
+    ends: what lies between two readings is counted, on any machine."""
     from click.testing import CliRunner
 
     from fastsvm_cli.benchmarks import machine, process

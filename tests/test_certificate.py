@@ -1,6 +1,5 @@
 """Radii and what is built on them: |f_hat - f| <= radius for every row, f in extended precision and as svm-predict
-computes it; --exact prints
-svm-predict's lines. Models and rows here are made to break that."""
+computes it; --exact prints svm-predict's lines. Models and rows here are made to break that."""
 
 import ctypes
 from hashlib import sha256

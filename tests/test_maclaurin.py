@@ -53,8 +53,7 @@ def points(model):
 
 def assert_expands(model, machine, rows, *, relative=1e-11):
     """Every decision value is the oracle's expansion about the model's centres, but for rounding, and for single
-    precision where stored.
-    Returns the sizes of the expansions, without rho: (pairs, rows)."""
+    precision where stored. Returns the sizes of the expansions, without rho: (pairs, rows)."""
     values, _ = decide(model, rows)
     assert values.shape == (len(rows), len(machine.rho))
     sizes = []

@@ -86,9 +86,8 @@ def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
 
 
 def with_points(machine, points, vectors=(), rng=None, slack=0.0):
-    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and further
-    vectors. slack: how far the numbers
-    in the file may be off, as they themselves say."""
+    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and
+    further vectors. slack: how far the numbers in the file may be off, as they themselves say."""
     exact = exact_model(machine)
     everything = [*machine.vectors, *vectors]
     text = "".join(oracles.row_text(" ".join(["0"] * machine.coef.shape[1]), row) + "\n" for row in everything)

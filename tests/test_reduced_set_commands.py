@@ -170,9 +170,8 @@ def test_fixed_point_iteration_that_places_no_vector_is_an_error(fastsvm, tmp_pa
 
 
 def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
-    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has begun.
-    Of
-    a clock that goes a minute each time it is read, that is at once, however fast the machine is."""
+    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has
+    begun. Of a clock that goes a minute each time it is read, that is at once, however fast the machine is."""
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute's work
     (tmp_path / "out").write_text("before\n")

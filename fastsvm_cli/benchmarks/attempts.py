@@ -88,9 +88,9 @@ def compile_attempts(
     threads: int,
     on_progress: "Callable[[float, str], None]",
 ) -> None:
-    """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they made
-    to the bench; what fails, or takes longer than `patience`
-    seconds, is a case that says so. Larger reduced sets take longer: none is tried behind one that was given up."""
+    """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they
+    made to the bench; what fails, or takes longer than `patience` seconds, is a case that says so. Larger reduced
+    sets take longer: none is tried behind one that was given up."""
     given_up = None
     for at, each in enumerate(tried):
         on_progress(at / len(tried), each.name)

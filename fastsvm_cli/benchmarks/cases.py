@@ -24,8 +24,8 @@ class Case:
     """A row of the result. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control". name:
     what the row is called. path, size: of the model file.
     made_by: the command that makes it. compile_seconds: a new process, file to file. end_to_end, scoring: Timed, or
-    None. quality: or None. different: lines of the output
-    that differ from the reference's. failed: why there is nothing more."""
+    None. quality: or None. different: lines of the output that differ from the reference's. failed: why there is
+    nothing more."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -276,9 +276,9 @@ class Bench:
         return case.quality.disagreement if case.quality is not None else None
 
     def within(self, budget: float) -> "Case | None":
-        """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this clock
-        cannot tell from the fastest one (the difference is below the
-        spread of both), the fastest in memory: on a small file starting the process is most of the time of all."""
+        """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this
+        clock cannot tell from the fastest one (the difference is below the spread of both), the fastest in memory:
+        on a small file starting the process is most of the time of all."""
         fit = [
             (case, timings)
             for case in self.cases

@@ -30,10 +30,10 @@ def subsample_control(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Control | None":
-    """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is `target`
-    or less; None where not even all rows give one. Trained by libsvm-official
-    with the exact model's kernel, and its C: `cost`, or the largest |coefficient|. Raises ModelFormatError for models
-    other than c_svc, and FileError."""
+    """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is
+    `target` or less; None where not even all rows give one. Trained by libsvm-official with the exact model's
+    kernel, and its C: `cost`, or the largest |coefficient|. Raises ModelFormatError for models other than c_svc, and
+    FileError."""
     header = exact.model.header
     classes = header.label or []
     if header.svm_type != "c_svc" or header.kernel_type == "precomputed":

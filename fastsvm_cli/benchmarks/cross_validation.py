@@ -39,9 +39,8 @@ def cross_validate(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Fold]":
-    """C-SVMs with RBF kernels on `folds` random parts of the rows, every class in equal share in each. degree: of the
-    Maclaurin expansion. Raises FileError where a class has fewer rows than
-    there are folds."""
+    """C-SVMs with RBF kernels on `folds` random parts of the rows, every class in equal share in each. degree: of
+    the Maclaurin expansion. Raises FileError where a class has fewer rows than there are folds."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):

@@ -16,9 +16,9 @@ KEPT_VALUES = 1 << 24
 
 
 class Quality:
-    """rows; different: rows with another label; largest, mean: of |f - f_exact|, over all rows and pairs; proven: rows
-    whose label the model's radii prove, None where it has
-    none; score: svm-predict's sums. Regression: different counts nothing."""
+    """rows; different: rows with another label; largest, mean: of |f - f_exact|, over all rows and pairs; proven:
+    rows whose label the model's radii prove, None where it has none; score: svm-predict's sums. Regression:
+    different counts nothing."""
 
     def __init__(self) -> None:
         self.rows = self.different = 0

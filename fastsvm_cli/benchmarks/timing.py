@@ -32,9 +32,8 @@ class Timings:
 
     @property
     def spread(self) -> float:
-        """The median distance from the median, times 1.4826, which makes it the standard deviation of normal ones: like
-        the median, it does not follow a single run that something
-        disturbed."""
+        """The median distance from the median, times 1.4826, which makes it the standard deviation of normal ones:
+        like the median, it does not follow a single run that something disturbed."""
         middle = self.median
         return 1.4826 * median(abs(each - middle) for each in self.seconds)
 
@@ -72,10 +71,10 @@ def interleave(
     on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
-    """Run every case once to warm up, then `runs` times, in rounds: what disturbs the machine for a while disturbs all.
-    A case of which `runs` runs would take longer than
-    `most_seconds` is run fewer times, but three. A case that raises an Exception is left out from then on; its `failed`
-    says why. on_run: called after every run with the round and its seconds (divided, where the case has a divisor)."""
+    """Run every case once to warm up, then `runs` times, in rounds: what disturbs the machine for a while disturbs
+    all. A case of which `runs` runs would take longer than `most_seconds` is run fewer times, but three. A case that
+    raises an Exception is left out from then on; its `failed` says why. on_run: called after every run with the
+    round and its seconds (divided, where the case has a divisor)."""
     for round in range(WARM_UP, runs):
         for case in cases:
             if case.failed is not None or round >= max(

@@ -131,11 +131,10 @@ def command(
     """Compile a LIBSVM model into border samples: points on the border between two classes, with normals.
 
     A border sample is a root of the decision function on the line between two vectors of opposite class, its normal the
-    gradient there. A row belongs to the class on
-    whose side of the nearest sample's plane it lies: as many distances as there are samples, whatever the number of
-    support vectors. For few features and several classes as well; for models with probabilities, predict -b 1 works.
-    Classification and one-class models (these with --data); any kernel but a precomputed one. OUTPUT_FILE is
-    MODEL_FILE.border in the current directory unless named; - is standard output.
+    gradient there. A row belongs to the class on whose side of the nearest sample's plane it lies: as many distances as
+    there are samples, whatever the number of support vectors. For few features and several classes as well; for models
+    with probabilities, predict -b 1 works. Classification and one-class models (these with --data); any kernel but a
+    precomputed one. OUTPUT_FILE is MODEL_FILE.border in the current directory unless named; - is standard output.
 
     The labels are not proven. The summary says how many differ on rows that took no part.
 

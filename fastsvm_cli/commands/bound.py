@@ -21,10 +21,9 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
       fastsvm bound certified.approx test.txt  and rows proven
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
-    3.05 %.
-    It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the origin
-    and about the mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest. For
-    data alone, or a model alone, it takes the rows and the support vectors to be equally long.
+    3.05 %. It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the
+    origin and about the mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest.
+    For data alone, or a model alone, it takes the rows and the support vectors to be equally long.
     """
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.text.output import demand_standard_output

@@ -38,8 +38,7 @@ class Agreement:
     @property
     def share(self) -> float:
         """How wrong the answers are: the share of labels that differ; for regression the difference, relative to the
-        spread of the values (or, where they hardly
-        have one, to a millionth of their size)."""
+        spread of the values (or, where they hardly have one, to a millionth of their size)."""
         if not self.regression:
             return self.disagreement
         if not isfinite(self.difference):

@@ -127,8 +127,8 @@ class _Model:
 
 class _Radii:
     """What a certified model proves on data: rows settled, and the distribution of the radius over rows and decision
-    functions, in
-    logarithmic bins (256 to the octave, the upper edge is reported), so that memory does not grow with the rows."""
+    functions, in logarithmic bins (256 to the octave, the upper edge is reported), so that memory does not grow with
+    the rows."""
 
     _BINS, _LOWEST = 256, -1080  # from 2^-1080 on
 

@@ -18,9 +18,8 @@ _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """rows; evaluations: share of the kernel evaluations that were done, of a model that counts them; speed_up: time of
-    the exact model over that of the compiled
-    one, both in memory."""
+    """rows; evaluations: share of the kernel evaluations that were done, of a model that counts them; speed_up: time
+    of the exact model over that of the compiled one, both in memory."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
@@ -42,9 +41,8 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def likeness(model: Model, source: ExactModel) -> "Agreement | None":
-    """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both, fewer
-    of large models: the exact one is not to take longer than
-    reading it did. None where there are none."""
+    """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both,
+    fewer of large models: the exact one is not to take longer than reading it did. None where there are none."""
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)

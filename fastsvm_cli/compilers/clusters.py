@@ -24,10 +24,9 @@ def clusters_of(vectors: _native.Chunk, k: int, path: str) -> "list[int]":
 
 @np.errstate(all="ignore")
 def k_means(x: Matrix, k: int, seed: int, path: str) -> "tuple[np.ndarray, np.ndarray]":
-    """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a cluster
-    is empty; the cluster of every row (n)). From a k-means++ start
-    where a dense matrix of the rows is small; from drawn rows, and without one, where it is not. Raises
-    ModelFormatError for norms that overflow."""
+    """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a
+    cluster is empty; the cluster of every row (n)). From a k-means++ start where a dense matrix of the rows is
+    small; from drawn rows, and without one, where it is not. Raises ModelFormatError for norms that overflow."""
     from scipy.cluster.vq import kmeans2
 
     n, d = x.shape

@@ -21,8 +21,7 @@ Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tuple[scipy.sparse.csr_matrix, np.ndarray]":
     """The rows of a chunk as a sparse matrix (rows, d), and the increasing LIBSVM indices of its columns (d); of
-    `columns`, where they are given, entries
-    elsewhere left out."""
+    `columns`, where they are given, entries elsewhere left out."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
         columns, place = np.unique(indices, return_inverse=True)
@@ -48,10 +47,9 @@ def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray
 
 @np.errstate(all="ignore")  # of numbers whose squares overflow nothing is said
 def far_mean(x: Matrix) -> "np.ndarray | None":
-    """The mean of the rows of x, (d), where it is so far from the origin that squared distances by inner products would
-    lose digits: beyond 30 times
-    the rows' root mean square distance from it. None where they lose few, and of a sparse x, whose entries are 0 for
-    the most part."""
+    """The mean of the rows of x, (d), where it is so far from the origin that squared distances by inner products
+    would lose digits: beyond 30 times the rows' root mean square distance from it. None where they lose few, and of
+    a sparse x, whose entries are 0 for the most part."""
     if not isinstance(x, np.ndarray) or not x.size:
         return None
     mean = x.mean(axis=0)
@@ -74,8 +72,7 @@ def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
 
 def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
     """An RBF model with the point as its origin: the same decision functions of z - point, to the rounding of a
-    subtraction. x (n, d), columns: its vectors, as of
-    `matrix`, dense."""
+    subtraction. x (n, d), columns: its vectors, as of `matrix`, dense."""
     n, d = x.shape
     # Zeros are stored too: a constant feature is 0 when told from the mean, and must remain one of the columns.
     values = (x - point).ravel()
@@ -97,8 +94,7 @@ class FeatureSpace:
     @cached_property
     def coefficients(self) -> np.ndarray:
         """The coefficient of every support vector in every decision function, 0 where it has no part: (total_sv,
-        pairs),
-        read-only."""
+        pairs), read-only."""
         header, own = self.model.header, np.asarray(self.model.vectors.leading)
         if not header.classification:
             return own
@@ -112,9 +108,8 @@ class FeatureSpace:
 
     def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
         """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these
-        numbers:
-        both (rows, pairs). The exact model computes them, and knows the radius of its rounding. Raises ModelFormatError
-        where a value overflows."""
+        numbers: both (rows, pairs). The exact model computes them, and knows the radius of its rounding. Raises
+        ModelFormatError where a value overflows."""
         model = self.model
         decisions = _native.Decisions(model.pairs, True)
         self._without_offsets.fast_values(rows, decisions)

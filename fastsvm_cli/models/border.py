@@ -19,8 +19,7 @@ MAX_LOCAL = 64
 
 class Samples:
     """The border of one pair. level: the decision value at every sample; where there are none, the pair's only answer.
-    count: n. rows: (n, 2, d) numbers, flat: each
-    sample's point, then its normal."""
+    count: n. rows: (n, 2, d) numbers, flat: each sample's point, then its normal."""
 
     def __init__(self, level: float, count: int, rows):
         self.level, self.count, self.rows = level, count, rows
@@ -28,8 +27,8 @@ class Samples:
 
 class BorderModel(Model):
     """features: increasing LIBSVM indices, the d columns. samples: per pair. local: how many of the nearest samples
-    answer together. single: numbers are written with the digits of single
-    precision. fingerprint: of the file it was made from."""
+    answer together. single: numbers are written with the digits of single precision. fingerprint: of the file it was
+    made from."""
 
     def __init__(
         self,

@@ -4,9 +4,8 @@ from math import floor, inf, log10
 
 
 def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":
-    """A mean rounded to about 1/10,000 of each feature's range, (features): any centre near the vectors will do, and a
-    short number makes
-    a short file. low, high: the least and largest value of each feature."""
+    """A mean rounded to about 1/10,000 of each feature's range, (features): any centre near the vectors will do, and
+    a short number makes a short file. low, high: the least and largest value of each feature."""
     out = []
     for value, least, most in zip(mean, low, high):
         spread = most - least

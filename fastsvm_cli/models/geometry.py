@@ -1,6 +1,6 @@
-"""Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel Machines:
-Fast Support Vector Machine
-Classification via Distance Geometry"). The file format is described in the README, the proof in bounds.py."""
+"""Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel
+Machines: Fast Support Vector Machine Classification via Distance Geometry"). The file format is described in the
+README, the proof in bounds.py."""
 
 from array import array
 
@@ -13,9 +13,8 @@ from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
 
 class GeometryModel(OrderedModel):
     """points: rows of all_vectors, in the order in which a row meets them. all_vectors: the support vectors, then the
-    folded vectors, whose
-    coefficients are 0. b: (points, pairs) <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs) of the exact
-    number.
+    folded vectors, whose coefficients are 0. b: (points, pairs) <w, phi(S_i)> = f(S_i) + rho, each within b_error
+    (pairs) of the exact number.
     squared_norm: (pairs), at least |w|^2. steps: stop after so many points and say what is known then (0: go on until
     every answer is svm-predict's).
     """

@@ -1,6 +1,5 @@
 """Maclaurin models: decision functions as polynomials (Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM
-Models
-Containing RBF Kernels"). The file format is described in the README."""
+Models Containing RBF Kernels"). The file format is described in the README."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -43,15 +42,13 @@ class Certificate:
 
 class Expansion:
     """One term of a decision function: exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...), without the
-    exponential for
-    linear and polynomial kernels.
+    exponential for linear and polynomial kernels.
 
     pair, center: which decision function, which centre. coefficients: for every degree k the entries j1 <= ... <= jk of
-    a symmetric
-    tensor in lexicographic order: c, then v (d), then the upper triangle of M row by row, d (d + 1) / 2, ...: float64,
-    rounded to single precision
-    where the model says so. certificate: or None. rank: 0, or the r of a compressed M = sum_r lambda_r q_r q_r'; then c
-    and v are followed by lambda (r) and q (r, d) instead of the triangle.
+    a symmetric tensor in lexicographic order: c, then v (d), then the upper triangle of M row by row, d (d + 1) / 2,
+    ...: float64, rounded to single precision where the model says so. certificate: or None. rank: 0, or the r of a
+    compressed M = sum_r lambda_r q_r q_r'; then c and v are followed by lambda (r) and q (r, d) instead of the
+    triangle.
     """
 
     def __init__(self, pair: int, center: int, coefficients, certificate: "Certificate | None" = None, rank: int = 0):
@@ -68,8 +65,8 @@ class MaclaurinModel(Model):
     """A list of expansions per decision function, about shared centres.
 
     degree: of the polynomials. features: increasing LIBSVM indices, the d columns of every vector here. single:
-    coefficients are
-    stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the file.
+    coefficients are stored in single precision. fingerprint: of the exact model's file. centers, expansions: as in the
+    file.
     highest_norm: N, the highest degree with a norm of its own in the certificates (the degree itself for finite
     kernels), or 0 without certificates. longest_vector: most entries in a support vector, for the rounding of
     svm-predict.

@@ -1,6 +1,5 @@
-"""What ordered models share: all the support vectors of the exact model, evaluated in an order that lets a row stop as
-soon as what is left of
-its sum cannot change the answer; rows that never stop are evaluated exactly."""
+"""What ordered models share: all the support vectors of the exact model, evaluated in an order that lets a row stop
+as soon as what is left of its sum cannot change the answer; rows that never stop are evaluated exactly."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -86,8 +85,8 @@ class OrderedModel(Model):
 
 class OrderedFile:
     """An ordered model's file, read up to what its kind adds. exact, fingerprint; own: of the kind; vectors: the
-    support vectors, then the rows like
-    them that own["nr_folded"] announces, where it is a key of the kind; body: behind them."""
+    support vectors, then the rows like them that own["nr_folded"] announces, where it is a key of the kind; body:
+    behind them."""
 
     def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]" = ()):
         keys = ("fingerprint", *own_keys)

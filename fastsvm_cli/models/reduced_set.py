@@ -1,6 +1,5 @@
-"""Reduced sets: true LIBSVM models, with a line behind the last support vector that says what they approximate, and how
-far they can be from it.
-LIBSVM's readers stop before that line."""
+"""Reduced sets: true LIBSVM models, with a line behind the last support vector that says what they approximate, and
+how far they can be from it. LIBSVM's readers stop before that line."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -12,9 +11,8 @@ from fastsvm_cli.text.header import Header, line_words, real_number, whole_numbe
 
 class Origin:
     """What a reduced set stands for. fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for
-    every row, exact arithmetic. weight: (pairs)
-    sum |a_i|; count: support vectors; longest: most entries in one, all three of the exact model, for the rounding of
-    svm-predict on it."""
+    every row, exact arithmetic. weight: (pairs) sum |a_i|; count: support vectors; longest: most entries in one, all
+    three of the exact model, for the rounding of svm-predict on it."""
 
     def __init__(self, fingerprint: str, radius: "list[float]", weight: "list[float]", count: int, longest: int):
         self.fingerprint, self.radius, self.weight, self.count, self.longest = (
@@ -49,9 +47,8 @@ class Origin:
 
 
 class ReducedModel(ExactModel):
-    """A LIBSVM model in its own right: asked for values alone, it gives those that svm-predict computes with its file.
-    Asked for radii, it is a compiled model: they
-    are of the exact model it came from."""
+    """A LIBSVM model in its own right: asked for values alone, it gives those that svm-predict computes with its
+    file. Asked for radii, it is a compiled model: they are of the exact model it came from."""
 
     certified = True
     reduced = True

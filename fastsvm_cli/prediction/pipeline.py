@@ -24,10 +24,9 @@ class Tally:
 
 
 class Fallback:
-    """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the radius
-    a regression
-    value may keep. check: called before anything is written, with False, and at the end, with True; raises if what
-    `load` would read is not that model."""
+    """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the
+    radius a regression value may keep. check: called before anything is written, with False, and at the end, with
+    True; raises if what `load` would read is not that model."""
 
     def __init__(
         self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
@@ -70,8 +69,8 @@ def predict(
     exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what
     a value of an ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that
     cannot be read or evaluated; without it they raise DataFormatError. tally: of the chunks before these, which is
-    added to. head:
-    whether to write what stands before the first row. on_chunk: called when a chunk's lines are written.
+    added to. head: whether to write what stands before the first row. on_chunk: called when a chunk's lines are
+    written.
     write_open: given the rows whose answer a certified model's radii leave open, as LIBSVM data with line numbers;
     open_tolerance: the radius that a regression value may have where there is no `exact`. write_outside: likewise the
     rows outside the bound of eq. (3.11).
@@ -201,8 +200,8 @@ def columns(
 
 def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk, bad_rows: BadRows) -> _native.Chunk:
     """The rows of the chunk that can be evaluated, and have been when this returns; the others, for which `evaluate`
-    raises RowError, are bad rows. They are tried in windows, which
-    double where all is well: a row is tried a few times at most, however many are bad."""
+    raises RowError, are bad rows. They are tried in windows, which double where all is well: a row is tried a few
+    times at most, however many are bad."""
     good: list[int] = []
     bad: list[tuple[int, str]] = []
     at, window = 0, 1
@@ -224,9 +223,8 @@ def _evaluable(evaluate: "Callable[[_native.Chunk], None]", chunk: _native.Chunk
 
 
 def _thresholds(header: Header) -> "list[tuple[float, float]]":
-    """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what
-    comes after:
-    the value of even odds, the marks of a density."""
+    """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of
+    what comes after: the value of even odds, the marks of a density."""
     if header.classification and header.pairs == 1 and header.probA and header.probB and header.probA[0] != 0:
         a, b = header.probA[0], header.probB[0]
         # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few

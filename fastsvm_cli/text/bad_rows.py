@@ -48,9 +48,8 @@ class BadRows:
         self.count += sum(lines for _, lines in gaps)
 
     def drop(self, rows: "list[tuple[int, str]]") -> None:
-        """Rows that could be read, but not evaluated: (row, why), in order, numbered from the first one that `fill` has
-        not been called for. From here on rows
-        are numbered without them."""
+        """Rows that could be read, but not evaluated: (row, why), in order, numbered from the first one that `fill`
+        has not been called for. From here on rows are numbered without them."""
         self.count += len(rows)
         rows = [(self._filled + row, why) for row, why in rows]
         left_out = self._passed  # lines before the row

@@ -58,8 +58,7 @@ class OwnKeys:
 
 class Body:
     """Where reading goes on in a model file behind its header. Every reader moves on behind what it reads, and raises
-    ModelFormatError, with the
-    line's number, where it finds something else.
+    ModelFormatError, with the line's number, where it finds something else.
 
     text: the whole file's content. at: the offset of what comes next.
     """
@@ -157,9 +156,9 @@ class Body:
 def read_compiled(
     text: bytes, path: str, *, end: str, keys: "Sequence[str]", optional: "Sequence[str]" = ()
 ) -> "tuple[Header, OwnKeys, Body]":
-    """The header of a compiled model and what stands behind its last line, the word `end`. The first line, which says
-    the kind, was read
-    (checksum.open_compiled). keys: of this kind, all there; optional: of this kind, too. Raises ModelFormatError."""
+    """The header of a compiled model and what stands behind its last line, the word `end`. The first line, which
+    says the kind, was read (checksum.open_compiled). keys: of this kind, all there; optional: of this kind, too.
+    Raises ModelFormatError."""
     header, own, offset, line = read_header(
         text, path, end=end.encode(), own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2
     )

@@ -1,12 +1,10 @@
 """The checksum of a file of ours: written here, and checked here, for every kind, so that a changed digit is noticed
-and
-not believed.
+and not believed.
 
 Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before that line. Reduced sets,
-which
-are LIBSVM's files: the last word of their last line, of every byte before that word. The digits are those of a
-fingerprint, line ends counted as LF, so that a copy with CRLF is still good. Version 1 of either had no checksum, and
-is read without one."""
+which are LIBSVM's files: the last word of their last line, of every byte before that word. The digits are those of a
+fingerprint, line ends counted as LF, so that a copy with CRLF is still good. Version 1 of either had no checksum,
+and is read without one."""
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -28,8 +26,7 @@ def seal_compiled(kind: str, parts: "list[bytes]") -> bytes:
 
 def open_compiled(text: bytes, path: str, version: int) -> bytes:
     """The file of a compiled model as its kind reads it, whatever the version: line ends are LF, the last line is
-    `end`,
-    the checksum was good and is gone. Raises ModelFormatError."""
+    `end`, the checksum was good and is gone. Raises ModelFormatError."""
     text = _with_line_feeds(text)
     if not text.endswith(b"\nend\n"):
         raise ModelFormatError(path, "the last line is not 'end': the file is cut off, or has been added to")

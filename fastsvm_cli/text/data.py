@@ -57,8 +57,7 @@ def read_chunks(
     on_read: called with the bytes taken from the file so far. name: the file's name in messages, if not `path`.
     place: where to begin; moved behind the rows of every chunk that is yielded, before it is.
     bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be
-    empty.
-    Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
+    empty. Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
     """
     place = place or Place()
     options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter}
@@ -108,9 +107,9 @@ def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> I
 
 
 def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
-    """The same rows, so many in a chunk that a model of `pairs` decision functions has MOST_VALUES decision values for
-    them at most: for a
-    megabyte of short rows, with a value for every pair of 300 classes, they would be twenty gigabytes."""
+    """The same rows, so many in a chunk that a model of `pairs` decision functions has MOST_VALUES decision values
+    for them at most: for a megabyte of short rows, with a value for every pair of 300 classes, they would be twenty
+    gigabytes."""
     most = max(1, MOST_VALUES // max(pairs, 1))
     for chunk in chunks:
         if chunk.rows <= most:

@@ -70,8 +70,7 @@ class Header:
     @property
     def class_pairs(self) -> "list[tuple[int, int, int]]":
         """(pair, i, j) of every decision function: as class_pairs(nr_class). (0, 0, 1) alone for one-class and
-        regression
-        models, whose decision function parts no classes."""
+        regression models, whose decision function parts no classes."""
         return class_pairs(self.nr_class)
 
     @property
@@ -145,8 +144,7 @@ def read_header(
 
 def line_words(line: bytes, path: str, number: int) -> "list[str]":
     """The words of a model file's line. line: with or without its line end, LF or CR LF; number: its own, for the
-    message.
-    Raises ModelFormatError."""
+    message. Raises ModelFormatError."""
     if not line.isascii():
         raise ModelFormatError(path, "a byte that is not ASCII found", number)
     text = line.decode("ascii").removesuffix("\n").removesuffix("\r").replace("\t", " ")

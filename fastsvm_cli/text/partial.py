@@ -32,8 +32,7 @@ class PartialOutput:
 
     path: where to write; see can_be_kept. inputs: files that must not be one of the two.
     partial: that file's name. state: {key: words} of the last checkpoint, or None. whole: the file was finished, and
-    only the state had not been removed.
-    Raises FileError; also where another process is writing it.
+    only the state had not been removed. Raises FileError; also where another process is writing it.
     """
 
     def __init__(self, path: str, inputs: "list[str]"):

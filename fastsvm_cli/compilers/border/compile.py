@@ -31,8 +31,8 @@ _HELD_OUT = 50  # fewer rows than this are not parted
 
 class Rows:
     """The rows that a border is sampled and measured by. x: (n, d) dense. columns: LIBSVM indices of the features (d).
-    classes: (n) indices of the classes of their labels, -1
-    where a label is none of them. places: (n) of the rows in their file. chunk: the same rows."""
+    classes: (n) indices of the classes of their labels, -1 where a label is none of them. places: (n) of the rows in
+    their file. chunk: the same rows."""
 
     def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
         self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
@@ -81,9 +81,8 @@ def compile_border(
     count: samples per pair of classes; with `target`, as many as bring the share of labels that differ to it or below.
     tolerance: the largest |f - level| at a sample.
     raw: sample where f = 0 although the model has probability parameters; otherwise where the conditional-probability
-    difference tanh(-(A f + B) / 2) is 0, which is at
-    f = -B / A. chunks: rows to draw from; the support vectors without them. Raises ModelFormatError for models without
-    a border or a gradient.
+    difference tanh(-(A f + B) / 2) is 0, which is at f = -B / A. chunks: rows to draw from; the support vectors without
+    them. Raises ModelFormatError for models without a border or a gradient.
     """
     header = model.header
     check_border(model)
@@ -148,9 +147,8 @@ def compile_density_border(
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> Border:
     """Border samples without an SVM: where kernel density estimates of two classes are equal
-    (gradients.DensityFunction). bandwidth: h, or None for a variable one with
-    `weight`. Labels come in the order in which they first occur, as svm-train has them. Raises FileError for rows that
-    cannot be parted into classes."""
+    (gradients.DensityFunction). bandwidth: h, or None for a variable one with `weight`. Labels come in the order in
+    which they first occur, as svm-train has them. Raises FileError for rows that cannot be parted into classes."""
     rng = np.random.default_rng(seed)
     found, whole = classes_of(chunks, path)
     place = {label: at for at, label in enumerate(found)}

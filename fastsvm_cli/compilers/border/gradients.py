@@ -1,7 +1,6 @@
 """Decision functions with their gradients: what root finding on the border between two classes needs.
-value_and_gradient(z): f (m) and its gradient (m, d) at the
-rows of z (m, d), for a support vector machine and for the kernel density estimators of Mills ("When Support Vector
-Machines are just too slow")."""
+value_and_gradient(z): f (m) and its gradient (m, d) at the rows of z (m, d), for a support vector machine and for
+the kernel density estimators of Mills ("When Support Vector Machines are just too slow")."""
 
 import numpy as np
 

@@ -17,9 +17,9 @@ class DecisionFunction(Protocol):
 def roots_between(
     function: DecisionFunction, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
 ) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
-    """Safeguarded Newton, all pairs at once. first, second: (m, d), f > level at the rows of the one and f < level at
-    those of the other; other pairs are left out.
-    Returns (points (k, d) with |f - level| <= tolerance, the gradients there (k, d), which pairs they are of (k))."""
+    """Safeguarded Newton, all pairs at once. first, second: (m, d), f > level at the rows of the one and f < level
+    at those of the other; other pairs are left out. Returns (points (k, d) with |f - level| <= tolerance, the
+    gradients there (k, d), which pairs they are of (k))."""
     at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
     pair = np.flatnonzero((at_first > 0) & (at_second < 0))
     start, along = first[pair], second[pair] - first[pair]

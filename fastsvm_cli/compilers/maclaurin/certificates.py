@@ -24,8 +24,8 @@ def certified_degree(degree: int, gaussian: bool) -> int:
 
 def check_range(model: ExactModel) -> None:
     """A proof counts roundings, each relative to a number: what it is about may not overflow nor, where no e^{-gamma
-    |z|^2} bounds the rows that
-    matter, underflow, up to the fourth power. See bounds.py. And its norms need the support vectors as a dense matrix.
+    |z|^2} bounds the rows that matter, underflow, up to the fourth power. See bounds.py. And its norms need the support
+    vectors as a dense matrix.
     """
     header, cells = model.header, model.vectors.rows * len(_native.used_indices(model.vectors))
     if cells > _DENSE_CELLS:

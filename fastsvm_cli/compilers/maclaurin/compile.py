@@ -48,12 +48,12 @@ def compile_maclaurin(
 
     fingerprint: of the exact model's file, stored. center: "mean" of the support vectors (default), "origin" (the
     paper's), or "pair", the mean of each pair's own support vectors; RBF only. single: store single precision (default
-    for RBF; finite expansions are exact,
-    and stored in double precision). certify: store what proves a radius for every row (bounds.py). clusters: expand
-    about the means of so many clusters of the support vectors (k-means, seeded) instead of about one center. rank:
-    compress M to so many eigenvectors; tolerance: to as few as change no decision value by more than this, for rows as
-    near the center as the support vectors. max_bytes: refuse what would be a larger file. on_progress: called with the
-    share done. Raises ModelFormatError for kernels without such an expansion, TooLargeError.
+    for RBF; finite expansions are exact, and stored in double precision). certify: store what proves a radius for every
+    row (bounds.py). clusters: expand about the means of so many clusters of the support vectors (k-means, seeded)
+    instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as few as change no decision
+    value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a
+    larger file. on_progress: called with the share done. Raises ModelFormatError for kernels without such an expansion,
+    TooLargeError.
     """
     header = model.header
     gaussian = header.kernel_type == "rbf"

@@ -10,9 +10,8 @@ from fastsvm_cli.models.triangle import check_falls
 
 
 def compile_blocks(model: ExactModel, *, fingerprint: str) -> BlocksModel:
-    """Halve every class's support vectors, again and again, at the median of the direction in which they spread most,
-    down to blocks of 8. Raises
-    ModelFormatError for kernels that do not fall with the distance."""
+    """Halve every class's support vectors, again and again, at the median of the direction in which they spread
+    most, down to blocks of 8. Raises ModelFormatError for kernels that do not fall with the distance."""
     check_falls(model.kernel, model.path)
     vectors, header = model.vectors, model.header
     x, _ = matrix(vectors)

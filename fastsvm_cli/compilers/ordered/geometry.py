@@ -35,9 +35,8 @@ def compile_geometry(
 
     sequence: "greedy", every step the support vector that takes most from the |w_perp|^2 of all decision functions,
     c_p^2 / d_p with c the residual of K a and d the residual diagonal of K; or "sgma", of 59 drawn ones the one that
-    takes most from the residual of the whole kernel matrix (Smola and Schoelkopf,
-    2000, which the paper uses). points: how many at most; default `default_points`. folded: vectors {index: value} that
-    come first (section 6.1).
+    takes most from the residual of the whole kernel matrix (Smola and Schoelkopf, 2000, which the paper uses). points:
+    how many at most; default `default_points`. folded: vectors {index: value} that come first (section 6.1).
     seed: of what is drawn. on_progress: called with the share done. Raises ModelFormatError for kernels that are no
     inner product.
     """

@@ -13,8 +13,7 @@ from fastsvm_cli.models.kernel import Kernel
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
     """The same model, its kernel evaluated on vectors. chunks: the rows of the training file `path`, in the order of
-    their serial numbers 1, 2, ...
-    Raises ModelFormatError where the file is too short."""
+    their serial numbers 1, 2, ... Raises ModelFormatError where the file is too short."""
     serials = [int(value) for value in model.vectors.values]
     wanted, found, first = set(serials), [], 1
     place: dict[int, int] = {}  # serial number -> row of the chunks found

@@ -13,8 +13,7 @@ def compile_triangle(
     model: ExactModel, *, fingerprint: str, lists: "int | None" = None, seed: int = 0
 ) -> TriangleModel:
     """Find the centroids of `lists` clusters of the support vectors (default: the number of classes) by k-means, and
-    take the support vector
-    nearest to each. Raises ModelFormatError for kernels that do not fall with the distance."""
+    take the support vector nearest to each. Raises ModelFormatError for kernels that do not fall with the distance."""
     header = model.header
     check_falls(model.kernel, model.path)
     vectors = model.vectors

@@ -73,11 +73,9 @@ class Problem:
     """What is to be approximated, of the model of a FeatureSpace.
 
     gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the
-    features (d). origin: the point (d)
-    that the parts' vectors are told from, or None for 0. unit: what the parts' coefficients are told in: 1, or a power
-    of 2 where their squares would
-    overflow. squared_norm: (functions), scale: their sum, in these units; no less than what rounding leaves of it,
-    where the coefficients cancel."""
+    features (d). origin: the point (d) that the parts' vectors are told from, or None for 0. unit: what the parts'
+    coefficients are told in: 1, or a power of 2 where their squares would overflow. squared_norm: (functions),
+    scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
 
     def __init__(self, space: FeatureSpace):
         model, header = space.model, space.model.header
@@ -371,11 +369,10 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
-    """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. seed:
-    of what is drawn. on_progress: called
-    with the share done and the squared distance. space: the model's, where it is reduced more than once. Raises
-    ModelFormatError for kernels other than rbf, for models whose numbers overflow, and where not one vector could be
-    placed."""
+    """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6.
+    seed: of what is drawn. on_progress: called with the share done and the squared distance. space: the model's,
+    where it is reduced more than once. Raises ModelFormatError for kernels other than rbf, for models whose numbers
+    overflow, and where not one vector could be placed."""
     check_kernel(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
@@ -436,9 +433,9 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 
 
 class Reduction:
-    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 /
-    sum_p |Psi_p|^2. missing: how many vectors fewer than wanted there are,
-    because fixed-point iteration came to no rest."""
+    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance:
+    rho^2 / sum_p |Psi_p|^2. missing: how many vectors fewer than wanted there are, because fixed-point iteration
+    came to no rest."""
 
     def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
@@ -495,8 +492,8 @@ def grow(
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Reduction":
     """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean
-    square difference) is `target` or less; the
-    whole model, without duplicates, where no smaller one is. The rest as of compile_reduced_set."""
+    square difference) is `target` or less; the whole model, without duplicates, where no smaller one is. The rest as
+    of compile_reduced_set."""
     chunks, space = list(chunks), FeatureSpace(model)
     least, count = 0, max(len(model.header.label or [0]), 8)
     best: tuple[int, Reduction] | None = None

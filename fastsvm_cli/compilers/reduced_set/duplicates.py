@@ -1,6 +1,5 @@
 """Equal support vectors added up: the same decision functions with fewer vectors (Downs, Gates and Masters, "Exact
-Simplification of Support Vector Solutions",
-2001)."""
+Simplification of Support Vector Solutions", 2001)."""
 
 from copy import copy
 
@@ -13,11 +12,11 @@ from fastsvm_cli.text.header import Header
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer they
-    are (Downs, Gates and Masters,
-    "Exact Simplification of Support Vector Solutions"). Different vectors are never linearly dependent in the feature
-    space of an RBF kernel, so that equal ones are all that can be merged without changing a decision function; of more
-    than two classes, those of one class. What a sum costs in digits is in the radius of `lossless` (reduced_set.py)."""
+    """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer
+    they are (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions"). Different vectors are
+    never linearly dependent in the feature space of an RBF kernel, so that equal ones are all that can be merged
+    without changing a decision function; of more than two classes, those of one class. What a sum costs in digits is
+    in the radius of `lossless` (reduced_set.py)."""
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)

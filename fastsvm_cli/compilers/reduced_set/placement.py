@@ -57,9 +57,8 @@ class Residual:
 
 
 def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """iRprop+ (Igel and Huesken 2003): steps by the signs of the gradient (eq. 11), each component's own; a step that
-    overshot is taken back where
-    the error rose. Returns (z, True)."""
+    """iRprop+ (Igel and Huesken 2003): steps by the signs of the gradient (eq. 11), each component's own; a step
+    that overshot is taken back where the error rose. Returns (z, True)."""
     z = start.copy()
     error, gradient, _ = residual.at(z)
     least, largest = _LEAST_STEP * residual.length, _LARGEST_STEP * residual.length
@@ -86,9 +85,8 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
 
 def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
     """Fixed-point iteration, eq. (6). Returns (z, whether it came to rest at a place that takes something away). The
-    step is the gradient over the signed sum of
-    weights, so that it flies off to where the kernel vanishes when positive and negative ones nearly cancel: wherever
-    classes overlap within a kernel's width."""
+    step is the gradient over the signed sum of weights, so that it flies off to where the kernel vanishes when
+    positive and negative ones nearly cancel: wherever classes overlap within a kernel's width."""
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]

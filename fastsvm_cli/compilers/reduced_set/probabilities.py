@@ -13,9 +13,8 @@ from fastsvm_cli.models.exact import ExactModel
 @np.errstate(all="ignore")  # what overflows is refused
 def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
     """Fit the model's probability parameters to its decision values on labelled rows, in place. Classification: Platt's
-    sigmoid, with the targets and the
-    objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for support vector machines"), per pair of
-    classes where both occur.
+    sigmoid, with the targets and the objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for
+    support vector machines"), per pair of classes where both occur.
     Regression: the scale of Laplace noise, as svm-train has it. The marks of a one-class model stay. Raises
     ModelFormatError for values that overflow."""
     header = model.header
