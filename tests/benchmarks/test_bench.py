@@ -11,21 +11,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benching import (  # noqa: F401 (fixtures)
-    ROWS,
-    STATISTICS,
-    bench,
-    by_name,
-    first_rows,
-    markdown_tables,
-    one_thread,
-    place,
-    ratio_and_error,
-    terminal_tables,
-    train,
-    wilson,
-)
-from conftest import FASTSVM
 from libsvm.svmutil import svm_load_model, svm_read_problem
 from libsvm.svmutil import svm_predict as libsvm_predict
 
@@ -35,6 +20,18 @@ from fastsvm_cli.benchmarks.quality import Answers, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
+from support.benching import (
+    ROWS,
+    STATISTICS,
+    by_name,
+    first_rows,
+    markdown_tables,
+    ratio_and_error,
+    terminal_tables,
+    train,
+    wilson,
+)
+from support.places import FASTSVM
 
 # ---- the statistics, with a clock of our own
 

@@ -12,27 +12,24 @@ import subprocess
 
 import numpy as np
 import pytest
-from benching import (  # noqa: F401 (fixtures)
-    ONE_THREAD,
-    ROWS,
-    bench,
-    by_name,
-    first_rows,
-    markdown_tables,
-    measured,
-    one_thread,
-    place,
-    ratio_and_error,
-    run,
-    terminal_tables,
-    train,
-)
-from conftest import DATA, FASTSVM, PATIENCE, default_signals, wait_until
 from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.benchmarks import cases as bench_cases
 from fastsvm_cli.text.data import read_chunks
+from support.benching import (
+    ONE_THREAD,
+    ROWS,
+    by_name,
+    first_rows,
+    markdown_tables,
+    ratio_and_error,
+    run,
+    terminal_tables,
+    train,
+)
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE, default_signals, wait_until
 
 # ---- models side by side
 

@@ -9,9 +9,11 @@ import signal
 import subprocess
 
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE, default_signals, wait_until
 from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE, default_signals, wait_until
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,15 @@ import re
 
 import numpy as np
 import pytest
-from conftest import DATA
-from evaluation import parse, values
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from oracles import Machine, random_machine
-from reducing import as_rows, exact_model
 
 from fastsvm_cli.comparisons import trial
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.models import load_model
+from support.evaluation import parse, values
+from support.oracles import Machine, random_machine
+from support.places import DATA
+from support.reducing import as_rows, exact_model
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -1,15 +1,15 @@
 """A model's decision functions as vectors of feature space, against dense sums in extended precision."""
 
 import numpy as np
-import oracles
 import pytest
-from oracles import EXTENDED, random_machine
-from reducing import as_rows, reduce, some_machine
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.header import Header, class_pairs
+from support import oracles
+from support.oracles import EXTENDED, random_machine
+from support.reducing import as_rows, reduce, some_machine
 
 KINDS = [("c_svc", 2), ("c_svc", 4), ("one_class", 2), ("epsilon_svr", 2)]
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from evaluation import parse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracles import Machine, data_text
 
 from fastsvm_cli import _native
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import load_model, parse_model
+from support.evaluation import parse
+from support.oracles import Machine, data_text
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -5,9 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from evaluation import decide, parse, values
-from oracles import random_machine
-from reducing import as_rows
 
 from fastsvm_cli.compilers.border.compile import compile_border
 from fastsvm_cli.compilers.clusters import clusters_of
@@ -19,6 +16,9 @@ from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from support.evaluation import decide, parse, values
+from support.oracles import random_machine
+from support.reducing import as_rows
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

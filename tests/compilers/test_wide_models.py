@@ -5,16 +5,17 @@ import re
 
 import numpy as np
 import pytest
-from conftest import FASTSVM, peak_memory
-from evaluation import parse
-from oracles import Machine
-from reducing import exact_model
 
 from fastsvm_cli.compilers import clusters
 from fastsvm_cli.compilers.clusters import clusters_of, k_means
 from fastsvm_cli.compilers.feature_space import matrix
 from fastsvm_cli.compilers.maclaurin.compile import TooLargeError, compile_maclaurin
 from fastsvm_cli.errors import ModelFormatError
+from support.evaluation import parse
+from support.oracles import Machine
+from support.places import FASTSVM
+from support.processes import peak_memory
+from support.reducing import exact_model
 
 FEATURES = 150_000
 

@@ -8,7 +8,6 @@ import subprocess
 import threading
 
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.console import fallback
@@ -16,6 +15,8 @@ from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.text.content import Content
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE
 
 
 @pytest.fixture(scope="module")

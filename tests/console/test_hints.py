@@ -3,8 +3,10 @@
 import subprocess
 
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE
 
 MODEL_FOUND = "'svm_type' found, expected a label"
 DATA_FOUND = "this looks like a data file, expected a LIBSVM or fastsvm model"

@@ -7,10 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import stopping
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 

@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE
 
 ROWS = 40
 

@@ -5,9 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
 
-GOLDEN = ROOT / "tests" / "golden"
+from support.places import GOLDEN
 
 
 def model(kernel, value):

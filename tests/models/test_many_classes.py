@@ -4,17 +4,18 @@ to the last digit."""
 import subprocess
 
 import numpy as np
-import oracles
 import pytest
-from conftest import FASTSVM, peak_memory
-from evaluation import parse, reference
-from in_process import both, written_lines
-from oracles import Machine, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.data import smaller_chunks
+from support import oracles
+from support.evaluation import parse, reference
+from support.in_process import both, written_lines
+from support.oracles import Machine, random_machine, random_rows
+from support.places import FASTSVM
+from support.processes import peak_memory
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 BUILDS = ["baseline", "avx2", "avx512"]

@@ -17,13 +17,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import PATIENCE, ROOT
-from evaluation import HAND, ROWS, fault_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from libsvm.svm import gen_svm_nodearray, libsvm
 from libsvm.svmutil import svm_load_model, svm_save_model, svm_train
-from sealing import sealed, sealed_line
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
@@ -34,8 +31,11 @@ from fastsvm_cli.models.maclaurin import MAX_DEGREE, MaclaurinModel
 from fastsvm_cli.models.ordered import OrderedModel
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.data import read_chunks
+from support.evaluation import HAND, ROWS, fault_of
+from support.places import GOLDEN
+from support.processes import PATIENCE
+from support.sealing import sealed, sealed_line
 
-GOLDEN = ROOT / "tests" / "golden"
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
 VERSION_1, VERSION_2 = ".", "version2"
 

@@ -4,21 +4,21 @@ import itertools
 from math import floor, log10
 
 import numpy as np
-import oracles
 import pytest
-from conftest import DATA
-from evaluation import parse, reference
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from in_process import Libsvm, both, mirrored, run_both, written_lines
 from libsvm.svmutil import svm_problem, svm_read_problem, svm_save_model, svm_train
-from oracles import Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.scores import summary_lines
 from fastsvm_cli.text.data import read_chunks
+from support import oracles
+from support.evaluation import parse, reference
+from support.in_process import Libsvm, both, mirrored, run_both, written_lines
+from support.oracles import Machine, data_text, random_machine, random_rows
+from support.places import DATA
 
 SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
 KERNEL_OPTIONS = [

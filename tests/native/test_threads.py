@@ -13,15 +13,15 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import DATA
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from oracles import random_machine
-from reducing import as_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.console import progress
 from fastsvm_cli.models import load_model
+from support.oracles import random_machine
+from support.places import DATA
+from support.reducing import as_rows
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -11,12 +11,8 @@ import struct
 import subprocess
 
 import numpy as np
-import oracles
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE, peak_memory
-from evaluation import decide
 from libsvm.svmutil import svm_load_model, svm_predict, svm_read_problem, svm_save_model, svm_train
-from test_bad_rows import spoil
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import load_model
@@ -24,6 +20,11 @@ from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text import data
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
+from support import oracles
+from support.bad_rows import spoil
+from support.evaluation import decide
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE, peak_memory
 
 #: How a model is trained, compiled and asked; the tolerance of a regression model.
 CASES = {

@@ -15,14 +15,16 @@ import sys
 import tempfile
 
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE, ROOT, default_signals
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from test_bad_rows import COMPRESS, PRECOMPUTED, spoil
 
 from fastsvm_cli import cli, stopping
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text import data, partial
 from fastsvm_cli.text.partial import PartialOutput, can_be_kept
+from support.bad_rows import PRECOMPUTED, spoil
+from support.places import DATA, FASTSVM, SCRIPTS
+from support.processes import PATIENCE, default_signals
+from support.reading import COMPRESS
 
 ROWS = 400
 BLOCK = 2048  # bytes of text per chunk here: many chunks, and a checkpoint behind each
@@ -785,7 +787,7 @@ def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path, compressed):
     done = subprocess.run(
         [
             sys.executable,
-            ROOT / "scripts" / "check_resume.py",
+            SCRIPTS / "check_resume.py",
             "--size",
             "0.005" if compressed else "0.02",
             "--kills",

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from collections import Counter
 
-from conftest import PATIENCE, ROOT
+from support.places import SCRIPTS
+from support.processes import PATIENCE
 
-SCRIPT = ROOT / "scripts" / "fuzz.py"
+SCRIPT = SCRIPTS / "fuzz.py"
 
 
 def worker(*arguments):

@@ -7,10 +7,10 @@ import subprocess
 
 import click
 import pytest
-from conftest import DATA, ROOT
 
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
+from support.places import DATA, ROOT, SCRIPTS
 
 README = (ROOT / "README.md").read_text()
 CONTEXT = click.Context(group)
@@ -63,7 +63,7 @@ def test_the_data_sets_are_what_their_script_makes(tmp_path):
     import sys
 
     (tmp_path / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts" / "make_data.py", tmp_path / "scripts")
+    shutil.copy(SCRIPTS / "make_data.py", tmp_path / "scripts")
     subprocess.run([sys.executable, tmp_path / "scripts" / "make_data.py"], check=True)
     made = {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()}
     assert made == {path.name: path.read_bytes() for path in DATA.iterdir() if path.name in made} and len(made) == 5

@@ -8,19 +8,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT
 from libsvm.svmutil import svm_save_model, svm_train
 
 from fastsvm_cli.models import load_model
+from support.places import SCRIPTS
 
-SCRIPTS = ROOT / "scripts"
 sys.path.append(str(SCRIPTS))
 
-import kernel_fisher  # noqa: E402
-import reduced_set_data  # noqa: E402
-import reproduce_triangle  # noqa: E402
-from libsvm_training import Kernel, Trainer, as_chunk, dense, predicted  # noqa: E402
-from svm_predict import Build  # noqa: E402
+import kernel_fisher
+import reduced_set_data
+import reproduce_triangle
+from libsvm_training import Kernel, Trainer, as_chunk, dense, predicted
+from svm_predict import Build
 
 GAMMA, RIDGE = 0.3, 0.5
 

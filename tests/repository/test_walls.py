@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import DATA, ROOT
+
+from support.places import DATA, ROOT
 
 PACKAGE = ROOT / "fastsvm_cli"
 HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importlib.metadata", "dataclasses"}

@@ -1,17 +1,14 @@
 """What the tests of bench share."""
 
-import csv
-import json
 import os
 import re
 import subprocess
 
 import numpy as np
-import pytest
-from conftest import DATA, FASTSVM, PATIENCE
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from scipy.stats import binomtest, median_abs_deviation
-from threadpoolctl import threadpool_limits
+
+from support.places import DATA, FASTSVM
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 ROWS = 120
@@ -55,79 +52,6 @@ def run(*args, cwd=None):
         capture_output=True,
         text=True,
     )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """libsvm's threads wait busily for each other: on a busy machine training takes a hundred times as long."""
-    with threadpool_limits(1):
-        yield
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A folder with rows and models: exact ones, and of rings one compiled in each way."""
-    folder = tmp_path_factory.mktemp("bench")
-    (
-        first_rows(folder, "rows", "rings.test", ROWS),
-        first_rows(folder, "colors.rows", "colors.test", 150),
-        first_rows(folder, "waves.rows", "waves.train", 80),
-    )
-    (
-        train(folder, "rings.model", "rings.train", "-g 0.2 -c 10", 800),
-        train(folder, "colors.model", "colors.train", "-g 0.02 -c 1", 300),
-        train(folder, "waves.model", "waves.train", "-s 3 -g 0.05 -c 5", 300),
-    )
-    (
-        train(folder, "other.model", "rings.train", "-g 0.5 -c 1", 300),
-        train(folder, "sharp.model", "colors.train", "-g 0.2 -c 10", 300),
-    )
-    for words in (
-        "approx rings.model rings.approx",
-        "approx --certify rings.model rings.cert",
-        "reduce --ratio 0.05 rings.model rings.red",
-        "border --samples 30 rings.model rings.border",
-        "order --method geometry rings.model rings.order",
-        "approx --degree 1 sharp.model sharp.approx",
-        "approx colors.model colors.approx",
-        "approx --certify colors.model colors.cert",
-        "approx waves.model waves.approx",
-        "approx --degree 1 other.model other.approx",
-    ):
-        command, *rest = words.split()
-        run(command, "-q", *rest, cwd=folder)
-    (folder / "path").mkdir()  # a PATH without svm-predict
-    return folder
-
-
-@pytest.fixture
-def bench(fastsvm):
-    """fastsvm bench, one run of each case; no compilation is given up, however busy the machine is."""
-
-    def bench(*args, env=None, **more):
-        runs = () if "--runs" in args else ("--runs", 1)
-        patience = ("--patience", PATIENCE) if "--try" in args and "--patience" not in args else ()
-        return fastsvm("bench", *runs, *patience, *args, env={**ONE_THREAD, **(env or {})}, **more)
-
-    return bench
-
-
-@pytest.fixture(scope="module")
-def measured(place):
-    """(the JSON, the lines of the CSV) of all kinds of models at once."""
-    done = run(
-        "bench",
-        "-q",
-        "--runs",
-        3,
-        "--json",
-        "--csv",
-        "raw.csv",
-        *"rows rings.model rings.approx rings.cert rings.red rings.border rings.order other.approx".split(),
-        cwd=place,
-    )
-    assert done.stderr == ""
-    return json.loads(done.stdout), list(csv.DictReader(open(place / "raw.csv")))
 
 
 def by_name(document):

@@ -1,14 +1,15 @@
 """What the tests of border models share."""
 
 import numpy as np
-import oracles
 import pytest
-from conftest import DATA
-from evaluation import parse, values
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from oracles import BorderFile, data_text
-from sealing import sealed
 from threadpoolctl import threadpool_limits
+
+from support import oracles
+from support.evaluation import parse, values
+from support.oracles import BorderFile, data_text
+from support.places import DATA
+from support.sealing import sealed
 
 TEXT = sealed(b"""fastsvm_model border 1
 svm_type c_svc

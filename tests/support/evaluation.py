@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from oracles import data_text
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from support.oracles import data_text
 
 #: A model by hand, three classes.
 HAND = """svm_type c_svc

@@ -6,10 +6,10 @@ import subprocess
 import numpy as np
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
-from oracles import Machine
 
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
+from support.oracles import Machine
 
 
 class Libsvm:

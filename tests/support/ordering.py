@@ -4,11 +4,8 @@ import ctypes
 from math import sqrt
 
 import numpy as np
-import oracles
-from evaluation import parse
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
-from oracles import OWN_KERNELS, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.ordered.blocks import compile_blocks
@@ -19,6 +16,9 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.header import SVM_TYPES
+from support import oracles
+from support.evaluation import parse
+from support.oracles import OWN_KERNELS, random_machine, random_rows
 
 COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle, "blocks": compile_blocks}
 HUGE = 1e160  # its square overflows

@@ -3,18 +3,13 @@
 from hashlib import sha256
 
 import numpy as np
-import oracles
-import pytest
-from conftest import DATA
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from oracles import EXTENDED, Machine, random_machine
-from sealing import sealed_line
 
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
-from fastsvm_cli.compilers.reduced_set.probabilities import refit
-from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.text.data import read_chunks
+from support import oracles
+from support.oracles import EXTENDED, Machine, random_machine
+from support.sealing import sealed_line
 
 TYPES = [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)]
 INITS, OPTIMIZERS = ("greedy", "random", "alpha", "cluster"), ("none", "irprop", "fixed-point")
@@ -112,33 +107,3 @@ JOBS = {
     "waves": ("waves.train", "waves.train", "-s 3 -g 1 -p 0.02 -b 1"),
     "waves-nu": ("waves.train", "waves.train", "-s 4 -g 1 -n 0.3"),
 }
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """name -> (model file, test file); models of 250 rows of data/."""
-    folder = tmp_path_factory.mktemp("trained")
-    for name, (train_file, _, options) in JOBS.items():
-        y, x = svm_read_problem(str(DATA / train_file))
-        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:250], x[:250], f"-q {options}"))
-    return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in JOBS.items()}
-
-
-@pytest.fixture(scope="module")
-def reduced(trained, tmp_path_factory):
-    """reduced("rings", 20) -> the path of that reduced set, made once, without the command: half of the time."""
-    folder = tmp_path_factory.mktemp("reduced")
-
-    def get(name, count=30, data=None):
-        path = folder / f"{name}.{count}{'.refitted' if data else ''}"
-        if not path.exists():
-            model = trained[name][0]
-            found = compile_reduced_set(
-                load_model(str(model)), fingerprint=fingerprint(model.read_bytes()), count=count
-            )
-            if data:
-                refit(found.model, read_chunks(str(data)))
-            path.write_bytes(found.model.to_text())
-        return path
-
-    return get

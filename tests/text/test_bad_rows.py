@@ -1,10 +1,8 @@
 """Lines that are no rows: with --on-bad-row skip or nan the run goes on behind them, the good rows' lines are those of
 the file without them, and what was wrong is named and counted."""
 
-import bz2
 import gzip
 import json
-import lzma
 import random
 import re
 import subprocess
@@ -13,11 +11,9 @@ import zlib
 
 import numpy as np
 import pytest
-from conftest import DATA, FASTSVM, PATIENCE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from test_data import peak_memory, rows_in
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError, FileError, RowError
@@ -26,17 +22,10 @@ from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text import data
 from fastsvm_cli.text.bad_rows import NAMED, BadRows
 from fastsvm_cli.text.data import Place, read_chunks
-
-COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
-#: line -> what is said of it
-BAD = {
-    "": "a blank line found, expected a label",
-    "1 3:x": "'3:x' found, expected index:value",
-    "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
-    "1 3:nan": "'3:nan' found, expected a finite number",
-    "foo": "'foo' found, expected a label",
-    "1 2147483648:1": "'2147483648:1' found, expected an index of at most 2147483647",
-}
+from support.bad_rows import BAD, PRECOMPUTED, spoil
+from support.places import DATA, FASTSVM
+from support.processes import PATIENCE, peak_memory
+from support.reading import COMPRESS, rows_in
 
 
 @pytest.fixture(autouse=True)
@@ -69,18 +58,6 @@ def models(tmp_path_factory):
         command, *rest = words.split()
         subprocess.run([FASTSVM, command, "-q", *rest], cwd=folder, check=True)
     return folder
-
-
-def spoil(lines, rng, bad=tuple(BAD)):
-    """The lines with bad ones among them: (text, [(line number, the bad line)])."""
-    out, where = [], []
-    for line in [*lines, None]:
-        while rng.random() < 0.4:
-            where.append((len(out) + 1, rng.choice(bad)))
-            out.append(where[-1][1] + "\n")
-        if line is not None:
-            out.append(line)
-    return "".join(out), where
 
 
 # ---- the command
@@ -260,12 +237,6 @@ def test_unlabelled_rows(fastsvm, models, tmp_path):
         False,
     ]  # a blank line is the zero vector there
     assert "Accuracy" not in done.err and "Bad rows: 1 of 4 lines, each a line of nan.\n" in done.err
-
-
-PRECOMPUTED = (
-    "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n"
-    "1 0:1\n-1 0:3\n"
-)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

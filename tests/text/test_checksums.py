@@ -5,15 +5,14 @@ import random
 import subprocess
 
 import pytest
-from conftest import ROOT
-from evaluation import ROWS, fault_of
-from evaluation import values as values_of
-from sealing import sealed, sealed_line, unsealed, unsealed_line
 
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.fingerprint import fingerprint
+from support.evaluation import ROWS, fault_of
+from support.evaluation import values as values_of
+from support.places import GOLDEN
+from support.sealing import sealed, sealed_line, unsealed, unsealed_line
 
-GOLDEN = ROOT / "tests" / "golden"
 CHANGED = "the checksum does not fit the content: the file was changed after fastsvm wrote it; compile the model again"
 TO_USE_IT = ", or delete this line to use the file as a LIBSVM model and no more"
 COMPILED = sorted(path.name for path in (GOLDEN / "version2").iterdir() if path.suffix != ".reduced")

@@ -1,11 +1,9 @@
 """The reader: every rule for LIBSVM and dense data, numbers bit by bit, compressed files, pipes; rows never depend
 on how a file is cut up."""
 
-import bz2
 import gzip
 import io
 import itertools
-import lzma
 import math
 import os
 import random
@@ -19,7 +17,6 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from conftest import FASTSVM, PATIENCE, peak_memory, wait_until
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
@@ -27,11 +24,13 @@ from sklearn.datasets import load_svmlight_file
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError
 from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
+from support.places import FASTSVM
+from support.processes import PATIENCE, peak_memory, wait_until
+from support.reading import COMPRESS, rows_in
 
 UNLIMITED = 1 << 24
 SIZES = (1, 7, 4096, UNLIMITED)
 THREADS = (1, 2, 5)
-COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
@@ -39,18 +38,6 @@ calm = settings(deadline=None, suppress_health_check=[HealthCheck.function_scope
 def all_threads_again():
     yield
     _native.set_threads(0)
-
-
-def rows_in(chunk):
-    """[(first number or None, [(index, value)])]"""
-    labels, starts, indices, values = (
-        view.tolist() for view in (chunk.leading, chunk.indptr, chunk.indices, chunk.values)
-    )
-    assert len(starts) == chunk.rows + 1 and starts[0] == 0 and starts[-1] == len(indices) == len(values)
-    return [
-        (labels[r][0] if labels[r] else None, list(zip(indices[a:b], values[a:b])))
-        for r, (a, b) in enumerate(zip(starts, starts[1:]))
-    ]
 
 
 def parse(text, **options):

@@ -6,16 +6,15 @@ import re
 import subprocess
 
 import pytest
-from conftest import ROOT
-from evaluation import fault_of
 
 from fastsvm_cli.errors import DataFormatError, FastsvmError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.prediction.scores import summary_lines
 from fastsvm_cli.text.data import read_chunks
+from support.evaluation import fault_of
+from support.places import GOLDEN
 
-GOLDEN = ROOT / "tests" / "golden"
 MODEL = b"""svm_type epsilon_svr
 kernel_type rbf
 gamma 0.1

@@ -10,11 +10,11 @@ import sys
 import threading
 
 import pytest
-from conftest import PATIENCE
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text import output as output_module
 from fastsvm_cli.text.output import Output, check_output, is_standard_output
+from support.processes import PATIENCE
 
 
 def write(path, *pieces):

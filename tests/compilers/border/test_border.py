@@ -6,14 +6,8 @@ import subprocess
 import sys
 
 import numpy as np
-import oracles
 import pytest
 import scipy.sparse
-from bordering import TEXT, as_row, check_samples, numbers, values_of, wavy_files
-from conftest import PATIENCE
-from evaluation import fault_of, parse
-from oracles import EXTENDED, BorderFile, Machine, border_values, data_text, random_machine, random_rows
-from sealing import sealed
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.compile import compile_border
@@ -23,6 +17,12 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.prediction.pipeline import predict
+from support import oracles
+from support.bordering import TEXT, as_row, check_samples, numbers, values_of, wavy_files
+from support.evaluation import fault_of, parse
+from support.oracles import EXTENDED, BorderFile, Machine, border_values, data_text, random_machine, random_rows
+from support.processes import PATIENCE
+from support.sealing import sealed
 
 KERNELS = {
     "linear": {},

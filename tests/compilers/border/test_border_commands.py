@@ -8,12 +8,13 @@ import subprocess
 import sys
 
 import numpy as np
-import oracles
 import pytest
-from bordering import TEXT, as_row, check_samples, numbers, trained_model, wavy_files
-from conftest import DATA, ROOT
 from libsvm.svmutil import svm_load_model, svm_read_problem
-from oracles import BorderFile, Machine, border_values, data_text
+
+from support import oracles
+from support.bordering import TEXT, as_row, check_samples, numbers, trained_model, wavy_files
+from support.oracles import BorderFile, Machine, border_values, data_text
+from support.places import DATA, ROOT
 
 
 def cut_model(

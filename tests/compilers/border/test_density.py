@@ -6,12 +6,8 @@ import re
 import subprocess
 
 import numpy as np
-import oracles
 import pytest
-from evaluation import fault_of, parse, values
 from libsvm.svmutil import svm_load_model
-from oracles import Machine, data_text
-from sealing import sealed
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.density import compile_density
@@ -19,6 +15,10 @@ from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.density import DensityModel
 from fastsvm_cli.models.exact import ExactModel
+from support import oracles
+from support.evaluation import fault_of, parse, values
+from support.oracles import Machine, data_text
+from support.sealing import sealed
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 UNKNOWN = 1000  # an index that no row of the estimate has

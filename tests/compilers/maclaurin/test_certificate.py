@@ -7,14 +7,11 @@ from itertools import combinations, product
 from math import factorial
 
 import numpy as np
-import oracles
 import pytest
-from evaluation import decide, parse, reference
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
-from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
@@ -22,15 +19,15 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.text.data import read_chunks
-from fastsvm_cli.text.header import SVM_TYPES
+from support import oracles
+from support.evaluation import decide, parse, reference
+from support.hostile import UNKNOWN, as_rows, hostile_machine, hostile_options, hostile_rows
+from support.oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
-UNKNOWN = 1000  # an index no support vector has
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 searching = settings(
     max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
 )
-
-
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def certified(machine, **options):
@@ -55,91 +52,6 @@ def error_and_radius(machine, rows, **options):
 
 def uncovered(error, radius):
     return ~((error <= radius) | (radius == np.inf))  # an error that is NaN is not covered
-
-
-def as_rows(x):
-    return [{j: float(v) for j, v in enumerate(row, 1) if v} for row in x]
-
-
-def hostile_vectors(rng, n, d, gamma):
-    """Vectors about as far apart as gamma asks for, or not at all; about the origin or far from it; twins, zeros,
-    giants and dwarfs among them."""
-    scale = np.sqrt(10 ** rng.uniform(-3, 0.7) / (gamma * d)) if rng.random() < 0.7 else 10 ** rng.uniform(-6, 4)
-    x = scale * rng.standard_normal((n, d))
-    if rng.random() < 0.4:
-        x += scale * 10 ** rng.uniform(-1, 6) * rng.standard_normal(d)
-    if rng.random() < 0.4:
-        x *= rng.random((n, d)) < rng.uniform(0.2, 1)
-    for i in range(1, n):
-        kind = rng.random()
-        if kind < 0.08:
-            x[i] = x[i - 1]
-        elif kind < 0.2:
-            x[i] = x[i - 1] * (1 + 10 ** rng.uniform(-15, -3))
-        elif kind < 0.24:
-            x[i] = 0
-        elif kind < 0.3:
-            x[i] *= 10.0 ** rng.choice([-100, -12, -3, 1, 2, 6])
-    return x
-
-
-def hostile_machine(rng, kernel="rbf"):
-    n, d, gamma = (
-        int(rng.integers(1, 51)),
-        int(rng.integers(1, 21 if rng.random() < 0.2 else 7)),
-        10 ** rng.uniform(-4, 1),
-    )
-    x = hostile_vectors(rng, n, d, gamma)
-    svm_type, classes = SVM_TYPES[rng.integers(5)], int(rng.choice([2, 2, 2, 3, 4]))
-    parameters = (
-        {"coef0": float(rng.choice([0, 1, -0.5, 100])), "degree": int(rng.integers(5))}
-        if kernel == "polynomial"
-        else {}
-    )
-    machine = random_machine(rng, svm_type, kernel, as_rows(x), nr_class=classes, gamma=float(gamma), **parameters)
-    machine.coef *= 10.0 ** rng.uniform(-3, 10 if rng.random() < 0.5 else 1)
-    if rng.random() < 0.2:
-        machine.coef *= 10.0 ** rng.uniform(-8, 0, (n, 1))
-    for i in range(1, n):
-        if rng.random() < 0.3:  # against the vector before, perhaps its twin
-            machine.coef[i] = -machine.coef[i - 1] * (1 + rng.choice([0, 1e-12, 1e-3]))
-    return machine, x
-
-
-def hostile_rows(rng, x):
-    """One row of each kind: among the vectors, at one, beside one, along one, at the mean, far off, very far off,
-    with unknown features."""
-    n, d = x.shape
-    one, other, mean = x[rng.integers(n)], x[rng.integers(n)], x.mean(axis=0)
-    spread = np.abs(x - mean).max() + 1e-300
-    rows = [
-        mean + spread * rng.standard_normal(d),
-        one,
-        one + spread * 10 ** rng.uniform(-12, 0) * rng.standard_normal(d),
-    ]
-    rows += [mean + (one - mean) * 10 ** rng.uniform(-2, 2), mean, one + rng.uniform(0, 3) * (other - one)]
-    rows += [
-        spread * 10 ** rng.uniform(0, 5) * rng.standard_normal(d),
-        10.0 ** rng.choice([5, 20, 150]) * rng.standard_normal(d),
-    ]
-    return [*as_rows(rows), {**as_rows([one])[0], UNKNOWN: float(spread * 10 ** rng.uniform(-9, 1))}]
-
-
-def hostile_options(rng, kernel="rbf"):
-    """What compile_maclaurin is asked for; rank and tolerance go with degree 2."""
-    if kernel != "rbf":
-        return {}
-    options = {"degree": int(rng.integers(1, 5)), "single": bool(rng.random() < 0.5)}
-    options |= (
-        {"clusters": int(rng.integers(2, 6))}
-        if rng.random() < 0.35
-        else {"center": str(rng.choice(["mean", "mean", "origin", "pair"]))}
-    )
-    if options["degree"] == 2 and rng.random() < 0.4:
-        options |= (
-            {"rank": int(rng.integers(1, 8))} if rng.random() < 0.5 else {"tolerance": float(10 ** rng.uniform(-8, 0))}
-        )
-    return options
 
 
 # ---- |f_hat - f| <= radius

@@ -5,12 +5,9 @@ import warnings
 from math import exp
 
 import numpy as np
-import oracles
 import pytest
-from evaluation import parse
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
-from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import CENTERS, TooLargeError, compile_maclaurin
@@ -18,6 +15,9 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.text.data import read_chunks
+from support import oracles
+from support.evaluation import parse
+from support.oracles import EXTENDED, Machine, data_text, random_machine, random_rows
 
 SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
 SINGLE = 2.0**-24  # half the distance between neighbours in single precision, relative

@@ -10,18 +10,19 @@ import subprocess
 import sys
 
 import numpy as np
-import oracles
 import pytest
-from conftest import DATA, PATIENCE, ROOT
 from libsvm.svmutil import svm_load_model, svm_read_problem, svm_save_model, svm_train
-from ordering import COMPILERS
 from threadpoolctl import threadpool_limits
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model
+from support import oracles
+from support.ordering import COMPILERS
+from support.places import DATA, GOLDEN, SCRIPTS
+from support.processes import PATIENCE
 
 METHODS = tuple(COMPILERS)
-SCRIPT = ROOT / "scripts" / "precompute_kernel.py"
+SCRIPT = SCRIPTS / "precompute_kernel.py"
 LINEAR = {"linear": "-t 0", "polynomial": "-t 1 -d 2 -g 0.2 -r 1"}
 JOBS = {
     "rings": ("rings.train", "rings.test", "-g 0.5 -c 10 -b 1"),
@@ -517,7 +518,7 @@ def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path
     for path, words in (
         (ordered("rings", method), "a compiled model found, expected the LIBSVM model it was made from"),
         (
-            ROOT / "tests" / "golden" / "c_svc.approx",
+            GOLDEN / "c_svc.approx",
             "a compiled model found, expected the LIBSVM model it was made from",
         ),
         ("precomputed", "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"),

@@ -7,15 +7,15 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import PATIENCE
-from evaluation import HAND, ROWS, fault_of, parse
-from oracles import OWN_KERNELS, random_machine, random_rows
-from ordering import COMPILERS, exact_model, lines, order
-from sealing import sealed
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from support.evaluation import HAND, ROWS, fault_of, parse
+from support.oracles import OWN_KERNELS, random_machine, random_rows
+from support.ordering import COMPILERS, exact_model, lines, order
+from support.processes import PATIENCE
+from support.sealing import sealed
 
 OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}, "blocks": {}}
 

@@ -2,13 +2,18 @@
 is wider than its paper's."""
 
 import numpy as np
-import oracles
 import pytest
-from evaluation import parse
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
-from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import (
+from threadpoolctl import threadpool_limits
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.geometry import GeometryModel
+from support import oracles
+from support.evaluation import parse
+from support.oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
+from support.ordering import (
     COMPILERS,
     NEVER,
     UNKNOWN,
@@ -25,11 +30,6 @@ from ordering import (
     truths,
     uncovered,
 )
-from threadpoolctl import threadpool_limits
-
-from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.geometry import GeometryModel
 
 searching = settings(
     max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None

@@ -5,11 +5,17 @@ import warnings
 from math import sqrt
 
 import numpy as np
-import oracles
 import pytest
-from evaluation import parse
-from oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import (
+from threadpoolctl import threadpool_limits
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.prediction.pipeline import predict
+from support import oracles
+from support.evaluation import parse
+from support.oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
+from support.ordering import (
     COMPILERS,
     HUGE,
     UNKNOWN,
@@ -25,12 +31,6 @@ from ordering import (
     truths,
     uncovered,
 )
-from threadpoolctl import threadpool_limits
-
-from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import predict
 
 
 @pytest.fixture(scope="module", autouse=True)

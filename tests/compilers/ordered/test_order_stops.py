@@ -4,9 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from evaluation import parse
-from oracles import OWN_KERNELS, Machine, random_machine, random_rows
-from ordering import (
+from threadpoolctl import threadpool_limits
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.triangle import TriangleModel
+from fastsvm_cli.text.fingerprint import fingerprint
+from support.evaluation import parse
+from support.oracles import OWN_KERNELS, Machine, random_machine, random_rows
+from support.ordering import (
     COMPILERS,
     NEVER,
     UNKNOWN,
@@ -21,12 +27,6 @@ from ordering import (
     truths,
     uncovered,
 )
-from threadpoolctl import threadpool_limits
-
-from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.triangle import TriangleModel
-from fastsvm_cli.text.fingerprint import fingerprint
 
 #: Features added to four -> after how many points rows of a geometry model are looked at; then after every 32.
 FIRST_STOPS = {

@@ -6,14 +6,25 @@ import os
 import re
 
 import numpy as np
-import oracles
 import pytest
-from conftest import DATA
-from evaluation import decide, parse, reference, values
-from in_process import Libsvm, mirrored, run_both
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from oracles import EXTENDED, Machine, data_text, random_machine, random_rows
-from reducing import (  # noqa: F401 (fixtures)
+from scipy.optimize import approx_fprime
+
+from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
+from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
+from fastsvm_cli.compilers.reduced_set.probabilities import refit
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.models.reduced_set import ReducedModel
+from fastsvm_cli.prediction.pipeline import Fallback
+from fastsvm_cli.text.data import read_chunks
+from support import oracles
+from support.evaluation import decide, parse, reference, values
+from support.hostile import hostile_machine, hostile_rows
+from support.in_process import Libsvm, mirrored, run_both
+from support.oracles import EXTENDED, Machine, data_text, random_machine, random_rows
+from support.places import DATA
+from support.reducing import (
     INITS,
     JOBS,
     OPTIMIZERS,
@@ -26,22 +37,9 @@ from reducing import (  # noqa: F401 (fixtures)
     machine_of,
     members,
     reduce,
-    reduced,
     some_machine,
     split,
-    trained,
 )
-from scipy.optimize import approx_fprime
-from test_certificate import hostile_machine, hostile_rows
-
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
-from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
-from fastsvm_cli.compilers.reduced_set.probabilities import refit
-from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.models.reduced_set import ReducedModel
-from fastsvm_cli.prediction.pipeline import Fallback
-from fastsvm_cli.text.data import read_chunks
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -11,16 +11,17 @@ import time
 
 import numpy as np
 import pytest
-from conftest import DATA, PATIENCE, default_signals
-from evaluation import parse, values
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from oracles import Machine, data_text, random_rows
-from reducing import reduced, split, trained  # noqa: F401 (trained and reduced are fixtures)
-from sealing import sealed_line
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.reduced_set import ReducedModel
+from support.evaluation import parse, values
+from support.oracles import Machine, data_text, random_rows
+from support.places import DATA
+from support.processes import PATIENCE, default_signals
+from support.reducing import split
+from support.sealing import sealed_line
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -2,10 +2,16 @@
 dense and in extended precision."""
 
 import numpy as np
-import oracles
 import pytest
-from oracles import Machine, random_machine
-from reducing import (
+from scipy.optimize import approx_fprime
+
+from fastsvm_cli.compilers.feature_space import FeatureSpace
+from fastsvm_cli.compilers.reduced_set import compile as reduced_set
+from fastsvm_cli.compilers.reduced_set import placement
+from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, shares
+from support import oracles
+from support.oracles import Machine, random_machine
+from support.reducing import (
     INITS,
     OPTIMIZERS,
     TYPES,
@@ -18,12 +24,6 @@ from reducing import (
     some_machine,
     split,
 )
-from scipy.optimize import approx_fprime
-
-from fastsvm_cli.compilers.feature_space import FeatureSpace
-from fastsvm_cli.compilers.reduced_set import compile as reduced_set
-from fastsvm_cli.compilers.reduced_set import placement
-from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, shares
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

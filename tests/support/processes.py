@@ -1,0 +1,58 @@
+"""Child processes: what they end with, what they take, how they are sent signals."""
+
+import signal
+import subprocess
+import sys
+import time
+
+#: Seconds after which a test that waits for something is told that it hangs: far more than anything takes on the
+#: busiest machine, for no test is about time.
+PATIENCE = 600
+
+
+def wait_until(true):
+    """What `true()` returns, once that is true; false only after PATIENCE."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := true()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found
+
+
+def default_signals():
+    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background
+    of a shell, or under nohup, hands down signals that are ignored."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
+
+
+class Finished:
+    """A finished command: code, out, err (text); its str() is what to read when a test fails."""
+
+    def __init__(self, args, code, out, err):
+        self.args, self.code, self.out, self.err = args, code, out, err
+
+    def __str__(self):
+        return (
+            f"$ {' '.join(map(str, self.args))}\nexit code {self.code}\n--- standard output\n{self.out[:4000]}\n---"
+            f" standard error\n{self.err[:4000]}"
+        )
+
+
+def peak_memory(*command, cwd):
+    """Largest resident size of a command, in bytes. A small process starts it: one started from here would count
+    this one's memory."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
+        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code, *map(str, command)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    code, kilobytes = map(int, done.stdout.split())
+    assert code == 0, done.stderr
+    return kilobytes * 1024
