@@ -90,3 +90,12 @@ def serial_libsvm():
 
     with threadpool_limits(1, user_api="openmp"):
         yield
+
+
+@pytest.fixture
+def all_threads():
+    """For tests that choose a number of threads: all of them, afterwards."""
+    from fastsvm_cli import _native
+
+    yield
+    _native.set_threads(0)

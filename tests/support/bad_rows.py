@@ -1,5 +1,10 @@
 """Lines that are no rows, and where they were put."""
 
+from fastsvm_cli import _native
+from fastsvm_cli.text.bad_rows import BadRows
+from fastsvm_cli.text.data import Place, read_chunks
+from support.reading import rows_in
+
 #: line -> what is said of it
 BAD = {
     "": "a blank line found, expected a label",
@@ -27,3 +32,45 @@ PRECOMPUTED = (
     "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n"
     "1 0:1\n-1 0:3\n"
 )
+
+
+def one_by_one(lines, dense):
+    """(the rows, the numbers of the bad lines, what is wrong with them): each line read by itself."""
+    rows, bad, why, fields = [], [], [], -1
+    for number, line in enumerate(lines, 1):
+        chunk, fault, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields)
+        rows += rows_in(chunk)
+        if fault is None:
+            fields = width
+        else:
+            bad.append(number)
+            why.append((number, fault[1]))
+    return rows, bad, why
+
+
+class Found(BadRows):
+    """Remembers where the bad lines stood."""
+
+    def __init__(self):
+        super().__init__("data")
+        self.lines = []
+
+    def begin(self, first_line, gaps, faults):
+        super().begin(first_line, gaps, faults)
+        if hasattr(self, "lines"):
+            left_out = 0
+            for row, count in gaps:
+                self.lines += range(first_line + row + left_out, first_line + row + left_out + count)
+                left_out += count
+
+
+def read_around(path, **options):
+    """(rows, numbers of the bad lines, what was said of the first ones); the place must be right behind every chunk."""
+    found, place, rows = Found(), Place(), []
+    for chunk in read_chunks(str(path), bad_rows=found, place=place, **options):
+        rows += rows_in(chunk)
+        list(found.fill(b"1\n" * chunk.rows, chunk.rows))
+        assert place.lines == len(rows) + found.count
+    content = path.read_bytes()
+    assert place.offset == len(content) and found.count == len(found.lines)
+    return rows, found.lines, found.named

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from support import oracles
 from support.evaluation import parse, values
-from support.oracles import BorderFile, data_text
+from support.oracles import BorderFile, data_text, random_machine
 from support.places import DATA
 from support.sealing import sealed
 
@@ -98,3 +98,31 @@ def wavy_files(folder):
     (folder / "train").write_bytes(data_text(rows, y.tolist()))
     (folder / "test").write_bytes(data_text(list(map(as_row, unseen.tolist()))))
     return trained_model(rows, y, "-g 20 -c 100", folder / "wavy.model"), folder / "train", folder / "test"
+
+
+KERNELS = {
+    "linear": {},
+    "rbf": {"gamma": 0.4},
+    "sigmoid": {"gamma": 0.3, "coef0": -0.2},
+    "constant": {"gamma": 0.5, "coef0": 1.0, "degree": 0},
+    "straight": {"gamma": 0.5, "coef0": 1.0, "degree": 1},
+    "polynomial": {"gamma": 0.5, "coef0": -0.3, "degree": 3},
+}
+
+
+def machine_of(rng, name, vectors, svm_type="c_svc", **options):
+    return random_machine(
+        rng, svm_type, "polynomial" if name in ("constant", "straight") else name, vectors, **options, **KERNELS[name]
+    )
+
+
+CASES = [
+    (svm_type, classes, probability)
+    for svm_type, many in (("c_svc", (2, 3, 5)), ("nu_svc", (2, 4)), ("one_class", (2,)))
+    for classes in many
+    for probability in (False, True)
+]
+
+
+def samples_of(path):
+    return [len(samples) for samples in BorderFile.read(path.read_bytes()).samples]

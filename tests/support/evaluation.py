@@ -61,3 +61,6 @@ def fault_of(text, path="m"):
     message = str(caught.value)
     assert message.startswith(f"{path}:") and message.isprintable() and len(message) < 300, ascii(message)
     return message
+
+
+SIZES = (0, 1, 2, 5, 7, 13, 40, 100)

@@ -91,3 +91,7 @@ def hostile_options(rng, kernel="rbf"):
             {"rank": int(rng.integers(1, 8))} if rng.random() < 0.5 else {"tolerance": float(10 ** rng.uniform(-8, 0))}
         )
     return options
+
+
+def uncovered(error, radius):
+    return ~((error <= radius) | (radius == np.inf))  # an error that is NaN is not covered

@@ -1,24 +1,27 @@
 """What the tests of ordered models share: models and rows made to break them, and LIBSVM in this process."""
 
 import ctypes
+import hashlib
 from math import sqrt
 
 import numpy as np
 from libsvm import svm as libsvm
-from libsvm.svmutil import svm_load_model
+from libsvm.svmutil import svm_load_model, svm_save_model, svm_train
+from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.precomputed import with_vectors
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
-from fastsvm_cli.models import parse_model
+from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.header import SVM_TYPES
 from support import oracles
 from support.evaluation import parse
 from support.oracles import OWN_KERNELS, random_machine, random_rows
+from support.places import DATA, SCRIPTS
 
 COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle, "blocks": compile_blocks}
 HUGE = 1e160  # its square overflows
@@ -225,3 +228,46 @@ def settled(model, chunk, tolerance, task=None):
 def truths(machine, rows, folder):
     with np.errstate(all="ignore"):
         return oracles.decision_values(machine, rows), Libsvm(machine, folder).values(rows)
+
+
+METHODS = tuple(COMPILERS)
+SCRIPT = SCRIPTS / "precompute_kernel.py"
+LINEAR = {"linear": "-t 0", "polynomial": "-t 1 -d 2 -g 0.2 -r 1"}
+JOBS = {
+    "rings": ("rings.train", "rings.test", "-g 0.5 -c 10 -b 1"),
+    "colors": ("colors.train", "colors.test", "-g 0.05 -b 1"),
+    "rings-one-class": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5"),
+    "rings-polynomial": ("rings.train", "rings.test", "-t 1 -d 3 -g 0.3 -r 1"),
+    "colors-linear": ("colors.train", "colors.test", "-t 0 -c 0.1"),
+    "waves": ("waves.train", "waves.train", "-s 3 -g 1 -p 0.02 -b 1"),
+}
+
+
+def train(path, rows, labels, options):
+    with threadpool_limits(1, user_api="openmp"):  # many threads on a busy machine wait for each other
+        svm_save_model(str(path), svm_train(labels, rows, f"-q {options}"))
+    return path
+
+
+def order_file(model, method, path):
+    fingerprint = hashlib.sha256(model.read_bytes()).hexdigest()[:32]
+    path.write_bytes(COMPILERS[method](load_model(str(model)), fingerprint=fingerprint).to_text())
+
+
+def cut_model(path, kernel_lines, svm_type="c_svc", total=3):
+    """A small model with these kernel lines."""
+    classes = "label 1 -1\nnr_sv 2 1\n" if svm_type == "c_svc" else ""
+    rows = ["0.5 1:1 2:0.5", "0.25 2:1", "-0.75 1:-1"][:total]
+    path.write_text(
+        f"svm_type {svm_type}\n{kernel_lines}nr_class 2\ntotal_sv {total}\nrho 0.1\n{classes}SV\n"
+        + "".join(row + "\n" for row in rows)
+    )
+    return path
+
+
+RBF, LINEAR_KERNEL = "kernel_type rbf\ngamma 0.5\n", "kernel_type linear\n"
+
+
+def head(data_file, count, to, first=0):
+    to.write_text("".join((DATA / data_file).read_text().splitlines(keepends=True)[first : first + count]))
+    return to

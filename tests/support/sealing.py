@@ -33,3 +33,7 @@ def sealed_line(text: bytes) -> bytes:
 def unsealed_line(text: bytes) -> bytes:
     before, word, line = text.rpartition(b"fastsvm_reduced ")
     return before + word + b" ".join([b"1", *line.split()[1:-1]]) + b"\n"
+
+
+#: What is said of a file of version 2 whose content is another one than was written.
+CHANGED = "the checksum does not fit the content: the file was changed after fastsvm wrote it; compile the model again"

@@ -1,4 +1,4 @@
-"""fastsvm bench: clocks replaced and every statistic recomputed; how different two models are."""
+"""fastsvm bench: clocks replaced and every statistic recomputed."""
 
 import csv
 import json
@@ -16,10 +16,7 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 
 from fastsvm_cli.benchmarks import cases as bench_cases
 from fastsvm_cli.benchmarks import timing
-from fastsvm_cli.benchmarks.quality import Answers, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
 from support.benching import (
     ROWS,
     STATISTICS,
@@ -32,8 +29,6 @@ from support.benching import (
     wilson,
 )
 from support.places import FASTSVM
-
-# ---- the statistics, with a clock of our own
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 20])
@@ -331,100 +326,3 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             proven,
         ]
     assert not shown and len(set(flips.values())) == len(flips)
-
-
-# ---- how different
-
-
-@pytest.mark.parametrize(
-    "name, rows, exact",
-    [
-        ("rings.cert", "rows", "rings.model"),
-        ("rings.border", "rows", "rings.model"),
-        ("sharp.approx", "colors.rows", "sharp.model"),
-        ("colors.cert", "colors.rows", "colors.model"),
-    ],
-)
-def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exact):
-    found = quality(
-        load_model(str(place / name)), Answers(load_model(str(place / exact)), list(read_chunks(str(place / rows))))
-    )
-    y, x = svm_read_problem(str(place / rows))
-    labels, _, values = libsvm_predict(y, x, svm_load_model(str(place / exact)), "-q")
-    lines = np.array(
-        [
-            [float(word) for word in line.split()]
-            for line in fastsvm("predict", "-q", "--values", place / rows, place / name).out.splitlines()
-        ]
-    )
-    values, ours = np.array(values), lines[:, 1 : 1 + len(values[0])]
-    different = int(np.sum(lines[:, 0] != labels))
-    assert (found.rows, found.different, found.disagreement) == (len(y), different, different / len(y))
-    assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8) and found.mean == pytest.approx(
-        np.abs(ours - values).mean(), abs=1e-8
-    )
-    assert upper_95(found.different, found.rows) == pytest.approx(wilson(different, len(y)), rel=1e-4)
-    assert found.score.correct == np.sum(lines[:, 0] == y)
-    if name.endswith("cert"):
-        said = json.loads(fastsvm("predict", "--json", "--exact", place / exact, place / rows, place / name, "out").out)
-        assert found.proven == said["rows_proven"] and 0 < found.proven
-    else:
-        assert found.proven is None
-        assert different > 0  # or nothing was tested
-
-
-def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeypatch):
-    def found():
-        chunks = list(read_chunks(str(place / "colors.rows")))
-        exact = Answers(load_model(str(place / "colors.model")), chunks)
-        return len(exact.chunks), quality(load_model(str(place / "colors.cert")), exact)
-
-    _, kept = found()
-    monkeypatch.setattr("fastsvm_cli.text.data.MOST_VALUES", 60)
-    monkeypatch.setattr("fastsvm_cli.benchmarks.quality.KEPT_VALUES", 100)
-    parts, again = found()
-    assert parts > 2 and kept.largest > 0
-    assert (again.rows, again.different, again.largest, again.proven) == (
-        kept.rows,
-        kept.different,
-        kept.largest,
-        kept.proven,
-    )
-    assert again.mean == pytest.approx(kept.mean, rel=1e-12)
-
-
-def test_the_largest_difference_of_an_exact_model_is_none(place):
-    found = quality(
-        load_model(str(place / "rings.model")),
-        Answers(load_model(str(place / "rings.model")), list(read_chunks(str(place / "rows")))),
-    )
-    assert found.different == found.largest == found.mean == 0 and found.proven is None
-
-
-def test_regression_has_errors_and_no_labels(bench, place):
-    document = json.loads(bench("--json", place / "waves.rows", place / "waves.model", place / "waves.approx").out)
-    y, x = svm_read_problem(str(place / "waves.rows"))
-    exact, _, _ = libsvm_predict(y, x, svm_load_model(str(place / "waves.model")), "-q")
-    ours = [
-        float(line)
-        for line in subprocess.run(
-            [FASTSVM, "predict", "-q", place / "waves.rows", place / "waves.approx"], capture_output=True, text=True
-        ).stdout.split()
-    ]
-    records = by_name(document)
-    for name, values in (("exact model", exact), ("waves.approx", ours)):
-        record = records[name]
-        assert record["disagreement"] is None and record["labels_that_differ"] is None and record["failed"] is None
-        assert record["mean_squared_error"] == pytest.approx(np.mean(np.subtract(values, y) ** 2), rel=1e-4)
-        assert record["squared_correlation"] == pytest.approx(np.corrcoef(values, y)[0, 1] ** 2, rel=1e-4)
-    assert records["waves.approx"]["largest_difference"] == pytest.approx(
-        np.abs(np.subtract(exact, ours)).max(), abs=2e-5
-    )
-    assert "MSE" in bench(place / "waves.rows", place / "waves.model", place / "waves.approx").out
-
-
-def test_a_regression_cannot_pass_the_gate_in_silence(bench, place):
-    done = bench(
-        "--max-disagreement", 0, place / "waves.rows", place / "waves.model", place / "waves.approx", code=None
-    )
-    assert done.code != 0 or "--max-disagreement" in done.err, "exit 0 for a model that differs in every row"

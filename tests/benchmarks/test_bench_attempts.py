@@ -1,0 +1,289 @@
+"""fastsvm bench --try, --control, --cross-validate."""
+
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from libsvm.svmutil import svm_predict as libsvm_predict
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+from fastsvm_cli.text.data import read_chunks
+from support.benching import (
+    ONE_THREAD,
+    by_name,
+    first_rows,
+    run,
+    terminal_tables,
+    train,
+)
+from support.places import DATA, FASTSVM
+
+
+def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, bench, place, tmp_path):
+    model = train(
+        tmp_path, "my model", "rings.train", "-t 1 -d 2 -g 0.5 -r 1 -c 0.01", 1200
+    )  # slow enough to be beaten
+    shutil.copy(DATA / "rings.test", tmp_path / "my rows")
+    done = bench("--try", "--budget", "10%", "--keep", "fast model", "my rows", "my model")
+    # On a busy machine any of them may win, the exact model too.
+    said = re.search(
+        r"Fastest within 10 %: (.+), ([\d.e+-]+) \+- [\d.e+-]+ times as fast as .+; ([\d.]+) % of the labels differ\.\n"
+        r"(?:No compiled model is faster; .*\n)?(?:  (fastsvm .+)\n)?  (fastsvm predict .+ out)\n",
+        done.out,
+    )
+    made = (
+        None
+        if said and said[1] == "exact model"
+        else f"fastsvm {said[1].removesuffix(', predict --exact')} 'my model' 'fast model'"
+    )
+    assert said and said[4] == made, str(done)
+    kept = (tmp_path / "fast model").read_bytes()
+    exact = fastsvm("predict", "-q", "my rows", model).out.split()
+    labels = fastsvm("predict", "-q", "my rows", "fast model").out.split()
+    if "--exact" not in said[5]:
+        assert (
+            100 * sum(a != b for a, b in zip(exact, labels, strict=True)) / 6000
+            == pytest.approx(float(said[3]), abs=0.01)
+            and float(said[3]) <= 10
+        )
+    if made is not None:
+        (tmp_path / "fast model").unlink()
+    env = {**os.environ, **ONE_THREAD, "PATH": os.path.dirname(FASTSVM) + os.pathsep + os.environ["PATH"]}
+    for command in filter(None, (said[4], said[5])):
+        subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=True, capture_output=True)
+    assert (tmp_path / "fast model").read_bytes() == kept
+    assert 100 * sum(a != b for a, b in zip(exact, (tmp_path / "out").read_text().split(), strict=True)) / 6000 <= 10
+    times, _ = terminal_tables(done.out)
+    names = [row[0] for row in times]
+    assert {
+        "approx --certify",
+        "approx --certify, predict --exact",
+        "border --samples 30",
+        "border --samples 1000",
+        "order --method geometry",
+    } <= set(names)
+    assert all(row[2].endswith(" s") for row in times if row[0].startswith(("approx", "border", "order"))), times
+
+
+def precomputed(folder):
+    y, x = svm_read_problem(str(DATA / "rings.train"))
+    rows = np.array([[row.get(i, 0.0) for i in range(1, 9)] for row in x[:60]])
+    lines = [
+        "".join([f"{label:g} 0:{at}", *(f" {to}:{value:.6g}" for to, value in enumerate(row @ rows[:40].T, 1))]) + "\n"
+        for at, (label, row) in enumerate(zip(y, rows), 1)
+    ]
+    (folder / "pre.train").write_text("".join(lines[:40])), (folder / "pre.rows").write_text("".join(lines))
+    svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(folder / "pre.train")), "-q -t 4 -c 1"))
+    return folder / "pre.rows"
+
+
+KINDS = [
+    ("linear", "rings", "-t 0"),
+    ("polynomial", "rings", "-t 1 -d 2 -g 0.5 -r 1 -c 5"),
+    ("sigmoid", "rings", "-t 3 -g 0.01"),
+    ("precomputed", None, None),
+    ("regression", "waves", "-s 3 -g 0.1"),
+    ("one-class", "rings", "-s 2 -n 0.3 -g 0.5"),
+    ("three classes", "colors", "-g 0.05"),
+]
+
+
+@pytest.mark.parametrize("kind, source, options", KINDS, ids=[kind for kind, _, _ in KINDS])
+def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tmp_path, kind, source, options):
+    if source is None:
+        rows = precomputed(tmp_path)
+    else:
+        y, x = svm_read_problem(str(DATA / f"{source}.train"))
+        few = [at for at, label in enumerate(y) if kind != "three classes" or label in (1, 2, 3)][:50]
+        svm_save_model(str(tmp_path / "m"), svm_train([y[at] for at in few], [x[at] for at in few], f"-q {options}"))
+        rows = place / ("rows" if source == "rings" else f"{source}.rows")
+    picking = [] if kind == "regression" else ["--budget", 0, "--keep", "kept"]
+    done = bench(
+        "--json", "--try", "--max-size", 0.0006 if kind in ("linear", "polynomial") else 0.00005, *picking, rows, "m"
+    )
+    document = json.loads(done.out)
+    records = by_name(document)
+    tried = [name for name, record in records.items() if record["role"] == "compiled"]
+    expected = {
+        "linear": "approx --certify",
+        "polynomial": "approx --certify",
+        "sigmoid": "border --samples 30",
+        "regression": "order --method geometry",
+        "one-class": "order --method geometry",
+        "three classes": "border --samples 30",
+    }
+    assert (expected[kind] in tried) if kind in expected else all(name.startswith("order") for name in tried), tried
+    assert all(record["failed"] is None for record in records.values()), [
+        (name, record["failed"]) for name, record in records.items() if record["failed"]
+    ]
+    assert (kind in ("regression", "one-class", "three classes")) == bool(
+        re.search(r"^Skipped: .*approx --degree 4 \(", done.err, re.M)
+    )
+    if kind == "regression":
+        assert document["picked"] is None and all(record["disagreement"] is None for record in records.values())
+        return
+    picked = records[document["picked"]]
+    assert picked["labels_that_differ"] == 0
+    # The fastest in memory of those that the end-to-end clock cannot tell from its fastest.
+    fit = {
+        name: record
+        for name, record in records.items()
+        if record["role"] in ("exact", "compiled") and record["labels_that_differ"] == 0
+    }
+    best = min((record["end_to_end"] for record in fit.values()), key=lambda clock: clock["median"])
+    level = {
+        name: record["scoring"]["median"]
+        for name, record in fit.items()
+        if record["end_to_end"]["median"] - best["median"] <= record["end_to_end"]["spread"] + best["spread"]
+    }
+    assert document["picked"] == min(level, key=level.get)
+    assert (
+        "Fastest within 0 %: " + document["picked"] in done.err and (tmp_path / "kept").stat().st_size == picked["size"]
+    )
+
+
+def test_a_budget_says_nothing_of_a_regression(bench, place, tmp_path):
+    """No label differs where there are no labels: any rough model would be inside any budget."""
+    run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=place)
+    done = bench("-q", "--budget", 0, place / "waves.rows", place / "waves.model", "rough", code=None)
+    assert "rough, " not in done.out and "0 % of the labels differ" not in done.out, str(done)
+
+
+def test_impatience_is_a_row(bench, place, tmp_path):
+    model = train(tmp_path, "m", "rings.train", "-g 0.5 -c 1", 250)
+    records = by_name(json.loads(bench("--json", "--try", "--patience", 1e-6, place / "rows", model).out))
+    whys = [record["failed"] for record in records.values() if record["role"] == "compiled"]
+    assert (
+        len(whys) > 8
+        and all(why.startswith(("given up after 1e-06 s", "not tried: reduce --ratio ")) for why in whys)
+        and {why[:3] for why in whys} == {"giv", "not"}
+    ), whys
+    assert records["exact model"]["end_to_end"]["median"] > 0
+
+
+def test_the_control_is_a_smaller_machine_as_true_as_the_rival(bench, place):
+    first_rows(place, "control.train", "rings.train", 300)
+    document = json.loads(
+        bench(
+            "--json",
+            "--control",
+            place / "control.train",
+            place / "rows",
+            place / "other.model",
+            place / "other.approx",
+        ).out
+    )
+    target = by_name(document)["other.approx"]["disagreement"]
+    controls = [case for case in document["cases"] if case["role"] == "control"]
+    assert [case["name"].rpartition(", ")[2] for case in controls] == ["fastsvm", "svm-predict"][
+        : 1 + bool(document["machine"]["svm_predict"])
+    ]
+    for case in controls:
+        rows, of = map(int, re.match(r"control, (\d+) of (\d+) rows, ", case["name"]).groups())
+        assert rows < of == 300 and case["disagreement"] <= target and case["end_to_end"]["median"] > 0
+    assert target > 0
+
+
+@pytest.mark.parametrize(
+    "train_file, rows, model, compiled",
+    [("nowhere", "rows", "rings.model", "rings.red"), ("waves.rows", "rows", "rings.model", "rings.red")],
+)
+def test_a_control_that_cannot_be_trained_is_one_line_and_loses_nothing(
+    bench, place, tmp_path, train_file, rows, model, compiled
+):
+    done = bench(
+        "-q",
+        "--csv",
+        "raw.csv",
+        "--control",
+        place / train_file,
+        place / rows,
+        place / model,
+        place / compiled,
+        code=None,
+    )
+    assert len(done.err.splitlines()) <= 1, str(done)
+    measured = (tmp_path / "raw.csv").exists() and "end to end" in (tmp_path / "raw.csv").read_text()
+    assert compiled in done.out or not measured, f"all was measured, and nothing is shown: {done}"
+
+
+def test_control_of_a_model_with_its_labels_the_other_way_round(bench, place, tmp_path):
+    """As LIBSVM before 3.17 wrote them."""
+    (tmp_path / "old.model").write_text((place / "rings.model").read_text().replace("label 1 -1", "label -1 1"))
+    run("approx", "-q", "--degree", 1, "old.model", "old.approx", cwd=tmp_path)
+    assert "old.approx" in bench("--control", DATA / "rings.train", place / "rows", "old.model", "old.approx").out
+
+
+def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
+    from libsvm import svmutil
+
+    from fastsvm_cli.benchmarks.cross_validation import cross_validate
+
+    path = first_rows(tmp_path, "train", "colors.train", 203)
+    y, x = svm_read_problem(str(path))
+    keys = [tuple(sorted(row.items())) for row in x]
+    place_of = {key: at for at, key in enumerate(keys)}
+    trained = []
+    monkeypatch.setattr(
+        svmutil,
+        "svm_train",
+        lambda labels, rows, options: trained.append((labels, rows, options)) or svm_train(labels, rows, options),
+    )
+    folds = cross_validate(
+        list(read_chunks(str(path))), str(path), 4, cost=2.0, gamma=0.05, degree=2, folder=str(tmp_path), seed=3
+    )
+    assert len(folds) == len(trained) == 4
+    if len(place_of) < len(keys):
+        pytest.fail("rows of the test data are not unique")
+    held_out, correct = [], []
+    for fold, (labels, rows, _) in zip(folds, trained):
+        taken = [place_of[tuple(sorted(row.items()))] for row in rows]
+        assert labels == [y[at] for at in taken] and len(set(taken)) == len(taken)
+        mine = sorted(set(range(len(y))) - set(taken))
+        held_out.append(mine)
+        machine = svm_train(labels, rows, "-q -g 0.05 -c 2")
+        predicted, _, _ = libsvm_predict([y[at] for at in mine], [x[at] for at in mine], machine, "-q")
+        correct.append(sum(a == y[at] for a, at in zip(predicted, mine)))
+        assert (
+            fold.rows == len(mine)
+            and fold.exact == pytest.approx(correct[-1] / len(mine))
+            and fold.vectors == machine.get_nr_sv()
+        )
+    assert sorted(itertools.chain(*held_out)) == list(range(len(y)))
+    for label in set(y):
+        counts = [sum(y[at] == label for at in mine) for mine in held_out]
+        assert max(counts) - min(counts) <= 1, (label, counts)
+    assert [fold.rows for fold in folds] != [0] and held_out[0] != list(range(len(held_out[0])))
+
+
+def test_cross_validation_at_the_console(fastsvm, tmp_path):
+    def cross(*args, **more):
+        return fastsvm("bench", "--cross-validate", *args, env=ONE_THREAD, **more)
+
+    path = first_rows(tmp_path, "train", "rings.train", 240)
+    said = json.loads(cross(3, "--json", "-c", 5, path).out)
+    assert (
+        said["gamma"] == 1 / 8
+        and said["cost"] == 5
+        and said["degree"] == 2
+        and len(said["folds"]) == 3
+        and sum(fold["rows"] for fold in said["folds"]) == 240
+    )
+    for key in ("exact", "compiled", "disagreement"):
+        assert said[key] == pytest.approx(sum(fold[key] * fold["rows"] for fold in said["folds"]) / 240)
+    again = json.loads(cross(3, "--json", "-c", 5, "-g", 0.125, "--seed", 0, path).out)
+    other = json.loads(cross(3, "--json", "-c", 5, "--seed", 1, path).out)
+    assert again == said and other["folds"] != said["folds"]
+    table = cross(3, "-c", 5, path).out
+    assert (
+        all(f"{100 * fold['exact']:.2f} %" in line for fold, line in zip(said["folds"], table.splitlines()[2:]))
+        and len(table.splitlines()) == 6
+    )
+    done = cross(3, DATA / "waves.train", code=1)
+    assert len(done.err.splitlines()) == 1 and "classes" in done.err
+    assert "or more, one for each fold" in cross(200, path, code=1).err

@@ -1,0 +1,189 @@
+"""fastsvm bench: raw timings, plots, and a clock of our own."""
+
+import csv
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from fastsvm_cli.benchmarks import cases as bench_cases
+from support.benching import (
+    ONE_THREAD,
+    ROWS,
+    by_name,
+)
+from support.places import FASTSVM
+from support.processes import PATIENCE, default_signals, wait_until
+
+# ---- files that are written
+
+
+def test_raw_timings_are_written_as_they_are_measured_and_an_interrupt_keeps_them(place, tmp_path):
+    (tmp_path / "temp").mkdir()
+    env = {**os.environ, **ONE_THREAD, "TMPDIR": str(tmp_path / "temp")}
+    process = subprocess.Popen(
+        [
+            FASTSVM,
+            "bench",
+            "--runs",
+            "1000000",
+            "--max-seconds",
+            "1e9",
+            "--json",
+            "--csv",
+            "raw.csv",
+            place / "rows",
+            place / "rings.model",
+            place / "rings.red",
+        ],
+        cwd=tmp_path,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=default_signals,
+    )
+    try:
+        raw = tmp_path / "raw.csv"
+        wait_until(lambda: process.poll() is not None or (raw.exists() and raw.read_text().count("\n") > 20))
+        assert (
+            process.poll() is None
+            and (tmp_path / "raw.csv").read_text().count("\n") > 20
+            and os.listdir(tmp_path / "temp")
+        )
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and b"Traceback" not in err, err.decode()
+    assert os.listdir(tmp_path / "temp") == []
+    lines, records = list(csv.DictReader(open(tmp_path / "raw.csv"))), by_name(json.loads(out))
+    assert records["exact model"]["scoring"] is None
+    for name in ("exact model", "rings.red", "fastsvm, empty file"):
+        runs = records[name]["end_to_end"]["runs"]
+        assert len(runs) >= 2 and runs == [
+            float(line["seconds"]) for line in lines if line["case"] == name and line["run"] != "warm-up"
+        ]
+    assert records["rings.red"]["failed"] is None and records["rings.red"]["disagreement"] is not None
+
+
+@pytest.mark.parametrize("options, reader", [((), "head -1"), ((), "true"), (("--json",), "true")])
+def test_a_closed_pipe_is_not_a_crash(place, tmp_path, options, reader):
+    command = (
+        f"set -o pipefail; {FASTSVM} bench -q --runs 1 {' '.join(options)} {place}/rows {place}/rings.model 2>err |"
+        f" {reader}"
+    )
+    done = subprocess.run(
+        command, shell=True, executable="/bin/bash", cwd=tmp_path, capture_output=True, env={**os.environ, **ONE_THREAD}
+    )
+    assert (tmp_path / "err").read_text() == "" and done.returncode == 0
+
+
+def test_plot_is_svg_or_png_and_names_every_model(bench, place, tmp_path):
+    pytest.importorskip("matplotlib")
+    bench(
+        "-q",
+        "--plot",
+        "p.svg",
+        place / "rows",
+        place / "rings.model",
+        place / "rings.cert",
+        place / "rings.red",
+        place / "rings.border",
+    )
+    svg = (tmp_path / "p.svg").read_text()
+    assert "<svg" in svg and svg.rstrip().endswith("</svg>")
+    for name in ("exact model", "rings.cert", "rings.red", "rings.border", "Pareto front", "labels that differ"):
+        assert name in svg or name.replace("-", "&#45;") in svg, name
+    bench("-q", "--plot", "p.png", place / "rows", place / "rings.model", place / "rings.cert")
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_plot_of_a_name_that_looks_like_a_formula(bench, place, tmp_path):
+    pytest.importorskip("matplotlib")
+    shutil.copy(place / "rings.red", tmp_path / r"a$\frac$b")
+    assert "exact model" in bench("-q", "--plot", "p.svg", place / "rows", place / "rings.model", r"a$\frac$b").out
+
+
+def test_plot_of_a_regression_is_refused(bench, place):
+    pytest.importorskip("matplotlib")
+    done = bench("-q", "--plot", "p.svg", place / "waves.rows", place / "waves.model", place / "waves.approx", code=2)
+    assert "a regression model has values" in done.err
+
+
+@pytest.mark.parametrize("how", ["absent", "broken"])
+def test_plot_without_matplotlib_is_one_line(bench, place, tmp_path, how):
+    (tmp_path / "block").mkdir()
+    if how == "absent":
+        (tmp_path / "block" / "sitecustomize.py").write_text(
+            "import importlib.machinery as m\nfind = m.PathFinder.find_spec\nm.PathFinder.find_spec ="
+            " classmethod(lambda cls, name, *a, **k: None if name.split('.')[0] == 'matplotlib' else find(name, *a,"
+            " **k))\n"
+        )
+    else:
+        (tmp_path / "block" / "matplotlib").mkdir()
+        (tmp_path / "block" / "matplotlib" / "__init__.py").write_text(
+            "raise ImportError('numpy.core.multiarray failed to import')\n"
+        )
+    done = bench(
+        "-q",
+        "--plot",
+        "p.svg",
+        place / "rows",
+        place / "rings.model",
+        place / "rings.red",
+        env={"PYTHONPATH": str(tmp_path / "block")},
+        code=1,
+    )
+    assert len(done.err.splitlines()) == 1 and "matplotlib" in done.err and not (tmp_path / "p.svg").exists(), str(done)
+
+
+# ---- another clock
+
+
+def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
+    """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or
+    ends: what lies between two readings is counted, on any machine."""
+    from click.testing import CliRunner
+
+    from fastsvm_cli.benchmarks import machine, process
+    from fastsvm_cli.benchmarks.timing import interleave
+    from fastsvm_cli.commands.bench import command
+
+    clock = itertools.count().__next__
+    ended = []
+
+    def between_ticks(work):
+        def ticking(*arguments, **options):
+            clock()
+            done = work(*arguments, **options)
+            clock()
+            ended.append(arguments)
+            return done
+
+        return ticking
+
+    monkeypatch.setenv("PATH", str(place / "path"))
+    monkeypatch.setattr(machine, "fastsvm_command", lambda: [FASTSVM])
+    monkeypatch.setattr(process, "run", between_ticks(process.run))
+    monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
+    monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
+    rows = str(place / "rows")
+    models = [str(place / "rings.model"), str(place / "rings.approx")]
+    done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, *models])
+    assert done.exit_code == 0, (done.output, done.exception)
+    records = by_name(json.loads(done.stdout))
+    for name in ("exact model", "rings.approx"):
+        end_to_end, scoring = records[name]["end_to_end"], records[name]["scoring"]
+        assert end_to_end["runs"] == [3, 3, 3] and end_to_end["rows_per_second"] == ROWS / 3
+        assert scoring["runs"] == pytest.approx([3 / ROWS] * 3)
+        assert scoring["rows_per_second"] == pytest.approx(ROWS / 3)
+    start_up = records["fastsvm, empty file"]["end_to_end"]
+    assert start_up["runs"] == [3, 3, 3] and start_up["rows_per_second"] is None
+    models = [os.path.basename(words[0][-2]) for words in ended if isinstance(words[0], list)]
+    # A warm-up and three runs, each of which begins with the empty file.
+    assert models == ["rings.model", "rings.model", "rings.approx"] * 4

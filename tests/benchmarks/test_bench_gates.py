@@ -1,0 +1,108 @@
+"""fastsvm bench: gates, budgets, wrong words."""
+
+import json
+
+import pytest
+
+from support.benching import (
+    by_name,
+)
+
+
+def test_max_disagreement_is_a_gate(bench, place):
+    models = place / "rows", place / "rings.model", place / "rings.border", place / "rings.order"
+    done = bench("--json", "--max-disagreement", "0.5%", *models, code=3)
+    records = by_name(json.loads(done.out))
+    share = records["rings.border"]["disagreement"]
+    assert share > 0.005 and records["rings.order"]["disagreement"] == 0
+    assert (
+        done.err
+        == f"Error: rings.border: {100 * share:.3g} % of the labels differ, more than 0.5 % (--max-disagreement)\n"
+    )
+    assert bench("--max-disagreement", share, *models).err == ""  # at most, not less than
+    bench("--max-disagreement", 0, *models, "nowhere", code=3)
+
+
+@pytest.mark.parametrize("word, expected", [("0.5%", "Fastest within 0.5 %"), ("0.005", "Fastest within 0.5 %")])
+def test_shares(bench, place, word, expected):
+    done = bench("-q", "--budget", word, place / "rows", place / "rings.model")
+    assert f"{expected}: exact model, " in done.out and done.out.endswith(
+        f"predict {place / 'rows'} {place / 'rings.model'} out\n"
+    ), str(done)
+
+
+def test_shares_in_memory():
+    from fastsvm_cli.commands.bench import Share
+
+    assert [Share().convert(word, None, None) for word in ("0", "1", "100%", "0%", "5e-3", "0.5%")] == [
+        0,
+        1,
+        1,
+        0,
+        0.005,
+        0.005,
+    ]
+
+
+USAGE = [
+    (["rows"], "MODEL_FILES"),
+    ([], "TEST_FILE"),
+    (["--budget", "1.5", "rows", "rings.model"], "'1.5' is not a share"),
+    (["--budget", "101%", "rows", "rings.model"], "'101%' is not a share"),
+    (["--budget", "-1%", "rows", "rings.model"], "is not a share"),
+    (["--max-disagreement", "%", "rows", "rings.model", "x"], "'%' is not a share"),
+    (["--budget", "nan", "rows", "rings.model"], "'nan' is not a share"),
+    (["--budget", "half", "rows", "rings.model"], "'half' is not a share"),
+    (["--keep", "k", "rows", "rings.model"], "--keep goes with"),
+    (["--keep", "k", "--try", "rows", "rings.model"], "--keep goes with"),
+    (["--max-disagreement", "0", "rows", "rings.model"], "named models"),
+    (["--json", "--markdown", "rows", "rings.model"], "do not go together"),
+    (["--plot", "p.gif", "rows", "rings.model"], "none of them"),
+    (["-g", "1", "rows", "rings.model"], "-g goes with"),
+    (["-c", "1", "rows", "rings.model"], "-c goes with"),
+    (["--runs", "0", "rows", "rings.model"], "--runs"),
+    (["--cross-validate", "1", "rows"], "--cross-validate"),
+    (["--cross-validate", "3", "rows", "rings.model"], "takes a data file alone"),
+    (["--cross-validate", "3", "--try", "rows"], "takes a data file alone"),
+    (["--cross-validate", "3", "--csv", "raw.csv", "rows"], "--csv"),
+]
+
+
+@pytest.mark.parametrize("arguments, words", USAGE)
+def test_wrong_usage_is_exit_code_2(fastsvm, place, arguments, words):
+    done = fastsvm("bench", *(place / each if each in ("rows", "rings.model") else each for each in arguments), code=2)
+    assert words in done.err and done.out == "", str(done)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["nowhere", "rings.model"], "nowhere: No such file or directory"),
+        (["rows", "nowhere"], "nowhere: No such file or directory"),
+        (["empty", "rings.model"], "empty: no rows found"),
+        (["rows", "rows"], "rows:1: this looks like a data file"),
+        (["rows", "rings.approx"], "rings.approx: a compiled model found"),
+        (["rows", "rings.red"], "rings.red: a compiled model found"),
+        (["rows", "rings.order"], "rings.order: a compiled model found"),
+        (["bad", "rings.model"], "bad:2: "),
+        (["--csv", "no/raw.csv", "rows", "rings.model"], "no/raw.csv: No such file or directory"),
+        (["-", "rings.model"], ""),
+        (["rows", "-"], ""),
+    ],
+)
+def test_bad_files_are_one_line(bench, place, tmp_path, arguments, message):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "bad").write_text("1 1:1\n1 x\n")
+    source = place / ("rows" if arguments[0] == "-" else "rings.model")
+    done = bench(
+        "-q",
+        *(place / each if (place / each).exists() else each for each in arguments),
+        code=None,
+        input=source.read_bytes() if "-" in arguments else None,
+    )
+    assert done.code in ((1, 2) if "-" in arguments else (1,)) and done.out == "", (
+        f"measured all the same (processes that are started anew cannot read a pipe again): {done}"
+    )
+    assert "-" in arguments or (
+        len(done.err.splitlines()) == 1 and done.err.startswith("Error: ") and message in done.err
+    ), str(done)

@@ -1,0 +1,169 @@
+"""Lines that follow from the values of Maclaurin models, models of several centres and compressed ones, benchmark
+data."""
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.text.data import read_chunks
+from support import oracles
+from support.evaluation import parse
+from support.expanding import compiled, decide, gaussian, points
+from support.oracles import Machine, data_text, random_rows
+
+# ---- the pipeline around it
+
+
+def test_lines_depend_neither_on_threads_nor_on_chunks_nor_on_neighbours(tmp_path, all_threads):
+    rng = np.random.default_rng(22)
+    machine, _ = gaussian(rng, nr_class=3, d=30, density=0.5, probability=True)
+    rows = [row for density in (0.1, 0.4, 1.0) for row in random_rows(rng, 200, machine.features, density=density)]
+    rows = [rows[i] for i in rng.permutation(len(rows))]
+    (tmp_path / "rows").write_bytes(data_text(rows))
+    for model in (compiled(machine), compiled(machine, center="origin")):
+        seen, tallies = set(), set()
+        for threads in (1, 2, 3):
+            _native.set_threads(threads)
+            for size in (1, 5000, 1 << 21):
+                written = []
+                tally = predict(
+                    model, read_chunks(str(tmp_path / "rows"), size=size), written.append, path="rows", values=True
+                )
+                seen.add(b"".join(written))
+                tallies.add((tally.rows, tally.outside))
+        assert len(seen) == len(tallies) == 1
+        alone = np.vstack([decide(model, [row])[0] for row in rows])
+        np.testing.assert_array_equal(alone, decide(model, rows)[0])
+
+
+@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
+def test_labels_and_probabilities_follow_from_the_values(svm_type):
+    rng = np.random.default_rng(23)
+    machine, rows = gaussian(rng, svm_type, nr_class=4, probability=True)
+    model = compiled(machine)
+    values, _ = decide(model, rows)
+    for probability in (False, True):
+        written = []
+        predict(model, [parse(rows)], written.append, path="rows", probability=probability)
+        lines = [line.split() for line in b"".join(written).decode().splitlines()]
+        if not probability or svm_type in ("epsilon_svr", "nu_svr"):
+            assert [float(line[0]) for line in lines] == oracles.labels(machine, values)
+            continue
+        exact = oracles.probabilities(machine, values)
+        np.testing.assert_allclose(np.array([line[1:] for line in lines[1:]], float), exact, rtol=1e-5)
+        names = machine.label if machine.classification else None
+        expected = [names[int(np.argmax(p))] for p in exact] if names else oracles.labels(machine, values)
+        assert [float(line[0]) for line in lines[1:]] == pytest.approx(expected, rel=1e-5)
+
+
+# ---- several centres, compressed forms
+
+
+@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
+def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
+    """Every vector is its own centre but for the centre's rounding: nothing is left to expand."""
+    rng = np.random.default_rng(25)
+    machine, rows = gaussian(rng, svm_type, n=20, d=4, gamma=2.0, nr_class=3)
+    machine.vectors = [
+        {i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))
+    ]  # no two of them equal
+    exact = oracles.decision_values(machine, rows)
+    model = parse_model(compiled(machine, clusters=20, single=False).to_text(), "a.approx")
+    assert len(model.centers) == 20
+    assert np.abs(decide(model, rows)[0] - exact).max() < 1e-4
+    assert np.abs(decide(compiled(machine, single=False), rows)[0] - exact).max() > 1e-2
+
+
+def test_centers_of_clusters_share_the_work_of_one():
+    """Two heaps far apart: two centres do for each what one does for one heap alone, and none for the far one."""
+    rng = np.random.default_rng(26)
+    near, near_rows = gaussian(rng, n=60, d=4, gamma=0.05)
+    indices = near.features
+    away = [{i: v + 1000.0 for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
+    near.vectors = [{i: float(v) for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
+    both = Machine("epsilon_svr", "rbf", near.vectors + away, rng.standard_normal((120, 1)), [0.1], gamma=0.05)
+    first = Machine("epsilon_svr", "rbf", near.vectors, both.coef[:60], [0.1], gamma=0.05)
+    rows = [row for row in near_rows if set(row) <= set(indices)]
+    model = compiled(both, clusters=2, single=False)
+    assert len(model.centers) == 2
+    values, outside = decide(model, rows)
+    alone, outside_alone = decide(compiled(first, single=False), rows)
+    np.testing.assert_allclose(values, alone, atol=1e-3)
+    assert abs(outside - outside_alone) <= 3
+
+
+def test_full_rank_is_no_compression_and_less_loses_what_the_eigenvalues_say():
+    rng = np.random.default_rng(27)
+    machine, rows = gaussian(rng, n=50, d=10, nr_class=3, offset=0.5)
+    whole, _ = decide(compiled(machine, single=False), rows)
+    values, _ = decide(parse_model(compiled(machine, single=False, rank=10).to_text(), "a.approx"), rows)
+    np.testing.assert_allclose(values, whole, atol=1e-10)
+    for rank in (1, 4, 9):
+        model = compiled(machine, single=False, rank=rank)
+        point, *_ = points(model)
+        for pair in range(3):
+            *_, M = oracles.expansion(machine, pair, point, model.features, 2)
+            lost = np.sort(np.abs(np.linalg.eigvalsh(M.astype(float))))[-rank - 1]
+            _, z = oracles.about(machine, rows, point)
+            squares = (z**2).sum(axis=1)
+            allowed = lost * squares * np.exp(-machine.gamma * squares)
+            assert np.all(np.abs(decide(model, rows)[0][:, pair] - whole[:, pair]) <= allowed * (1 + 1e-9) + 1e-12)
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
+def test_tolerance_bounds_what_compression_changes(tolerance):
+    ranks = set()
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 28])
+        machine, _ = gaussian(rng, n=50, d=12, nr_class=3, gamma=float(10 ** rng.uniform(-4, 0)))
+        model, whole = compiled(machine, single=False, tolerance=tolerance), compiled(machine, single=False)
+        point, *_ = points(model)
+        rows = machine.vectors + random_rows(rng, 50, machine.features)
+        _, z = oracles.about(machine, rows, point)
+        near = (z**2).sum(axis=1) <= model.centers[0].largest_norm
+        change = np.abs(decide(model, rows)[0] - decide(whole, rows)[0])
+        assert np.all(change[near] <= tolerance + 1e-12)
+        ranks |= {e.rank for e in model.expansions}
+    assert min(ranks) < 12
+
+
+# ---- benchmark data
+
+
+def labels_of(model, path, **options):
+    written = []
+    predict(model, read_chunks(str(path)), written.append, path="rows", **options)
+    return np.array(b"".join(written).split(), float)
+
+
+@pytest.mark.parametrize(
+    "model, data, center, most",
+    [
+        ("ijcnn1_g0.05_c1", "ijcnn1.t", None, 0.001 * 91701),
+        ("mnist1_g0.0001_c10", "mnist1.t", None, 0),
+        ("u20_g0.1_c1", "u20.t", None, 0.0045 * 20000),
+        ("a9a_g0.01_c1", "a9a.t", None, 3),
+        ("a9a_g0.01_c1", "a9a.t", "origin", 0.0022 * 16281),
+    ],
+)
+def test_few_labels_differ_on_benchmark_data(shared, model, data, center, most):
+    exact = load_model(str(shared / "models" / f"{model}.model"))
+    fast = parse_model(compile_maclaurin(exact, fingerprint="0" * 32, center=center).to_text(), "a.approx")
+    path = shared / "data" / data
+    assert np.sum(labels_of(fast, path) != labels_of(exact, path)) <= most
+
+
+@pytest.mark.parametrize(
+    "model, data, share", [("ijcnn1_g0.05_c1", "ijcnn1.t", 0.98), ("mnist1_g0.0001_c10", "mnist1.t", 0.999)]
+)
+def test_certificates_settle_benchmark_rows_and_the_exact_model_the_rest(shared, model, data, share):
+    exact = load_model(str(shared / "models" / f"{model}.model"))
+    fast = compile_maclaurin(exact, fingerprint="0" * 32, certify=True)
+    path = shared / "data" / data
+    written = []
+    tally = predict(fast, read_chunks(str(path)), written.append, path="rows", exact=Fallback(lambda: exact))
+    np.testing.assert_array_equal(np.array(b"".join(written).split(), float), labels_of(exact, path))
+    assert tally.evaluated <= (1 - share) * tally.rows

@@ -1,0 +1,242 @@
+"""fastsvm order: wrong usage, and what cannot be ordered."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+from fastsvm_cli.errors import ModelFormatError
+from support import oracles
+from support.ordering import LINEAR, METHODS, RBF, cut_model, order_file
+from support.places import DATA, GOLDEN
+
+USAGE = [
+    (["--method", "triangle", "--points", 5], "--points goes with --method geometry."),
+    (["--method", "blocks", "--points", 5], "--points goes with --method geometry."),
+    (["--method", "triangle", "--sequence", "greedy"], "--sequence goes with --method geometry."),
+    (["--method", "blocks", "--fold", "train"], "--fold goes with --method geometry."),
+    (["--lists", 2], "--lists goes with --method triangle."),
+    (["--method", "blocks", "--lists", 2], "--lists goes with --method triangle."),
+    (["--kernel", "exponential", "--gamma", 1], "--kernel and --vectors go together"),
+    (["--vectors", "train"], "--kernel and --vectors go together"),
+    (["--gamma", 1], "--gamma, --coef0 and --degree go with --kernel"),
+    (["--coef0", 1], "--gamma, --coef0 and --degree go with --kernel"),
+    (["--degree", 2], "--gamma, --coef0 and --degree go with --kernel"),
+    (["--kernel", "exponential", "--vectors", "train"], "--kernel needs --gamma."),
+    (
+        ["--kernel", "exponential", "--gamma", 1, "--degree", 2, "--vectors", "train"],
+        "--coef0 and --degree are for --kernel normalized-polynomial.",
+    ),
+    (
+        ["--kernel", "exponential", "--gamma", 1, "--coef0", 2, "--vectors", "train"],
+        "--coef0 and --degree are for --kernel normalized-polynomial.",
+    ),
+    (
+        ["--kernel", "exponential", "--gamma", 1, "--vectors", "train"],
+        "--kernel is for models of a precomputed kernel; m has a rbf kernel.",
+    ),
+    (["--kernel", "exponential", "--gamma", 0, "--vectors", "train"], "'--gamma': 0.0 is not in the range"),
+    (
+        ["--kernel", "normalized-polynomial", "--gamma", 1, "--coef0", 0, "--vectors", "train"],
+        "'--coef0': 0.0 is not in the range",
+    ),
+    (
+        ["--kernel", "normalized-polynomial", "--gamma", 1, "--degree", 0, "--vectors", "train"],
+        "'--degree': 0 is not in the range",
+    ),
+    (["--kernel", "sigmoid"], "'sigmoid' is not one of"),
+    (["--points", 0], "'--points': 0 is not in the range"),
+    (["--method", "triangle", "--lists", 0], "'--lists': 0 is not in the range"),
+    (["--method", "border"], "'border' is not one of"),
+    (["--sequence", "random"], "'random' is not one of"),
+    (["--seed", -1], "'--seed': -1 is not in the range"),
+]
+
+
+@pytest.mark.parametrize(
+    "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
+)
+def test_wrong_usage_of_order_is_exit_code_2(fastsvm, tmp_path, options, words):
+    cut_model(tmp_path / "m", RBF)
+    (tmp_path / "train").write_text("1 1:1\n-1 2:1\n")
+    done = fastsvm("order", *options, "m", code=2)
+    assert words in done.err and done.out == "" and not (tmp_path / "m.order").exists(), str(done)
+
+
+def test_folded_vectors_are_of_two_classes(fastsvm, trained, tmp_path):
+    for name in ("colors", "waves", "rings-one-class"):
+        assert (
+            "--fold is for models of two classes"
+            in fastsvm("order", "--fold", DATA / "rings.train", trained[name][0], code=2).err
+        )
+    assert os.listdir(tmp_path) == []
+
+
+def test_wrong_usage_of_predict_is_exit_code_2(fastsvm, trained, ordered, tmp_path):
+    rings, waves = trained["rings"][0], trained["waves"][0]
+    fastsvm("approx", "-q", "--certify", rings, "approx")
+    others = (ordered("rings", "triangle"), ordered("rings", "blocks"), "approx", rings)
+    cases = [
+        (["--steps", 5, "rows", model], "--steps goes with a model of fastsvm order --method geometry")
+        for model in others
+    ]
+    cases += [
+        (
+            ["--steps", 5, "-b", 1, "rows", ordered("rings", "geometry")],
+            "--steps stops before the value that -b 1 needs.",
+        ),
+        (["--steps", 0, "rows", ordered("rings", "geometry")], "'--steps': 0 is not in the range"),
+        (["--tolerance", 0.1, "rows", ordered("rings", "geometry")], "--tolerance"),
+        (["--tolerance", 0.1, "rows", ordered("rings", "triangle")], "--tolerance"),
+        (
+            ["--tolerance", 0.1, "rows", waves],
+            "--tolerance goes with --exact, --open-rows, or with an ordered regression model.",
+        ),
+        (
+            ["--tolerance", 0.1, "--steps", 5, "rows", ordered("waves", "geometry")],
+            "does not go with --steps, --values or -b 1",
+        ),
+        (
+            ["--tolerance", 0.1, "--values", "rows", ordered("waves", "blocks")],
+            "does not go with --steps, --values or -b 1",
+        ),
+        (
+            ["--tolerance", 0.1, "-b", 1, "rows", ordered("waves", "triangle")],
+            "does not go with --steps, --values or -b 1",
+        ),
+        (["--tolerance", -1, "rows", ordered("waves", "geometry")], "'--tolerance': -1.0 is not in the range"),
+    ]
+    (tmp_path / "rows").write_text("1 1:1\n")
+    for options, words in cases:
+        done = fastsvm("predict", *options, "out", code=2)
+        assert words in done.err and not (tmp_path / "out").exists(), str(done)
+
+
+def test_an_ordered_model_needs_no_exact_one_and_says_so(fastsvm, trained, ordered):
+    model, test = trained["rings"]
+    for method in METHODS:
+        done = fastsvm("predict", "--exact", model, test, ordered("rings", method), code=1)
+        assert done.err.count("\n") == 1 and "LIBSVM model found" not in done.err and "exact" in done.err, str(done)
+
+
+REFUSED = [
+    (
+        "geometry",
+        "kernel_type sigmoid\ngamma 0.5\ncoef0 0.1\n",
+        "a sigmoid kernel found, which is no inner product of features",
+    ),
+    (
+        "geometry",
+        "kernel_type polynomial\ndegree 2\ngamma 0.5\ncoef0 -0.1\n",
+        "a polynomial kernel with negative coef0 found, which is no inner product of features",
+    ),
+    (
+        "geometry",
+        "kernel_type polynomial\ndegree 2\ngamma -0.5\ncoef0 1\n",
+        "a polynomial kernel with negative gamma found, which is no inner product of features",
+    ),
+    (
+        "geometry",
+        "kernel_type rbf\ngamma -0.5\n",
+        "a rbf kernel with negative gamma found, which is no inner product of features",
+    ),
+    (
+        "triangle",
+        "kernel_type linear\n",
+        "a linear kernel found, expected one that falls with the distance, rbf or exponential",
+    ),
+    (
+        "triangle",
+        "kernel_type polynomial\ndegree 2\ngamma 0.5\ncoef0 1\n",
+        "a polynomial kernel found, expected one that falls with the distance",
+    ),
+    (
+        "triangle",
+        "kernel_type sigmoid\ngamma 0.5\ncoef0 0.1\n",
+        "a sigmoid kernel found, expected one that falls with the distance",
+    ),
+    (
+        "triangle",
+        "kernel_type rbf\ngamma -0.5\n",
+        "a rbf kernel with negative gamma found, expected one that falls with the distance",
+    ),
+    ("blocks", "kernel_type linear\n", "a linear kernel found, expected one that falls with the distance"),
+    (
+        "blocks",
+        "kernel_type rbf\ngamma -0.5\n",
+        "a rbf kernel with negative gamma found, expected one that falls with the distance",
+    ),
+]
+
+
+@pytest.mark.parametrize("method, kernel, words", REFUSED)
+def test_a_kernel_that_a_method_knows_nothing_of_is_refused_with_the_reason(tmp_path, method, kernel, words):
+    with pytest.raises(ModelFormatError, match=f"m: {words}"):
+        order_file(cut_model(tmp_path / "m", kernel), method, tmp_path / "o")
+
+
+@pytest.mark.parametrize("method, kernel, words", [REFUSED[1], REFUSED[4], REFUSED[9]])
+def test_a_refusal_is_one_line_and_leaves_what_was_there(fastsvm, tmp_path, method, kernel, words):
+    cut_model(tmp_path / "m", kernel)
+    (tmp_path / "m.order").write_text("before\n")
+    done = fastsvm("order", "--method", method, "m", code=1)
+    assert done.err.startswith(f"Error: m: {words}") and done.err.count("\n") == 1 and done.out == "", str(done)
+    assert (tmp_path / "m.order").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == ["m", "m.order"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path, method):
+    test = trained["rings"][1]
+    (tmp_path / "precomputed").write_text(
+        "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 0:1\n"
+    )
+    for path, words in (
+        (ordered("rings", method), "a compiled model found, expected the LIBSVM model it was made from"),
+        (
+            GOLDEN / "c_svc.approx",
+            "a compiled model found, expected the LIBSVM model it was made from",
+        ),
+        ("precomputed", "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"),
+        (test, "this looks like a data file"),
+        ("nowhere", "No such file or directory"),
+    ):
+        done = fastsvm("order", "--method", method, path, "out", code=1)
+        assert (
+            words in done.err
+            and done.err.startswith("Error: ")
+            and done.err.count("\n") == 1
+            and not (tmp_path / "out").exists()
+        ), str(done)
+    assert "a compiled model found" in fastsvm("approx", ordered("rings", method), "out", code=1).err
+
+
+@pytest.mark.parametrize("kernel", LINEAR)
+def test_a_zero_vector_among_the_support_vectors_is_no_reason_to_warn(fastsvm, tmp_path, kernel):
+    """Of kernels that are 0 there, it adds nothing to the span of the points."""
+    rng = np.random.default_rng(2)
+    machine = oracles.random_machine(
+        rng, "one_class", kernel, [*oracles.random_rows(rng, 20, [1, 2]), {}], gamma=1.0, degree=1
+    )
+    (tmp_path / "m").write_bytes(machine.text())
+    for sequence in ("greedy", "sgma"):
+        done = fastsvm("order", "--sequence", sequence, "m", "o")
+        assert not re.sub(r"Warning: no gain is .*\n", "", done.err), str(done)
+        assert int(re.search(r"(\d+) points", done.out)[1]) <= 2
+
+
+def test_coefficients_whose_squares_overflow_give_one_line_or_a_model_that_can_be_read(fastsvm, tmp_path):
+    rng = np.random.default_rng(3)
+    machine = oracles.random_machine(rng, "c_svc", "rbf", oracles.random_rows(rng, 20, [1, 2]), gamma=0.5)
+    machine.coef *= 1e170
+    (tmp_path / "m").write_bytes(machine.text())
+    for method in METHODS:
+        done = fastsvm("order", "--method", method, "m", "o", code=None)
+        assert "RuntimeWarning" not in done.err and done.code in (0, 1), str(done)
+        if done.code == 0:
+            assert (
+                fastsvm("predict", "-q", "-", "o", input="1 1:1\n").out
+                == fastsvm("predict", "-q", "-", "m", input="1 1:1\n").out
+            )
+        else:
+            assert done.err.count("\n") == 1

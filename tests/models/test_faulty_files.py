@@ -1,0 +1,280 @@
+"""A model by hand, and what can be wrong with it: one clear line each."""
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+
+from fastsvm_cli.errors import FileError
+from fastsvm_cli.models import load_model, looks_like_model, parse_model
+from support.evaluation import ROWS, fault_of
+from support.model_files import REGRESSION, changed, compiled_text, hand, values_of
+
+
+def test_the_hand_made_model_is_read():
+    model = parse_model(hand(), "m")
+    assert model.vectors.leading.tolist() == [[0.5, 1], [0.25, 0], [-0.75, 1], [-1, -0.5]]
+    assert (
+        model.vectors.indices.tolist() == [1, 3, 2, 1, 4, 0]
+        and model.header.rho == [0.25, -0.5, 0.125]
+        and model.path == "m"
+    )
+    assert model.to_text() == hand()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [("\nrho 0.25 -0.5 0.125", ""), ("\nSV\n", "\nrho 0.25 -0.5 0.125\nSV\n")],
+        [("svm_type c_svc\n", ""), ("nr_class 3", "svm_type c_svc\nnr_class 3")],
+        [("gamma 0.5", "gamma  5e-1 ")],
+        [("gamma 0.5", "gamma 0.5\ndegree 3\ncoef0 2")],
+        [("nr_class 3", "nr_class +3")],
+        [("0.25 0 2:1", "2.5e-1 0 2:1 \t")],
+        [("-1 -0.5 0:0.125", "-1 -0.5 0:0.125 ")],
+        [("-0.75 1 1:-1 4:0.5\n", "-0.75 1 1:-1 4:0.5 # 5 of 5\n")],
+    ],
+)
+def test_other_spellings_of_the_same_model_are_read(changes):
+    other = parse_model(hand(*changes), "m")
+    assert np.array_equal(values_of(other, [ROWS]), values_of(parse_model(hand(), "m"), [ROWS]))
+
+
+def test_a_model_with_carriage_returns_is_read():
+    assert parse_model(hand().replace(b"\n", b"\r\n"), "m").to_text() == hand()
+
+
+def test_blank_lines_after_the_last_support_vector_do_not_matter():
+    assert parse_model(hand() + b"\n \n", "m").to_text() == hand()
+
+
+BROKEN = {
+    "an unknown key": (
+        [("gamma 0.5", "gamma 0.5\nflavour sweet")],
+        "m:4: unknown key 'flavour'; is this another program's model?",
+    ),
+    "a blank line": ([("gamma 0.5", "gamma 0.5\n")], "m:4: a blank line found, expected a key and its values"),
+    "a key twice": ([("gamma 0.5", "gamma 0.5\ngamma 0.5")], "m:4: key 'gamma' found twice"),
+    "another svm_type": (
+        [("c_svc", "d_svc")],
+        "m:1: svm_type 'd_svc' found, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr",
+    ),
+    "another kernel": (
+        [("rbf", "chi2")],
+        "m:2: kernel_type 'chi2' found, expected one of linear, polynomial, rbf, sigmoid, precomputed",
+    ),
+    "no kernel": ([("kernel_type rbf\n", "")], "m:8: the header ends without 'kernel_type'"),
+    "no gamma": ([("gamma 0.5\n", "")], "m:8: the header ends without 'gamma', which the rbf kernel needs"),
+    "no coef0": ([("rbf", "sigmoid")], "m:9: the header ends without 'coef0', which the sigmoid kernel needs"),
+    "no degree": (
+        [("rbf", "polynomial\ncoef0 1")],
+        "m:10: the header ends without 'degree', which the polynomial kernel needs",
+    ),
+    "no nr_class": ([("nr_class 3\n", "")], "m:8: the header ends without 'nr_class'"),
+    "no total_sv": ([("total_sv 4\n", "")], "m:8: the header ends without 'total_sv'"),
+    "no rho": ([("rho 0.25 -0.5 0.125\n", "")], "m:8: the header ends without 'rho'"),
+    "no label": ([("label 1 -1 7\n", "")], "m:8: the header ends without 'label'"),
+    "no nr_sv": ([("nr_sv 2 1 1\n", "")], "m:8: the header ends without 'nr_sv'"),
+    "too few rho": ([("rho 0.25 -0.5 0.125", "rho 0.25 -0.5")], "m:6: 2 values of 'rho' found, expected 3"),
+    "too many labels": ([("label 1 -1 7", "label 1 -1 7 8")], "m:7: 4 labels found, expected 3"),
+    "too few nr_sv": ([("nr_sv 2 1 1", "nr_sv 3 1")], "m:8: 2 values of 'nr_sv' found, expected 3"),
+    "nr_sv that add up to more": ([("nr_sv 2 1 1", "nr_sv 2 2 1")], "m:8: nr_sv adds up to 5, expected total_sv 4"),
+    "negative nr_sv": ([("nr_sv 2 1 1", "nr_sv 5 -2 1")], "m:8: nr_sv adds up to 4, expected total_sv 4"),
+    "probA of another count": (
+        [("nr_sv", "probA 1 2\nprobB 1 2 3\nnr_sv")],
+        "m:8: 2 values of 'probA' found, expected 3",
+    ),
+    "too few density marks": (
+        [("nr_sv", "prob_density_marks 1 2 3\nnr_sv")],
+        "m:8: 3 values of 'prob_density_marks' found, expected 10",
+    ),
+    "no value": ([("gamma 0.5", "gamma")], "m:3: 0 values of 'gamma' found, expected 1"),
+    "two values": ([("gamma 0.5", "gamma 0.5 0.5")], "m:3: 2 values of 'gamma' found, expected 1"),
+    "gamma not a number": ([("gamma 0.5", "gamma half")], "m:3: gamma 'half' found, expected a finite number"),
+    "gamma nan": ([("gamma 0.5", "gamma nan")], "m:3: gamma 'nan' found, expected a finite number"),
+    "gamma too large": ([("gamma 0.5", "gamma 1e999")], "m:3: gamma '1e999' found, expected a finite number"),
+    "gamma with an underscore": ([("gamma 0.5", "gamma 1_0")], "m:3: gamma '1_0' found, expected a finite number"),
+    "infinite rho": ([("0.125\nlabel", "inf\nlabel")], "m:6: rho 'inf' found, expected a finite number"),
+    "nr_class not whole": ([("nr_class 3", "nr_class 3.0")], "m:4: nr_class '3.0' found, expected a whole number"),
+    "nr_class zero": ([("nr_class 3", "nr_class 0")], "m:4: nr_class 0 found, expected 1 or more"),
+    "nr_class negative": ([("nr_class 3", "nr_class -3")], "m:4: nr_class -3 found, expected 1 or more"),
+    "a label too large": (
+        [("label 1 -1 7", "label 1 -1 4294967297")],
+        "m:7: label '4294967297' found, expected a whole number",
+    ),
+    "a label not whole": ([("label 1 -1 7", "label 1 -1 0.5")], "m:7: label '0.5' found, expected a whole number"),
+    "a count too large": (
+        [("total_sv 4", "total_sv 99999999999999999999")],
+        "m:5: total_sv '99999999999999999999' found, expected a whole number",
+    ),
+    "negative total_sv": ([("total_sv 4", "total_sv -4")], "m:5: a negative number of support vectors found"),
+    "negative degree": ([("gamma 0.5", "gamma 0.5\ndegree -1")], "m:4: a negative degree found"),
+    "more support vectors announced": (
+        [("total_sv 4", "total_sv 5"), ("nr_sv 2 1 1", "nr_sv 2 1 2")],
+        "m:14: 4 support vectors found, expected 5: the file ends",
+    ),
+    "fewer support vectors announced": (
+        [("total_sv 4", "total_sv 3"), ("nr_sv 2 1 1", "nr_sv 1 1 1")],
+        "m:13: text found after the 3 support vectors that total_sv announces",
+    ),
+    "huge counts": (
+        [("total_sv 4", "total_sv 2147483647"), ("nr_sv 2 1 1", "nr_sv 2147483645 1 1")],
+        "m:14: 4 support vectors found, expected 2147483647: the file ends",
+    ),
+    "a word that is not index:value": ([("2:1\n", "2\n")], "m:11: '2' found, expected index:value"),
+    "a value that is no number": ([("2:1\n", "2:one\n")], "m:11: '2:one' found, expected index:value"),
+    "an infinite value": ([("2:1\n", "2:inf\n")], "m:11: '2:inf' found, expected a finite number"),
+    "an infinite coefficient": ([("0.25 0 2:1", "inf 0 2:1")], "m:11: 'inf' found, expected a finite number"),
+    "indices that fall": (
+        [("1:1 3:2.5", "3:1 1:2.5")],
+        "m:10: index 1 found after index 3, expected increasing indices",
+    ),
+    "an index too large": (
+        [("2:1\n", "4294967297:1\n")],
+        "m:11: '4294967297:1' found, expected an index of at most 2147483647",
+    ),
+    "a coefficient too many": ([("0.25 0 2:1", "0.25 0 0 2:1")], "m:11: '0' found, expected index:value"),
+    "a blank row": ([("0.25 0 2:1", "")], "m:11: a blank line found, expected a coefficient"),
+    "a row with half its coefficients": (
+        [("0.25 0 2:1", "0.25")],
+        "m:11: the end of the line found, expected a coefficient",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_faulty_model_is_refused_in_one_clear_line(name):
+    changes, message = BROKEN[name]
+    assert fault_of(hand(*changes)) == message
+
+
+def test_a_coefficient_too_few_is_not_called_unlabelled_data():
+    message = fault_of(hand(("0.25 0 2:1", "0.25 2:1")))
+    assert message.startswith("m:11: '2:1' found, expected a coefficient") and "unlabelled" not in message
+
+
+def test_a_missing_coefficient_of_a_two_class_model_is_called_one():
+    text = b"svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1\n2:1\n"
+    assert fault_of(text) == "m:10: '2:1' found, expected a coefficient"
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        (b"nr_class 2", b"nr_class 3", "m:3: nr_class 3 found, expected 2 for epsilon_svr"),
+        (b"rho 0", b"rho 0 1", "m:5: 2 values of 'rho' found, expected 1"),
+        (b"rho 0", b"rho 0\nnr_sv 1 0", "m:6: 'nr_sv' found in a model of type epsilon_svr"),
+        (b"rho 0", b"rho 0\nprobA 1 2", "m:6: 2 values of 'probA' found, expected 1"),
+        (
+            b"kernel_type linear",
+            b"kernel_type precomputed",
+            "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed",
+        ),
+    ],
+)
+def test_a_faulty_regression_model_is_refused(old, new, message):
+    assert parse_model(REGRESSION, "m").to_text() == REGRESSION.replace(b"rho 0", b"rho 0.0")
+    assert fault_of(REGRESSION.replace(old, new)) == message
+
+
+@pytest.mark.parametrize("row", [b"1 0:1.5", b"1 0:-1", b"1 1:1", b"1 0:1 1:1", b"1", b"1 0:2147483648", b"1 0:1e300"])
+def test_a_support_vector_of_a_precomputed_kernel_is_a_serial(row):
+    text = REGRESSION.replace(b"linear", b"precomputed")
+    assert parse_model(text.replace(b"1 1:1", b"1 0:3"), "m").vectors.values.tolist() == [3.0]
+    assert (
+        fault_of(text.replace(b"1 1:1", row))
+        == "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed"
+    )
+
+
+def test_a_single_class_has_no_support_vectors():
+    text = "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 1\nrho\nlabel 3\nnr_sv 1\nSV\n1:1\n"
+    assert fault_of(text) == "m:3: support vectors found in a model of a single class"
+
+
+OTHERS = {
+    b"": "m: the file is empty, expected a model",
+    b"\n": "m:1: a blank line found, expected a model",
+    b" \t\r\n\n": "m:1: a blank line found, expected a model",
+    b"1 1:2 3:4\n-1 2:1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
+    b"-1\n1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
+    b"+0.5 7:1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
+    b"solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 3\nbias -1\nw\n0.1\n": (
+        "m:1: a LIBLINEAR model found, expected a LIBSVM or fastsvm model"
+    ),
+    b"hello\n": "m:1: 'hello' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')",
+    b"<!DOCTYPE html>\n": (
+        "m:1: '<!DOCTYPE html>' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model"
+        " ...')"
+    ),
+    b"\x7fELF\x02\x01\x01\x00\n": (
+        "m:1: '?ELF????' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')"
+    ),
+    b"fastsvm_model\n": "m:1: 'fastsvm_model' found, expected 'fastsvm_model <kind> <version>'",
+    b"fastsvm_model maclaurin\nend\n": (
+        "m:1: 'fastsvm_model maclaurin' found, expected 'fastsvm_model <kind> <version>'"
+    ),
+    b"fastsvm_model maclaurin one\nend\n": (
+        "m:1: 'fastsvm_model maclaurin one' found, expected 'fastsvm_model <kind> <version>'"
+    ),
+    b"fastsvm_model maclaurin 1 1\nend\n": (
+        "m:1: 'fastsvm_model maclaurin 1 1' found, expected 'fastsvm_model <kind> <version>'"
+    ),
+    b"fastsvm_model maclaurin 3\nend\n": (
+        "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it"
+    ),
+    b"fastsvm_model quadrature 7\nend\n": (
+        "m:1: version 7 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it"
+    ),
+    b"svm_type c_svc": "m:1: the file ends inside the header, expected a line 'SV'",
+    b"svm_type c_svc\nkernel_type rbf\n": "m:3: the file ends inside the header, expected a line 'SV'",
+}
+
+
+@pytest.mark.parametrize("text", OTHERS, ids=lambda text: ascii(text[:40])[2:-1])
+def test_other_files_are_named_for_what_they_are(text):
+    assert fault_of(text) == OTHERS[text]
+
+
+def test_an_unknown_kind_is_named_with_the_kinds_there_are():
+    message = fault_of("fastsvm_model quadrature 1\nend\n")
+    assert re.fullmatch(
+        r"m:1: a model of kind 'quadrature' found, this fastsvm knows [a-z, ]*maclaurin[a-z, ]*", message
+    )
+
+
+@pytest.mark.parametrize("version", ["0", "00", "01"])
+def test_a_version_that_never_was_is_refused(version):
+    fault_of(changed(b"maclaurin 2\n", b"maclaurin " + version.encode() + b"\n"))
+
+
+def test_an_approxsvm_model_is_named():
+    assert fault_of("approximated 1\n") == "m:1: an ApproxSVM model found, expected a LIBSVM or fastsvm model"
+
+
+def test_models_are_told_from_data_by_their_first_word():
+    for text in (
+        hand(),
+        b"kernel_type rbf\n",
+        b"fastsvm_model x",
+        b"fastsvm_model maclaurin 1\n",
+        b"solver_type L2R_LR\n",
+        b"rho 1\n",
+    ):
+        assert looks_like_model(text)
+    for text in (b"", b"\n", b"1 1:1\n", b"hello\n", b"svm_types\n", b"\x1f\x8b", b"-1"):
+        assert not looks_like_model(text)
+
+
+def test_model_files_may_be_compressed(tmp_path):
+    for text in (hand(), compiled_text()):
+        (tmp_path / "m").write_bytes(gzip.compress(text))
+        assert load_model(str(tmp_path / "m")).to_text() == text
+
+
+def test_a_model_file_that_cannot_be_read_is_named(tmp_path):
+    for path, words in ((tmp_path / "nowhere", "No such file or directory"), (tmp_path, "Is a directory")):
+        with pytest.raises(FileError) as caught:
+            load_model(str(path))
+        assert str(caught.value) == f"{path}: {words}"

@@ -1,0 +1,204 @@
+"""Golden files: small models of every kind and version, and the decision values that a formula in extended precision,
+sharing no code with the package, gave for the rows of golden/data. These files are never edited: a new version of the
+format adds new ones, in a folder of its own. The models behind ordered ones of fastsvm's own kernels are *.precomputed.
+"""
+
+import itertools
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from libsvm.svmutil import svm_load_model
+
+from fastsvm_cli import _native
+from fastsvm_cli.models import MODEL_TYPES, load_model, parse_model
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.maclaurin import MaclaurinModel
+from fastsvm_cli.models.ordered import OrderedModel
+from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text.data import read_chunks
+from support.model_files import (
+    BORDERS,
+    COMPILED,
+    DENSITIES,
+    EXACT,
+    ORDERED,
+    REDUCED,
+    VERSION_2,
+    exact_name,
+    golden_values,
+    libsvm_rows,
+    libsvm_values,
+    values_of,
+)
+from support.places import GOLDEN
+from support.sealing import sealed, sealed_line
+
+
+def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_kind():
+    assert {load_model(str(GOLDEN / name)).header.svm_type for name in EXACT} == {
+        "c_svc",
+        "nu_svc",
+        "one_class",
+        "epsilon_svr",
+        "nu_svr",
+    }
+    assert {load_model(str(GOLDEN / name)).header.kernel_type for name in COMPILED} == {"rbf", "linear", "polynomial"}
+    first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED + BORDERS + DENSITIES}
+    kinds = [kind for kind in MODEL_TYPES if kind.startswith("fastsvm_model ")]  # a new kind brings its own
+    younger = {"fastsvm_model density": 2}  # than version 1
+    assert first_lines == {f"{kind} {version}" for kind in kinds for version in range(younger.get(kind, 1), 3)}
+    assert len(REDUCED) == 6
+
+
+@pytest.mark.parametrize("name", EXACT + COMPILED)
+def test_golden_models_give_the_decision_values_computed_once(name):
+    model = load_model(str(GOLDEN / name))
+    assert isinstance(model, ExactModel if name in EXACT else MaclaurinModel)
+    for size in (1, 1 << 20):
+        assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(
+            golden_values(name), abs=1e-12, rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_golden_reduced_sets_give_the_decision_values_computed_once(name):
+    model = load_model(str(GOLDEN / name))
+    chunks = list(read_chunks(str(GOLDEN / "data")))
+    assert values_of(model, chunks) == pytest.approx(golden_values(name, "values-reduced"), abs=1e-12, rel=1e-12)
+    out, exact = _native.Decisions(model.pairs, True), golden_values(exact_name(name))
+    for chunk in chunks:
+        model.decision_values(chunk, out)
+        assert np.all(np.abs(golden_values(name, "values-reduced") - exact) <= np.asarray(out.radius)) and np.all(
+            np.asarray(out.radius) < 1
+        )
+
+
+@pytest.mark.parametrize("name", BORDERS)
+def test_golden_borders_give_the_decision_values_computed_once(name):
+    model = load_model(str(GOLDEN / name))
+    for size in (1, 1 << 20):
+        assert values_of(model, read_chunks(str(GOLDEN / "data"), size=size)) == pytest.approx(
+            golden_values(name, "values-border"), abs=1e-12, rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_golden_density_estimates_give_the_decision_values_computed_once(name):
+    model, expected = load_model(str(GOLDEN / name)), golden_values(name, "values-density")
+    for size in (1, 1 << 20):
+        values = values_of(model, read_chunks(str(GOLDEN / "data"), size=size))
+        assert values == pytest.approx(expected, abs=1e-11, rel=1e-11)
+
+
+def values_behind(name):
+    """An ordered model's values are its exact model's."""
+    exact = exact_name(name)
+    return golden_values(exact) if exact in EXACT else golden_values(name, "values-own-kernels")
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_golden_ordered_models_give_the_decision_values_computed_once(name):
+    model, expected = load_model(str(GOLDEN / name)), values_behind(name)
+    assert isinstance(model, OrderedModel)
+    out, written, first = _native.Decisions(model.pairs, True), [], 0
+    for chunk in read_chunks(str(GOLDEN / "data"), size=60):
+        truth = expected[first : first + chunk.rows]
+        model.decision_values(chunk, out, [])
+        assert np.asarray(out.value) == pytest.approx(truth, abs=1e-12, rel=1e-12)
+        model.settle(chunk, model.header.task(), 0.0, out)
+        assert np.all(np.abs(np.asarray(out.value) - truth) <= np.asarray(out.radius))
+        predict(model, [chunk], written.append, path="data")
+        first += chunk.rows
+    assert first == 12
+    labels = np.array(b"".join(written).split(), float)
+    if model.header.regression:
+        assert labels == pytest.approx(expected[:, 0], abs=1e-12, rel=1e-12)
+    elif model.header.svm_type == "one_class":
+        assert labels.tolist() == [1 if value > 0 else -1 for value in expected[:, 0]]
+    else:
+        classes = range(model.header.nr_class)
+        votes = [
+            [pair[int(value <= 0)] for pair, value in zip(itertools.combinations(classes, 2), row)] for row in expected
+        ]
+        assert labels.tolist() == [
+            model.header.label[max(classes, key=lambda c: (vote.count(c), -c))] for vote in votes
+        ]
+
+
+def test_golden_ordered_models_are_of_every_kind_and_kernel():
+    models = [load_model(str(GOLDEN / name)) for name in ORDERED]
+    assert {(model.kind, model.exact.kernel.type) for model in models} >= {
+        ("geometry", "rbf"),
+        ("geometry", "polynomial"),
+        ("geometry", "normalized_polynomial"),
+        ("triangle", "rbf"),
+        ("triangle", "exponential"),
+        ("blocks", "rbf"),
+        ("blocks", "exponential"),
+    }
+    assert any("2 of them folded" in model.ordered_by for model in models) and any(
+        "sgma" in model.ordered_by for model in models
+    )
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_golden_values_are_those_of_libsvm(name):
+    model = svm_load_model(str(GOLDEN / name))
+    expected = golden_values(name)
+    for chunk in read_chunks(str(GOLDEN / "data")):
+        for row, values in zip(libsvm_rows(chunk), expected, strict=True):
+            assert libsvm_values(model, row, expected.shape[1]) == pytest.approx(values, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS + DENSITIES)
+def test_golden_compiled_models_are_written_back_byte_for_byte_in_the_latest_version(name):
+    text = (GOLDEN / name).read_bytes()
+    assert parse_model(text, name).to_text() == sealed(text)
+    assert sealed(text) == text if name.startswith(VERSION_2) else b"checksum" not in text
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_golden_reduced_sets_are_written_back_byte_for_byte_in_the_latest_version(name):
+    text = (GOLDEN / name).read_bytes()
+    assert parse_model(text, name).to_text() == sealed_line(text)
+    assert (sealed_line(text) == text) == name.startswith(VERSION_2)
+
+
+@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS + REDUCED)
+def test_golden_compiled_models_keep_the_header_of_their_exact_model(name):
+    exact, compiled = (load_model(str(GOLDEN / file)) for file in (exact_name(name), name))
+    assert name in REDUCED or exact.header.lines() == compiled.header.lines()
+    assert compiled.fingerprint == sha256((GOLDEN / exact_name(name)).read_bytes()).hexdigest()[:32]
+
+
+@pytest.mark.parametrize("name", [name for name in COMPILED if "certified" in name])
+def test_golden_radii_cover_the_distance_to_the_exact_model(name):
+    model = load_model(str(GOLDEN / name))
+    out, distances = _native.Decisions(model.pairs, True), np.abs(golden_values(name) - golden_values(exact_name(name)))
+    for chunk in read_chunks(str(GOLDEN / "data")):
+        model.decision_values(chunk, out)
+        assert np.all(np.asarray(out.radius) >= distances) and np.all(np.isfinite(out.radius))
+        assert np.median(np.asarray(out.radius)) < 0.05  # radii that say something
+
+
+def test_golden_headers_are_read_key_by_key():
+    header = load_model(str(GOLDEN / "c_svc.approx")).header
+    assert (header.svm_type, header.kernel_type, header.gamma, header.nr_class, header.total_sv) == (
+        "c_svc",
+        "rbf",
+        0.15,
+        2,
+        23,
+    )
+    assert header.rho == [-0.2058785201651603] and header.label == [1, -1] and header.nr_sv == [12, 11]
+    assert header.probA == [-0.9154496239128165] and header.probB == [-0.10354980289291016] and header.has_probability
+    header = load_model(str(GOLDEN / "nu_svc.model")).header
+    assert (header.kernel_type, header.degree, header.gamma, header.coef0) == ("polynomial", 2, 0.5, 0.75)
+    assert header.label == [2, -3, 5] and not header.has_probability
+    header = load_model(str(GOLDEN / "one_class.model")).header
+    assert len(header.prob_density_marks) == 10 and header.prob_density_marks[4] == -5.2404185463483799e-05
+    assert header.label is None and header.has_probability
+    header = load_model(str(GOLDEN / "nu_svr.model")).header
+    assert header.regression and not header.classification
+    assert header.probA == [0.26152831865568121] and header.probB is None and header.has_probability

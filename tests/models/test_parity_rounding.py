@@ -1,0 +1,247 @@
+"""Where only the order of operations decides, labels and probabilities are LIBSVM's."""
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.models import parse_model
+from support import oracles
+from support.evaluation import parse
+from support.in_process import both, decide, mirrored, written_lines
+from support.oracles import Machine, random_machine, random_rows
+
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
+
+@pytest.mark.parametrize("svm_type", ["c_svc", "one_class"])
+@pytest.mark.parametrize(
+    "kernel, size, lean",
+    [
+        *(("linear", size, lean) for size, lean in ((1e-100, 0), (1e-3, 0), (1, 0), (1, 1e5), (1e6, 0))),
+        *(("polynomial", size, lean) for size, lean in ((0.01, 0), (1, 0), (1, 1e5), (10, 0), (1e5, 0))),
+        *(("rbf", size, lean) for size, lean in ((0.1, 0), (1, 0), (0.1, 2))),
+        *(("sigmoid", size, lean) for size, lean in ((1, 0), (1, 1e5), (20, 0))),
+    ],
+)
+def test_where_f_is_zero_the_reference_sum_gives_libsvms_label(tmp_path, kernel, size, lean, svm_type):
+    machine, rows = mirrored(np.random.default_rng(1), kernel, size=size, lean=lean, svm_type=svm_type)
+    model, theirs = both(machine, tmp_path)
+    text, tally = written_lines(model, [parse(rows)])
+    assert tally.reference_rows == len(rows)
+    expected = theirs.lines(rows)
+    assert [line.split() for line in text.decode().splitlines()] == expected
+    assert 20 < sum(line == expected[0] for line in expected) < 180  # rounding does decide
+
+
+def test_rows_far_from_zero_need_no_reference_sum(tmp_path):
+    machine, rows = mirrored(np.random.default_rng(2), "rbf")
+    machine.rho = [0.01]
+    model, theirs = both(machine, tmp_path)
+    text, tally = written_lines(model, [parse(rows)])
+    assert tally.reference_rows == 0
+    assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
+def test_near_duplicates_with_huge_opposite_coefficients_give_libsvms_label(tmp_path, kernel):
+    rng = np.random.default_rng(3)
+    for size in (1e6, 1e10, 1e14):
+        xs = random_rows(rng, 20, [1, 2, 3, 4])
+        twins = [{i: v * (1 + 1e-12 * rng.standard_normal()) for i, v in x.items()} for x in xs]
+        coef = size * rng.uniform(1, 2, 20)
+        machine = Machine(
+            "c_svc", kernel, xs + twins, np.concatenate([coef, -coef])[:, None], [0.0], 0.5, 0.1, 3, [1, -1], [20, 20]
+        )
+        model, theirs = both(machine, tmp_path)
+        rows = random_rows(rng, 300, [1, 2, 3, 4])
+        text, tally = written_lines(model, [parse(rows)])
+        assert tally.reference_rows > 0
+        assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
+
+
+def test_precomputed_kernels_are_always_summed_in_libsvms_order(tmp_path):
+    rng = np.random.default_rng(4)
+    machine = random_machine(rng, "c_svc", "precomputed", [{0: i + 1} for i in range(40)], nr_class=3)
+    rows = [dict(enumerate([1.0, *rng.standard_normal(40).tolist()])) for _ in range(50)]
+    model, theirs = both(machine, tmp_path)
+    values, out = decide(model, parse(rows))
+    assert out.reference_rows == len(rows)
+    np.testing.assert_array_equal(values, theirs.values(rows))
+
+
+def test_a_folded_linear_model_gives_libsvms_label_where_many_tiny_terms_decide(tmp_path):
+    """Folding adds one term per feature of the row; LIBSVM adds up each support vector first, and so keeps what is
+    lost one by one."""
+    many, per_vector = 10000, 100
+    step, tiny = 1e-3, 0.8 * oracles.UNIT
+    index = iter(range(2, many + 2))
+    small = [{next(index): tiny / step for _ in range(per_vector)} for _ in range(many // per_vector)]
+    vectors = [{1: 1.0}, *small, {many + 2: 1.0}]
+    coef = np.array([1.5, *[1.0] * len(small), -1.5])[:, None]
+    machine = Machine("c_svc", "linear", vectors, coef, [4000 * oracles.UNIT], label=[1, -1], nr_sv=[len(small) + 1, 1])
+    row = {1: 1.0, **dict.fromkeys(range(2, many + 2), step), many + 2: 1.0}
+    model, theirs = both(machine, tmp_path)
+    text, _ = written_lines(model, [parse([row])])
+    assert [line.split() for line in text.decode().splitlines()] == theirs.lines([row])
+
+
+def test_a_large_rho_swallows_no_terms_that_decide_even_odds(tmp_path):
+    """-b 1, where f is near -B / A and not near 0: LIBSVM subtracts rho from the whole sum, not the sum's terms from
+    rho one by one."""
+    many, slope = 1000, 2.0**20
+    x = dict.fromkeys(range(1, many + 1), 0.4 * oracles.UNIT)
+    machine = Machine("c_svc", "linear", [x, {}], np.array([[1.0], [-1.0]]), [1.0], label=[1, -1], nr_sv=[1, 1])
+    machine.probA, machine.probB = (
+        [-slope],
+        [slope * (200 * oracles.UNIT - 1)],
+    )  # even odds at f = -1 + 200 u; f = -1 + 400 u in truth
+    row = dict.fromkeys(x, 1.0)
+    model, theirs = both(machine, tmp_path)
+    text, _ = written_lines(model, [parse([row])], probability=True)
+    assert [line.split()[0] for line in text.decode().splitlines()] == [line[0] for line in theirs.lines([row], True)]
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "rbf"])
+def test_many_support_vectors_may_add_up_to_nothing_in_libsvms_order(tmp_path, kernel):
+    """1 + 0.8 u + 0.8 u + ... stays 1 one by one; added up side by side the small ones first make a difference."""
+    many = 200
+    coef = np.array([1.0, *[0.8 * oracles.UNIT] * many, -1e-30])[:, None]
+    machine = Machine(
+        "c_svc", kernel, [{1: 1.0}] * (many + 2), coef, [1 + 80 * oracles.UNIT], 1.0, 0.0, 1, [1, -1], [many + 1, 1]
+    )
+    model, theirs = both(machine, tmp_path)
+    row = {1: 1.0}
+    assert theirs.labels([row]) == [-1]
+    assert oracles.labels(machine, oracles.decision_values(machine, [row])) == [1]
+    text, tally = written_lines(model, [parse([row])])
+    assert (text, tally.reference_rows) == (b"-1\n", 1)
+
+
+def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
+    """|x|^2 = 1 + 0.8 u + 0.8 u + ... stays 1 one by one; in |x - z|^2 with z_1 = x_1 the small ones are all there
+    is."""
+    many = 1000
+    x = {1: 1.0, **dict.fromkeys(range(2, many + 2), (0.8 * oracles.UNIT) ** 0.5)}
+    machine = Machine(
+        "c_svc", "rbf", [x], np.array([[1.0]]), [1 - 400 * oracles.UNIT], 1.0, label=[1, -1], nr_sv=[1, 0]
+    )
+    model, theirs = both(machine, tmp_path)
+    rows = [{1: 1.0}]
+    assert theirs.labels(rows) == [-1]
+    text, tally = written_lines(model, [parse(rows)])
+    assert (text, tally.reference_rows) == (b"-1\n", 1)
+
+
+def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
+    """60,000 products and a degree of two billion: n u is 0.014, and (1 + u)^n - 1 no longer covered by 1.05 n u."""
+    x = dict.fromkeys(range(1, 60001), 0.001)
+    machine = Machine(
+        "c_svc", "polynomial", [x, {}], np.array([[1.0], [-1.0]]), [0.0], 1.0, 0.9, 2**31 - 1, [1, -1], [1, 1]
+    )
+    for rows, bounded in (([x], False), ([{1: 1e-3}], True)):
+        out = _native.Decisions(1, True)
+        parse_model(machine.text(), "m").evaluator.fast_values(parse(rows), out)
+        assert (out.radius[0, 0] < float("inf")) == bounded
+
+
+def test_even_odds_give_libsvms_label(tmp_path):
+    """-b 1 with two classes: rows where A f + B is 0, or almost."""
+    rng = np.random.default_rng(6)
+    machine, rows = mirrored(rng, "rbf")
+    for a, b in ((-2.0, 0.0), (-2.0, 0.5), (1.5, -3.0), (0.0, 0.0), (0.0, 0.3)):
+        machine.probA, machine.probB = [a], [b]
+        machine.rho = [b / a] if a else [0.0]  # f = -B / A in truth
+        model, theirs = both(machine, tmp_path)
+        text, tally = written_lines(model, [parse(rows)], probability=True)
+        assert tally.reference_rows == len(rows) or a == 0
+        assert [line.split()[0] for line in text.decode().splitlines()] == [
+            line[0] for line in theirs.lines(rows, True)
+        ], (a, b)
+
+
+def test_where_even_odds_are_lost_to_rounding_the_label_is_libsvms(tmp_path):
+    """1 / (1 + e^t) is 1/2 for the smallest t > 0, and the first class wins a tie: the side of t = 0 is not all that
+    decides."""
+    machine, rows = mirrored(np.random.default_rng(7), "rbf")
+    machine.coef *= 1e6
+    machine.probA, machine.probB, machine.rho = (
+        [oracles.UNIT / 2],
+        [0.0],
+        [-1.0],
+    )  # t = 2^-54 in truth, where e^-t begins to differ from 1
+    model, theirs = both(machine, tmp_path)
+    text, _ = written_lines(model, [parse(rows)], probability=True)
+    expected = [line[0] for line in theirs.lines(rows, True)]
+    assert len(set(expected[1:])) == 2
+    assert [line.split()[0] for line in text.decode().splitlines()] == expected
+
+
+def test_a_row_on_the_brink_of_one_more_iteration_has_libsvms_probabilities(tmp_path):
+    """Coupled probabilities jump where the iteration's stopping test flips: between two neighbouring numbers, found
+    by bisection."""
+    rng = np.random.default_rng(9)
+    brinks = 0
+    for _ in range(30):
+        machine = random_machine(
+            rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, probability=True, gamma=0.5
+        )
+        model, theirs = both(machine, tmp_path)
+        start, step = random_rows(rng, 2, [1, 2, 3])
+
+        def at(position):
+            return {i: start.get(i, 0.0) + position * step.get(i, 0.0) for i in (1, 2, 3)}
+
+        low, high = -1.0, 1.0
+        while np.nextafter(low, high) < high:
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            _, (p, q, r) = theirs.probabilities([at(low), at(middle), at(high)])
+            low, high = (low, middle) if np.abs(p - q).max() > np.abs(q - r).max() else (middle, high)
+        _, (p, q) = theirs.probabilities([at(low), at(high)])
+        if np.abs(p - q).max() < 1e-5:
+            continue  # no jump on this line
+        brinks += 1
+        rows = [at(low + k * np.spacing(low)) for k in range(-20, 21)]
+        text, tally = written_lines(model, [parse(rows)], probability=True)
+        assert tally.reference_rows > 0
+        assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
+    assert brinks >= 3
+
+
+def test_a_value_on_a_density_mark_gives_libsvms_step(tmp_path):
+    """-b 1 of one class jumps at each mark."""
+    rng = np.random.default_rng(10)
+    machine, rows = mirrored(rng, "rbf", svm_type="one_class")
+    machine.rho, machine.marks = (
+        [-0.25],
+        [
+            -1.0,
+            -0.5,
+            -0.25,
+            0.0,
+            0.125,
+            0.25,
+            0.5,
+            0.75,
+            1.0,
+            2.0,
+        ],
+    )  # f = 0.25 in truth
+    model, theirs = both(machine, tmp_path)
+    text, tally = written_lines(model, [parse(rows)], probability=True)
+    assert tally.reference_rows == len(rows)
+    expected = theirs.lines(rows, True)
+    assert len({tuple(line) for line in expected[1:]}) == 2
+    assert [line.split() for line in text.decode().splitlines()] == expected
+
+
+def test_a_value_equal_to_a_mark_takes_libsvms_step(tmp_path):
+    """Below the first mark, above the last one, or below the next: which of them an equal value is."""
+    marks = [-0.5, -0.25, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0, 1.5]
+    for value in (*marks, -0.75, 2.0):
+        machine = Machine("one_class", "rbf", [{1: 1.0}], np.array([[1.0]]), [1.0 - value], gamma=1.0, marks=marks)
+        model, theirs = both(machine, tmp_path)
+        assert theirs.values([{1: 1.0}]) == value
+        text, _ = written_lines(model, [parse([{1: 1.0}])], probability=True)
+        assert [line.split() for line in text.decode().splitlines()] == theirs.lines([{1: 1.0}], True)

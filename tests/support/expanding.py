@@ -1,0 +1,65 @@
+"""What the tests of Maclaurin models share."""
+
+from hashlib import sha256
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.models import parse_model
+from support import oracles
+from support.evaluation import decide, parse
+from support.oracles import random_machine, random_rows
+
+SINGLE = 2.0**-24  # half the distance between neighbours in single precision, relative
+
+
+def compiled(machine, **options):
+    return compile_maclaurin(parse_model(machine.text(), "a.model"), fingerprint="0" * 32, **options)
+
+
+def decide(model, rows):
+    out = _native.Decisions(model.pairs)
+    model.decision_values(parse(rows), out)
+    return np.array(out.value), out.outside
+
+
+def points(model):
+    """The centre of every decision function, as a row."""
+    centers = [dict(zip(model.features, center.point)) for center in model.centers]
+    assert [e.pair for e in model.expansions] == list(range(model.pairs))
+    return [centers[e.center] for e in model.expansions]
+
+
+def assert_expands(model, machine, rows, *, relative=1e-11):
+    """Every decision value is the oracle's expansion about the model's centres, but for rounding, and for single
+    precision where stored. Returns the sizes of the expansions, without rho: (pairs, rows)."""
+    values, _ = decide(model, rows)
+    assert values.shape == (len(rows), len(machine.rho))
+    sizes = []
+    for pair, point in enumerate(points(model)):
+        exact, size = oracles.expansion_values(machine, pair, rows, point, model.degree)
+        allowed = relative * (size + abs(machine.rho[pair])) + (1.01 * SINGLE * size + 1e-40 if model.single else 0)
+        assert np.all(np.abs(values[:, pair] - exact) <= allowed), (values[:, pair], exact, allowed)
+        sizes.append(size)
+    return np.array(sizes, float)
+
+
+def gaussian(rng, svm_type="c_svc", *, n=40, d=8, density=1.0, scale=1.0, offset=0.0, **parameters):
+    """A random RBF machine, and rows: some of them support vectors, some with features no support vector has."""
+    indices = sorted(rng.choice(np.arange(0, 3 * d + 3), d, replace=False).tolist())
+    vectors = random_rows(rng, n, indices, density=density, scale=scale, offset=offset)
+    parameters.setdefault("gamma", float(0.3 / (d * density * scale**2)))
+    machine = random_machine(rng, svm_type, "rbf", vectors, **parameters)
+    rows = random_rows(rng, 40, indices, density=density, scale=scale, offset=offset)
+    rows += [{**row, 3 * d + 9: scale, 2147483647: scale / 2} for row in rows[:5]] + [dict(x) for x in vectors[:5]]
+    return machine, rows
+
+
+def certified(machine, **options):
+    exact = parse_model(machine.text(), "a.model")
+    return exact, compile_maclaurin(exact, fingerprint=fingerprint(machine), certify=True, **options)
+
+
+def fingerprint(machine):
+    return sha256(machine.text()).hexdigest()[:32]

@@ -1,0 +1,128 @@
+"""Model files to read: golden ones, one by hand and what it compiles to, trained ones; and what LIBSVM says to them."""
+
+from ctypes import c_double
+from pathlib import Path
+
+import numpy as np
+from libsvm.svm import gen_svm_nodearray, libsvm
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import parse_model
+from support.evaluation import HAND
+from support.places import GOLDEN
+from support.sealing import sealed
+
+EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
+VERSION_1, VERSION_2 = ".", "version2"
+
+
+def golden_names(end):
+    """Of both versions."""
+    return sorted(
+        str(path.relative_to(GOLDEN))
+        for folder in (VERSION_1, VERSION_2)
+        for path in (GOLDEN / folder).glob(f"*.{end}")
+    )
+
+
+COMPILED, ORDERED, BORDERS, REDUCED = (
+    golden_names("approx"),
+    golden_names("order"),
+    golden_names("border"),
+    golden_names("reduced"),
+)
+DENSITIES = golden_names("density")
+
+
+def values_of(model, chunks):
+    """(rows, pairs)"""
+    out, parts = _native.Decisions(model.pairs), [np.empty((0, model.pairs))]
+    for chunk in chunks:
+        model.decision_values(chunk, out)
+        parts.append(np.array(out.value))
+    return np.concatenate(parts)
+
+
+def is_refused(text):
+    try:
+        parse_model(text, "m")
+    except ModelFormatError as fault:
+        assert len(str(fault).splitlines()) == 1
+        return True
+    return False
+
+
+# ---- golden files
+
+
+def exact_name(name):
+    """c_svc-certified.approx was compiled from c_svc.model."""
+    stem = Path(name).stem.split("-")[0]
+    return next(stem + end for end in (".model", ".precomputed") if (GOLDEN / (stem + end)).exists())
+
+
+def golden_values(name, file="values"):
+    rows = [line.split()[1:] for line in (GOLDEN / file).read_text().splitlines() if line.split()[0] == Path(name).name]
+    assert [int(row[0]) for row in rows] == list(range(1, 13))
+    return np.array([[float(word) for word in row[1:]] for row in rows])
+
+
+# ---- what svm-train writes
+
+
+def libsvm_rows(chunk):
+    starts, indices, values = chunk.indptr, chunk.indices, chunk.values
+    return [{indices[e]: values[e] for e in range(starts[r], starts[r + 1])} for r in range(chunk.rows)]
+
+
+def libsvm_values(model, row, pairs):
+    # Not libsvm.svmutil.svm_predict, which writes beyond its buffer for nu_svc with several classes.
+    out = (c_double * max(pairs, 1))()
+    libsvm.svm_predict_values(model, gen_svm_nodearray(row)[0], out)
+    return list(out)[:pairs]
+
+
+KERNELS = {
+    "linear": "-t 0",
+    "polynomial": "-t 1 -d 3 -g 0.5 -r 1",
+    "rbf": "-t 2 -g 0.3",
+    "sigmoid": "-t 3 -g 0.1 -r -0.5",
+}
+TYPES = {
+    "c_svc": "-s 0 -c 2",
+    "nu_svc": "-s 1 -n 0.3",
+    "one_class": "-s 2 -n 0.3",
+    "epsilon_svr": "-s 3 -p 0.1",
+    "nu_svr": "-s 4 -n 0.4",
+}
+COMBINATIONS = [(t, k, c) for t in TYPES for k in KERNELS for c in ((2, 4) if t in ("c_svc", "nu_svc") else (2,))]
+
+
+# ---- a model by hand, and what can be wrong with it
+
+
+def hand(*changes):
+    text = HAND
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text.encode()
+
+
+REGRESSION = b"svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
+
+
+# ---- compiled models
+
+
+def compiled_text(**options):
+    return compile_maclaurin(parse_model(hand(), "m"), fingerprint="0123456789abcdef", **options).to_text()
+
+
+def changed(old, new, count=1, text=None):
+    """With a checksum made good, so that what is wrong is found and said."""
+    text = text or compiled_text()
+    assert old in text, text.decode()
+    return sealed(text.replace(old, new, count))

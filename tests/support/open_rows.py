@@ -1,0 +1,92 @@
+"""Which rows a fast model leaves open, by its radii; and rows whose numbers are hard to write."""
+
+import re
+import struct
+
+import numpy as np
+
+from fastsvm_cli.models import load_model
+from fastsvm_cli.text.data import read_chunks
+from support import oracles
+from support.evaluation import decide
+
+#: How a model is trained, compiled and asked; the tolerance of a regression model.
+CASES = {
+    "two": ("rings", "-g 0.2 -c 10 -b 1", "approx --certify", []),
+    "three": ("colors", "-g 0.02 -c 1 -b 1", "approx --certify", []),
+    "one": ("rings", "-s 2 -n 0.3 -g 0.5", "approx --certify --degree 1", []),
+    "regression": ("waves", "-s 3 -g 0.05 -c 5", "approx --certify --degree 1", ["--tolerance", "0.05"]),
+    "reduced": ("colors", "-g 0.02 -c 1", "reduce --ratio 0.8 --no-finish", []),
+    "steps": ("rings", "-g 0.2 -c 10", "order", ["--steps", "9"]),
+}
+UNKNOWN = 2_000_000_000  # an index no support vector has
+
+
+def awkward(rng, labels, rows):
+    """Lines of rows that need all their digits; among them zero vectors, negative zeros, tiny numbers, unknown indices
+    and comments."""
+    for at, (label, row) in enumerate(zip(labels, rows)):
+        row = {index: value * (1 + rng.uniform(-1e-9, 1e-9)) for index, value in row.items()}
+        if at % 7 == 1:
+            row[UNKNOWN] = 10 ** rng.uniform(-3, 0.5)
+        if at % 11 == 3:
+            row[2] = -0.0
+        if at % 13 == 5:
+            row[3] = 5e-324
+        if at % 17 == 6:
+            row = {}
+        if at % 19 == 8:
+            label = rng.choice([0.1, 1e-7, 1e300, -0.0, 123456789.123])
+        yield oracles.row_text(label, row) + rng.choice(["", "", " # a comment: 17", " "]) + "\n"
+
+
+def bits(value):
+    return struct.pack(">d", value)
+
+
+def parsed(line):
+    """(label, {index: value}, line number or None), numbers as their 64 bits."""
+    words, _, comment = line.partition("#")
+    label, *entries = words.split()
+    pairs = (entry.split(":") for entry in entries)
+    number = int(comment) if re.fullmatch(r" \d+\n?", comment) else None
+    return bits(float(label)), {int(index): bits(float(value)) for index, value in pairs}, number
+
+
+def open_by_radii(case, values, radii):
+    """Which rows are not proven, by the definition: (rows) bool."""
+    if case == "regression":
+        return radii[:, 0] > float(CASES[case][3][1])
+    if values.shape[1] == 1:
+        return np.abs(values[:, 0]) <= radii[:, 0]
+    classes = int((1 + (1 + 8 * values.shape[1]) ** 0.5) / 2)
+    out = []
+    for value, radius in zip(values, radii):
+        low, high, pair = np.zeros(classes, int), np.zeros(classes, int), 0
+        for i in range(classes):
+            for j in range(i + 1, classes):
+                if abs(value[pair]) > radius[pair]:
+                    winner = i if value[pair] > 0 else j
+                    low[winner] += 1
+                    high[winner] += 1
+                else:
+                    high[[i, j]] += 1
+                pair += 1
+        settled = [
+            all(low[w] > high[c] or (low[w] == high[c] and w < c) for c in range(classes) if c != w)
+            for w in range(classes)
+        ]
+        out.append(not any(settled))
+    return np.array(out)
+
+
+def expected_open(folder, case, path):
+    """Line numbers of the open rows of a file."""
+    model = load_model(str(folder / f"{case}.fast"))
+    if case == "steps":
+        model.stop_after(9)
+    found = []
+    for chunk in read_chunks(str(path)):
+        is_open = open_by_radii(case, *decide(model, chunk))
+        found += (np.flatnonzero(is_open) + chunk.first_line).tolist()
+    return found

@@ -1,0 +1,25 @@
+"""Outputs, written in this process and in another."""
+
+import subprocess
+import sys
+
+from fastsvm_cli.text.output import Output
+from support.processes import PATIENCE
+
+
+def write(path, *pieces):
+    with Output(str(path)) as output:
+        for piece in pieces:
+            output.write(piece)
+
+
+def in_new_process(code, *arguments, **options):
+    """Run Python code with `Output` at hand; for what only a process's own standard output, or rights, show."""
+    code = "import sys\nfrom fastsvm_cli.text.output import Output\n" + code
+    return subprocess.run(
+        [sys.executable, "-I", "-c", code, *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        **options,
+    )

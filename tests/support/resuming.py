@@ -1,0 +1,147 @@
+"""fastsvm in a fork of this process, which is killed where a test says, on a disk that loses what was not synced."""
+
+import os
+import signal
+import stat
+import sys
+import tempfile
+
+from fastsvm_cli import cli, stopping
+from fastsvm_cli.text import data, partial
+from support.processes import default_signals
+
+ROWS = 400
+BLOCK = 2048  # bytes of text per chunk here: many chunks, and a checkpoint behind each
+
+
+class Ended:
+    """A command that came to an end in a fork of this process. code: its exit code, or minus the signal that killed
+    it."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __str__(self):
+        return f"code {self.code}\n--- standard output\n{self.out}\n--- standard error\n{self.err}"
+
+
+def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, seconds=0.0):
+    """Run fastsvm in a fork of this process, with small chunks and a checkpoint behind each. prepare: called there
+    first."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            ended = 99
+            try:
+                default_signals()
+                stopping.install()
+                os.chdir(folder)
+                os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
+                sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
+                sys.argv = ["fastsvm", *map(str, arguments)]
+                data.read_chunks.__kwdefaults__["size"] = block
+                partial.SECONDS, partial.SHARE = seconds, float("inf")
+                prepare()
+                cli.main()
+            except SystemExit as stop:
+                ended = stop.code
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(ended)
+        _, status = os.waitpid(child, 0)
+        texts = [(file.seek(0), file.read().decode())[1] for file in (out, err)]
+    ended = Ended(os.waitstatus_to_exitcode(status), *texts)
+    assert "Traceback" not in ended.err and (code is None or ended.code == code), str(ended)
+    return ended
+
+
+CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink")
+
+
+class Disk:
+    """Stands between a process and the disk: the process's death comes at the `at`-th call, in the middle of it where
+    it writes. With `power`, all that had not reached the disk by then is
+    lost: data that was not synced, names in folders that were not."""
+
+    def __init__(self, at, power=False, death=lambda: os.kill(os.getpid(), signal.SIGKILL)):
+        self.at, self.power, self.death, self.calls = at, power, death, 0
+        self.real = {name: getattr(os, name) for name in CALLS}
+        self.files, self.synced, self.undo = (
+            [],
+            {},
+            [],
+        )  # descriptors, bytes of an inode that are safe, how to take back names
+        for name in CALLS:
+            setattr(os, name, getattr(self, name))
+
+    def step(self, half=lambda: None):
+        self.calls += 1
+        if self.calls != self.at:
+            return
+        half()
+        for name in CALLS:
+            setattr(os, name, self.real[name])
+        if self.power:
+            for file in self.files:
+                try:
+                    os.ftruncate(file, self.synced.get(os.fstat(file).st_ino, 0))
+                except OSError:
+                    pass  # of a pipe
+            for undo in reversed(self.undo):
+                undo()
+        self.death()
+
+    def open(self, path, flags, *more, **options):
+        writes = flags & (os.O_WRONLY | os.O_RDWR)
+        if writes:
+            self.step()
+        file = self.real["open"](path, flags, *more, **options)
+        if writes:
+            self.files.append(os.dup(file))
+            status = os.fstat(file)
+            self.synced[status.st_ino] = min(self.synced.get(status.st_ino, status.st_size), status.st_size)
+        return file
+
+    def write(self, file, content):
+        self.step(lambda: self.real["write"](file, bytes(content)[: len(content) // 2]))
+        return self.real["write"](file, content)
+
+    def fsync(self, file):
+        self.step()
+        self.real["fsync"](file)
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            self.undo = []
+        else:
+            self.synced[os.fstat(file).st_ino] = os.fstat(file).st_size
+
+    def ftruncate(self, file, size):
+        self.step()
+        self.real["ftruncate"](file, size)
+        self.synced[os.fstat(file).st_ino] = min(self.synced.get(os.fstat(file).st_ino, 0), size)
+
+    def replace(self, source, target):
+        self.step()
+        before = f"../{os.path.basename(target)}.{os.getpid()}.{self.calls}" if os.path.exists(target) else None
+        if before is not None:
+            os.link(target, before)
+
+        def undo():
+            self.real["replace"](target, source)
+            if before is not None:
+                self.real["replace"](before, target)
+
+        self.undo.append(undo)
+        self.real["replace"](source, target)
+
+    def unlink(self, path):
+        self.step()
+        self.real["unlink"](path)
+
+
+def lines_of(summary):
+    """A summary, without what only tells of going on."""
+    return [line for line in summary.splitlines() if not line.startswith(("Going on behind row ", "Warning: "))]

@@ -1,0 +1,62 @@
+"""Files, pipes and texts for the tests of the readers; models for those of rows that cannot be read."""
+
+import itertools
+import random
+import subprocess
+
+import pytest
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+from fastsvm_cli import _native
+from support.places import DATA, FASTSVM
+from support.reading import random_text
+
+
+@pytest.fixture(autouse=True)
+def all_threads_again():
+    yield
+    _native.set_threads(0)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """file(content) writes content to a file and returns its path."""
+    numbers = itertools.count()
+
+    def write(content):
+        path = tmp_path / f"data{next(numbers)}"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def long_text():
+    return random_text(random.Random(3), 20_000)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder with a model of each kind that a line of output depends on, and `rows`, 60 of each data set."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, source, options in (
+        ("rings", "rings.train", "-g 0.2 -c 10 -b 1"),
+        ("colors", "colors.train", "-g 0.02 -c 1 -b 1"),
+        ("waves", "waves.train", "-s 3 -g 0.05 -c 5 -b 1"),
+        ("one", "rings.train", "-s 2 -n 0.3 -g 0.5 -b 1"),
+    ):
+        y, x = svm_read_problem(str(DATA / source))
+        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:400], x[:400], f"-q {options}"))
+        (folder / f"{name}.rows").write_text("".join((DATA / source).read_text().splitlines(keepends=True)[400:460]))
+    for words in (
+        "approx --certify rings.model rings.cert",
+        "approx rings.model rings.approx",
+        "approx --certify colors.model colors.cert",
+        "order rings.model rings.order",
+        "order colors.model colors.order",
+        "reduce --ratio 0.1 colors.model colors.red",
+    ):
+        command, *rest = words.split()
+        subprocess.run([FASTSVM, command, "-q", *rest], cwd=folder, check=True)
+    return folder

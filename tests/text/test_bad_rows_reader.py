@@ -1,0 +1,138 @@
+"""The reader around lines that are no rows: the same ones whatever the chunks, the threads and the lines beside
+them."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import RowError
+from fastsvm_cli.models import load_model
+from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text.bad_rows import NAMED, BadRows
+from fastsvm_cli.text.data import read_chunks
+from support.bad_rows import BAD, one_by_one, read_around
+from support.profiles import calm
+from support.reading import rows_in
+
+LINES = st.one_of(
+    st.sampled_from(["1 1:1", "-1", "2.5 3:4 7:-1 # c", "1 2:0.125\r", "0 1:1 2:2 3:3 4:4"]),
+    st.sampled_from(list(BAD)),
+    st.text("01:. #\tx", max_size=8),
+)
+DENSE_LINES = st.one_of(
+    st.sampled_from(["1,2,3", "1,0,0", "-1,2,3\r"]),
+    st.sampled_from(["", "x,1,2", "1,2", "1,2,3,4", "1,,2"]),
+    st.text("01,.x ", max_size=8),
+)
+
+
+@settings(calm, max_examples=300)
+@given(st.lists(LINES, max_size=30), st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]))
+def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, lines, last, size):
+    (tmp_path / "data").write_bytes("\n".join(lines).encode() + b"\n" * (last and bool(lines)))
+    if not last and lines and not lines[-1]:
+        lines = lines[:-1]  # nothing stands behind the last line end
+    rows, bad, why = one_by_one(lines, False)
+    assert read_around(tmp_path / "data", size=size) == (rows, bad, why[:NAMED])
+
+
+@settings(calm, max_examples=300)
+@given(st.lists(DENSE_LINES, max_size=30), st.sampled_from([1, 7, 64, 1 << 20]))
+def test_every_dense_line_is_a_row_or_a_bad_one_beside_the_first_good_one(tmp_path, lines, size):
+    (tmp_path / "data").write_bytes("".join(line + "\n" for line in lines).encode())
+    rows, bad, why = one_by_one(lines, True)
+    assert read_around(tmp_path / "data", size=size, dense=True) == (rows, bad, why[:NAMED])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("share", [0.0001, 0.01, 0.5, 0.99])
+def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, threads, share):
+    """Text enough for several pieces of a chunk, each with a thread of its own."""
+    rng = random.Random(f"{share}")
+    lines = [
+        (
+            rng.choice(list(BAD))
+            if rng.random() < share
+            else (
+                f"{rng.choice((1, -1))} {rng.randint(1, 9)}:{rng.random():.6f} {rng.randint(10, 99)}:{rng.random():.3f}"
+            )
+        )
+        for _ in range(60_000)
+    ]
+    (tmp_path / "data").write_text("".join(line + "\n" for line in lines))
+    rows, bad, why = one_by_one(lines, False)
+    assert len(bad) > 0
+    _native.set_threads(threads)
+    for size in (1 << 22, 1 << 20, 10_000):
+        assert read_around(tmp_path / "data", size=size) == (rows, bad, why[:NAMED])
+
+
+def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
+    """Five million of them: a reader that began anew behind each would never come to the end."""
+    chunk, gaps, faults, _ = _native.parse_around(b"x\n" * 5_000_000, keep=3)
+    assert chunk.rows == 0 and gaps == [(0, 5_000_000)] and [line for line, _ in faults] == [1, 2, 3]
+    chunk, gaps, faults, fields = _native.parse_around(b"1,2\nx\n" * 500_000, keep=0, dense=True)
+    assert chunk.rows == 500_000 and gaps == [(row, 1) for row in range(1, 500_001)] and faults == [] and fields == 1
+
+
+class Fussy:
+    """A model for which some rows are bad, and which counts the rows it is given."""
+
+    proves = certified = bounded = ordered = reduced = labels_alone = False
+    pairs = 1
+
+    def __init__(self, model, bad):
+        self.header, self._model, self._bad, self.given = model.header, model, bad, 0
+
+    def decision_values(self, chunk, out, until=None):
+        self.given += chunk.rows
+        for row, (_, entries) in enumerate(rows_in(chunk)):
+            if self._bad(entries):
+                raise RowError(row, "odd")
+        self._model.decision_values(chunk, out, until)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [lambda e: True, lambda e: False, lambda e: e[0][1] % 2, lambda e: e[0][1] == 300, lambda e: 100 < e[0][1] < 200],
+)
+def test_rows_that_a_model_refuses_cost_little_however_many_they_are(models, tmp_path, bad):
+    (tmp_path / "data").write_text("".join(f"1 1:{at}\n" for at in range(600)))
+    model = Fussy(load_model(str(models / "rings.approx")), bad)
+    said, lines = [], []
+    rows = BadRows("data", b"nan\n", said.append)
+    tally = predict(model, read_chunks(str(tmp_path / "data"), bad_rows=rows), lines.append, path="data", bad_rows=rows)
+    expected = [at for at in range(600) if bad([(1, float(at))])]
+    assert [at for at, line in enumerate(b"".join(lines).splitlines()) if line == b"nan"] == expected
+    assert (
+        tally.rows == 600 - len(expected)
+        and rows.count == len(expected)
+        and said == [f"data:{at + 1}: odd" for at in expected[:NAMED]]
+    )
+    assert model.given <= 10 * 600
+
+
+def test_lines_of_nan_come_in_pieces_however_long_they_are():
+    rows = BadRows("data", b"nan " * 250_000 + b"\n")
+    rows.begin(1, [(0, 3), (1, 40), (2, 1)], [])
+    pieces = list(rows.fill(b"a\nb\n", 2))
+    assert b"".join(pieces) == rows.filler * 3 + b"a\n" + rows.filler * 40 + b"b\n" + rows.filler
+    assert max(map(len, pieces)) < 3 * len(rows.filler)
+
+
+def test_the_lines_of_a_chunk_may_be_filled_up_in_parts():
+    gaps = [(0, 1), (2, 2), (5, 1), (6, 3)]
+    whole = BadRows("data", b"-\n")
+    whole.begin(1, list(gaps), [])
+    expected = b"".join(whole.fill(b"abcdef".replace(b"", b"\n")[1:], 6))
+    for cut in range(7):
+        rows = BadRows("data", b"-\n")
+        rows.begin(1, list(gaps), [])
+        letters = [b"%c\n" % letter for letter in b"abcdef"]
+        assert (
+            b"".join([*rows.fill(b"".join(letters[:cut]), cut), *rows.fill(b"".join(letters[cut:]), 6 - cut)])
+            == expected
+        )

@@ -1,0 +1,203 @@
+"""Compressed files and pipes: known by their content, read as they come, refused in one line where they are damaged."""
+
+import os
+import random
+import re
+import threading
+import time
+import zlib
+
+import pytest
+
+from fastsvm_cli.text.data import read_chunks
+from support.processes import PATIENCE
+from support.reading import COMPRESS, SAMPLE, SIZES, plain_rows, read, rows_in
+
+# ---- compressed files
+
+
+@pytest.fixture(params=COMPRESS)
+def kind(request):
+    return request.param
+
+
+def test_compressed_files_are_known_by_their_content_whatever_their_name(tmp_path, kind):
+    for name in ("data", "data.gz", "data.bz2", "data.xz", "data.txt"):
+        (tmp_path / name).write_bytes(COMPRESS[kind](SAMPLE.encode()))
+        for size in SIZES:
+            assert read(tmp_path / name, size=size) == (plain_rows(SAMPLE)[0], None)
+
+
+def test_a_plain_file_may_be_called_gz(tmp_path):
+    (tmp_path / "data.gz").write_text(SAMPLE)
+    assert read(tmp_path / "data.gz") == (plain_rows(SAMPLE)[0], None)
+
+
+def test_compressed_streams_one_after_the_other_are_one_file(file, kind):
+    cuts = [0, 10, 10, 11, len(SAMPLE)]  # in the middle of lines, and an empty one
+    content = b"".join(COMPRESS[kind](SAMPLE[a:b].encode()) for a, b in zip(cuts, cuts[1:]))
+    assert read(file(content)) == (plain_rows(SAMPLE)[0], None)
+
+
+def test_many_compressed_streams_in_a_row_are_one_file(file, kind):
+    assert read(file(COMPRESS[kind](b"1 1:2\n") * 3000)) == ([(1.0, [(1, 2.0)])] * 3000, None)
+
+
+def test_zeros_between_and_after_streams_are_padding(file):
+    for name in ("gzip", "xz"):
+        piece = COMPRESS[name](b"1 1:2\n")
+        assert read(file(piece + bytes(8) + piece + bytes(512))) == ([(1.0, [(1, 2.0)])] * 2, None)
+
+
+def test_a_compressed_empty_file_has_no_rows(file, kind):
+    assert read(file(COMPRESS[kind](b""))) == ([], None)
+
+
+def test_a_compressed_last_line_may_lack_its_line_end(file, kind):
+    assert read(file(COMPRESS[kind](b"1 1:2"))) == ([(1.0, [(1, 2.0)])], None)
+
+
+def test_a_fault_in_compressed_text_has_its_line(file, kind):
+    path = file(COMPRESS[kind](b"1 1:2\nx\n"))
+    assert read(path) == ([(1.0, [(1, 2.0)])], f"{path}:2: 'x' found, expected a label")
+
+
+def test_a_compressed_file_cut_off_anywhere_is_an_error_of_one_line(file, kind):
+    content = COMPRESS[kind](SAMPLE.encode())
+    rows, _ = plain_rows(SAMPLE)
+    for cut in range(1, len(content), 1 + len(content) // 60):
+        path = file(content[:cut])
+        found, message = read(path)
+        assert message is not None and message.isprintable(), cut
+        assert found == rows[: len(found)]
+        if cut >= 6:
+            assert message == f"{path}: the {kind} data ends too early"
+
+
+def test_a_damaged_compressed_file_is_an_error_of_one_line(file, kind):
+    content = COMPRESS[kind](SAMPLE.encode())
+    rows, _ = plain_rows(SAMPLE)
+    refused = 0
+    for at in range(0, len(content), 1 + len(content) // 60):
+        path = file(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
+        found, message = read(path)
+        if message is None:  # a time stamp, say: nothing of the content
+            assert found == rows
+        else:
+            assert message.startswith(str(path)) and message.isprintable()
+            refused += 1
+    assert refused > 40
+
+
+@pytest.mark.parametrize("rest", [b"1 1:2\n", b"\x1f\x8b", b"BZh9", b"junk"])
+def test_something_else_after_a_compressed_stream_is_an_error(file, kind, rest):
+    path = file(COMPRESS[kind](b"1 1:2\n") + rest)
+    found, message = read(path)
+    assert found in ([], [(1.0, [(1, 2.0)])]) and message in (
+        f"{path}: the {kind} data is damaged",
+        f"{path}: the {kind} data ends too early",
+    )
+
+
+def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):
+    (tmp_path / "model").write_text(
+        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
+    )
+    assert fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")).out == "2\n3\n"
+    cut = fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")[:-3], code=1)
+    assert cut.err == f"Error: standard input: the {kind} data ends too early\n"
+
+
+# ---- pipes
+
+
+@pytest.fixture
+def pipe():
+    """The path of a pipe's reading end, and its writing end as a file."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb"), os.fdopen(writer, "wb", buffering=0) as file:
+        yield f"/dev/fd/{reader}", file
+
+
+def feed(writer, pieces, pause=0.0):
+    def work():
+        for piece in pieces:
+            writer.write(piece)
+            time.sleep(pause)
+        writer.close()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def pieces_of(content, rng, longest):
+    at = 0
+    while at < len(content):
+        step = rng.randint(1, longest)
+        yield content[at : at + step]
+        at += step
+
+
+@pytest.mark.parametrize("compress", [None, *COMPRESS])
+@pytest.mark.parametrize("longest, pause", [(1, 0.0), (3, 0.0002), (50, 0.001)])
+def test_tiny_pieces_written_slowly_into_a_pipe_give_the_same_rows(pipe, compress, longest, pause):
+    path, writer = pipe
+    content = COMPRESS[compress](SAMPLE.encode()) if compress else SAMPLE.encode()
+    thread = feed(writer, pieces_of(content, random.Random(5), longest), pause)
+    assert read(path) == (plain_rows(SAMPLE)[0], None)
+    thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize("start", [b"B", b"\x1f", b"\xfd7zX", b"BZ"])
+def test_a_pipe_that_begins_like_a_compressed_file_and_ends_is_text(pipe, start):
+    path, writer = pipe
+    thread = feed(writer, [bytes([byte]) for byte in start], 0.002)
+    rows, message = read(path)
+    thread.join(PATIENCE)
+    assert rows == [] and re.fullmatch(rf"{path}:1: '[ -~]+' found, expected a label", message)
+
+
+def test_every_line_of_a_slow_pipe_is_yielded_before_the_next_is_written(pipe):
+    path, writer = pipe
+    writer.write(b"1 1:1\n")
+    chunks = read_chunks(path)
+    safety = threading.Timer(PATIENCE, writer.close)  # ends a reader that waits for more
+    safety.start()
+    assert rows_in(next(chunks)) == [(1.0, [(1, 1.0)])]
+    writer.write(b"2 1:1\n3 1:")
+    assert rows_in(next(chunks)) == [(2.0, [(1, 1.0)])]
+    writer.write(b"1\n4 1:1\n")
+    assert rows_in(next(chunks)) == [(3.0, [(1, 1.0)]), (4.0, [(1, 1.0)])]
+    assert safety.is_alive()
+    safety.cancel()
+    writer.close()
+    assert list(chunks) == []
+
+
+def test_every_line_of_a_slow_compressed_pipe_is_yielded_before_the_next_is_written(pipe):
+    path, writer = pipe
+    packer = zlib.compressobj(wbits=31)
+
+    def put(text):
+        writer.write(packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH))
+
+    put(b"1 1:1\n")
+    chunks = read_chunks(path)
+    safety = threading.Timer(PATIENCE, writer.close)
+    safety.start()
+    assert rows_in(next(chunks)) == [(1.0, [(1, 1.0)])]
+    put(b"2 1:1\n")
+    assert rows_in(next(chunks)) == [(2.0, [(1, 1.0)])]
+    assert safety.is_alive()
+    safety.cancel()
+    writer.write(packer.flush())
+    writer.close()
+    assert list(chunks) == []
+
+
+def test_much_through_a_pipe_gives_the_same_rows(pipe, long_text):
+    path, writer = pipe
+    thread = feed(writer, pieces_of(long_text.encode(), random.Random(6), 100_000))
+    assert read(path) == (plain_rows(long_text)[0], None)
+    thread.join(PATIENCE)

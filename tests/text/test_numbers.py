@@ -1,0 +1,215 @@
+"""Numbers as text, bit by bit: read as the nearest double, written as printf writes them or as the shortest text that
+reads back."""
+
+import math
+import random
+import re
+from array import array
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from support.profiles import calm
+from support.reading import bits, parse
+
+DECIMAL = st.from_regex(r"\A[+-]?(0{0,4}[0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?\Z")
+
+
+def assert_read_as_float(text):
+    expected = float(text)
+    rows, fault = parse(f"1 1:{text}\n")
+    if math.isinf(expected):
+        assert fault == (1, f"'1:{text[:38]}{'...' if len(text) > 38 else ''}' found, too large for a double")
+    elif expected == 0 and re.search("[1-9]", re.split("[eE]", text)[0]):
+        assert fault == (1, f"'1:{text[:38]}{'...' if len(text) > 38 else ''}' found, too small for a double")
+    else:
+        assert fault is None and bits([rows[0][1][0][1]]) == bits([expected]), (text, rows[0][1][0][1], expected)
+
+
+@settings(calm, max_examples=800)
+@given(DECIMAL)
+def test_every_decimal_text_is_read_as_the_nearest_double(text):
+    assert_read_as_float(text)
+
+
+@settings(calm, max_examples=500)
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["r", ".17g", ".25g", ".3e", ".16e", ".17e", ".30e", ".6f", ".20f"]),
+)
+def test_every_double_is_read_from_any_of_its_spellings(value, form):
+    assert_read_as_float(repr(value) if form == "r" else format(value, form))
+
+
+@settings(calm, max_examples=300)
+@given(st.floats(min_value=0, max_value=1e308), st.integers(-1, 1))
+def test_texts_beside_the_middle_of_two_doubles_are_rounded_the_right_way(value, side):
+    middle = (Decimal(value) + Decimal(math.nextafter(value, math.inf))) / 2
+    digits = len(middle.as_tuple().digits)
+    text = format(middle, "e") if digits < 760 else format(Decimal(value), "e")
+    if side:  # a far digit that is not zero, or one less
+        mantissa, exponent = text.split("e") if "e" in text else (text.split("E") + ["0"])[:2]
+        mantissa = (mantissa if "." in mantissa else mantissa + ".") + ("0" * 20 + "1" if side > 0 else "")
+        text = f"{mantissa}e{exponent}"
+    assert_read_as_float(text)
+
+
+def test_many_random_numbers_are_read_bit_for_bit():
+    rng = random.Random(1)
+    texts = []
+    for digits in range(1, 26):
+        for _ in range(1200):
+            whole = "".join(rng.choices("0123456789", k=digits))
+            point = rng.randrange(digits + 1)
+            text = (
+                rng.choice(["", "", "-", "+"])
+                + rng.choice(["", "0", "00"])
+                + whole[:point]
+                + ("." if point else "0.")
+                + whole[point:]
+            )
+            texts.append(text + rng.choice(["", "", f"e{rng.randint(-280, 270)}", f"E{rng.randint(-20, 20):+d}"]))
+    numbers, consumed = _native.parse_numbers((" ".join(texts) + "\n").encode(), 0, len(texts))
+    assert consumed == sum(map(len, texts)) + len(texts)
+    wrong = [t for t, a, b in zip(texts, numbers.tolist(), map(float, texts), strict=True) if bits([a]) != bits([b])]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9007199254740992",
+        "9007199254740993",
+        "9007199254740995",
+        "18446744073709551615",
+        "18446744073709551616",
+        "99999999999999999999",
+        "0" * 30 + "7",
+        "0." + "0" * 25 + "7",
+        "9007199254740993e-22",
+        "9007199254740991e22",
+        "1e22",
+        "1e23",
+        "8.5e-23",
+        "2.2250738585072011e-308",
+        "2.2250738585072014e-308",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "179769313486231580793728971405301e276",
+        "0.1",
+        "1" + "0" * 308,
+        "1" + "0" * 309,
+        "0" * 400 + "1",
+        "0." + "0" * 323 + "5",
+        "0." + "0" * 400 + "1",
+        "0." + "0" * 400 + "1e400",
+        "1" + "0" * 400 + "e-400",
+        "0" + "1" + "0" * 400,
+    ],
+    ids=lambda text: text[:30],
+)
+def test_hard_numbers_are_read_bit_for_bit(text):
+    assert_read_as_float(text)
+    assert_read_as_float("-" + text)
+
+
+@pytest.mark.parametrize(
+    "text", ["1 2\n", "1 2 3 4\n", "1 x 3\n", "1 2 3x\n", "1 2 nan\n", "1 2 1e999\n", "1 2 3", "", "\n", "1 2\n\n"]
+)
+def test_a_list_of_numbers_with_a_fault_is_refused(text):
+    with pytest.raises(ValueError, match="found"):
+        _native.parse_numbers(text.encode(), 0, 3)
+
+
+def test_a_list_of_numbers_may_span_lines_and_ends_with_one():
+    assert _native.parse_numbers(b"xx1 2\r\n 3 \nrest\n", 2, 3)[0].tolist() == [1.0, 2.0, 3.0]
+    assert _native.parse_numbers(b"xx1 2\r\n 3 \nrest\n", 2, 3)[1] == 11
+    for count in (-1, 1 << 40, 2**63 - 1):  # more than the text can hold: refused before any memory is taken
+        with pytest.raises(ValueError):
+            _native.parse_numbers(b"1 2\n", 0, count)
+    for offset in (-1, 5, 1 << 40):
+        with pytest.raises(ValueError):
+            _native.parse_numbers(b"1 2\n", offset, 1)
+
+
+@settings(calm, max_examples=800)
+@given(st.floats(allow_nan=False))
+def test_format_g_is_printf(value):
+    assert _native.format_g(value) == "%.6g" % value
+    assert _native.format_g(value, 17) == "%.17g" % value
+
+
+def test_format_g_is_printf_where_it_changes_its_form():
+    values = (
+        1e-4,
+        1e-5,
+        0.00009999995,
+        99999.95,
+        999999.5,
+        999999.4,
+        1e6,
+        1e16,
+        1e17,
+        123456789012345678.0,
+        0.1,
+        1 / 3,
+        0.0,
+        100.0,
+        1e-310,
+        2.5,
+    )
+    for value in values:
+        for sign in (1, -1):
+            assert _native.format_g(sign * value) == "%.6g" % (sign * value)
+            assert _native.format_g(sign * value, 17) == "%.17g" % (sign * value)
+    assert [_native.format_g(x) for x in (math.inf, -math.inf, math.nan, -math.nan)] == ["inf", "-inf", "nan", "-nan"]
+
+
+def scientific(value):
+    return np.format_float_scientific(value, trim="-", exp_digits=2)
+
+
+@settings(calm, max_examples=500)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_doubles_are_written_as_the_shortest_text_that_reads_back(values):
+    text = _native.format_numbers(array("d", values)).decode()
+    assert text.endswith("\n") and "\n" not in text[:-1]
+    words = text.split()
+    assert [float(word) for word in words] == values
+    assert all(
+        len(word) <= min(len(repr(value)), len(scientific(np.float64(value))))
+        for word, value in zip(words, values, strict=True)
+    )
+    assert _native.parse_numbers(text.encode(), 0, len(values))[0].tolist() == values
+
+
+@settings(calm, max_examples=500)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=5))
+def test_singles_are_written_as_the_shortest_text_that_reads_back(values):
+    words = _native.format_numbers(array("f", values)).decode().split()
+    assert array("f", map(float, words)).tolist() == values
+    assert all(len(word) <= len(scientific(np.float32(value))) for word, value in zip(words, values, strict=True))
+
+
+def test_many_singles_read_back_through_a_double():
+    bytes_ = random.Random(2).randbytes(4 * 200_000)
+    values = np.frombuffer(bytes_, np.float32)
+    values = values[np.isfinite(values)]
+    text = _native.format_numbers(values)
+    numbers, _ = _native.parse_numbers(text, 0, len(values))
+    assert np.array_equal(np.asarray(numbers).astype(np.float32), values)
+
+
+def test_no_numbers_are_an_empty_line():
+    assert _native.format_numbers(array("d")) == b"\n" and _native.parse_numbers(b"\n", 0, 0)[1] == 1
+
+
+def test_rows_are_written_as_they_are_read():
+    text = b"1 1:0.5 7:-20\n-2.5\n0.1 0:1e-310 2147483647:1e+300\n"
+    assert _native.format_rows(_native.parse(text)[0]) == text
+    assert _native.format_rows(_native.parse(b"1:2 3:4\n\n", leading_count=0)[0]) == b"1:2 3:4\n\n"
+    assert _native.format_rows(_native.parse(b"1 -2 3:4\n5 6\n", leading_count=2)[0]) == b"1 -2 3:4\n5 6\n"

@@ -1,0 +1,290 @@
+"""The reader, rule by rule: what a line of LIBSVM data may be, and what is said of one that is none."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import DataFormatError
+from fastsvm_cli.text.data import read_chunks
+from support.reading import bits, parse, read, rows_in
+
+
+def good(text, **options):
+    rows, fault = parse(text, **options)
+    assert fault is None, fault
+    return rows
+
+
+def test_a_row_is_a_label_and_its_entries():
+    chunk, fault, _, consumed = _native.parse(b"-1 1:0.5 7:-2e1\n2.5 3:4\n")
+    assert fault is None and consumed == 24
+    assert rows_in(chunk) == [(-1.0, [(1, 0.5), (7, -20.0)]), (2.5, [(3, 4.0)])]
+    assert chunk.rows == len(chunk) == 2 and chunk.leading_count == 1 and chunk.max_index == 7 and chunk.first_line == 1
+    assert chunk.squared_norms.tolist() == [0.25 + 400, 16.0]
+
+
+def test_a_last_line_without_its_line_end_is_a_row(file):
+    assert read(file("1 1:2\n-1 3:4")) == ([(1.0, [(1, 2.0)]), (-1.0, [(3, 4.0)])], None)
+    assert read(file("1")) == ([(1.0, [])], None)
+    with pytest.raises(ValueError, match="newline"):  # the core itself is told where the text ends
+        _native.parse(b"1 1:2")
+
+
+def test_an_empty_file_has_no_rows(file):
+    assert read(file("")) == ([], None)
+
+
+def test_lines_may_end_in_carriage_return_and_line_feed():
+    assert good("1 1:2\r\n-1 3:4\r\n") == good("1 1:2\n-1 3:4\n")
+
+
+def test_a_label_and_a_carriage_return_alone_are_the_zero_vector(file):
+    assert good("1\r\n") == [(1.0, [])]
+    assert read(file("1\r\n-1\r")) == ([(1.0, []), (-1.0, [])], None)
+
+
+def test_blanks_and_tabs_before_between_and_after_words_do_not_matter():
+    assert good(" 1 1:2 3:4 \n\t1\t1:2\t \t3:4\t\n1  1:2  3:4 \t \r\n") == [(1.0, [(1, 2.0), (3, 4.0)])] * 3
+
+
+def test_a_comment_runs_to_the_end_of_its_line():
+    assert good("1 1:2 # 3:4 # x:y nan\n-1 # all zero\n1 5:6 #\n1 1:1 #c\r\n") == [
+        (1.0, [(1, 2.0)]),
+        (-1.0, []),
+        (1.0, [(5, 6.0)]),
+        (1.0, [(1, 1.0)]),
+    ]
+
+
+@pytest.mark.parametrize("line, token", [("1 1:2#c", "'1:2#c'"), ("1#c", "'1#c'"), ("# c", "'#'"), ("#1 1:2", "'#1'")])
+def test_a_comment_begins_after_a_label_and_a_blank(line, token):
+    rows, fault = parse(f"1 1:1\n{line}\n")
+    assert rows == [(1.0, [(1, 1.0)])] and fault[0] == 2 and fault[1].startswith(f"{token} found")
+
+
+def test_a_label_alone_is_the_zero_vector():
+    chunk, fault, _, _ = _native.parse(b"3\n-2 \n")
+    assert (
+        fault is None
+        and rows_in(chunk) == [(3.0, []), (-2.0, [])]
+        and chunk.squared_norms.tolist() == [0.0, 0.0]
+        and chunk.max_index == 0
+    )
+
+
+def test_index_0_is_allowed_and_counts_in_the_norm():
+    chunk, _, _, _ = _native.parse(b"1 0:3 1:4\n")
+    assert rows_in(chunk) == [(1.0, [(0, 3.0), (1, 4.0)])] and chunk.squared_norms.tolist() == [25.0]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t ", "\r", " \r"])
+def test_a_blank_line_is_an_error_with_its_number(file, blank):
+    path = file(f"1 1:1\n1 2:2\n{blank}\n1 3:3\n")
+    assert read(path) == ([(1.0, [(1, 1.0)]), (1.0, [(2, 2.0)])], f"{path}:3: a blank line found, expected a label")
+
+
+def test_a_blank_last_line_is_an_error_too(file):
+    path = file("1 1:1\n\n")
+    assert read(path) == ([(1.0, [(1, 1.0)])], f"{path}:2: a blank line found, expected a label")
+
+
+FAULTS = {
+    "1 foo": "'foo' found, expected index:value",
+    "1 3:x": "'3:x' found, expected index:value",
+    "1 3:": "'3:' found, expected index:value",
+    "1 3: 2": "'3:' found, expected index:value",
+    "1 3 :2": "'3' found, expected index:value",
+    "1 :2": "':2' found, expected index:value",
+    "1 1:2:3": "'1:2:3' found, expected index:value",
+    "1 1:2,2:3": "'1:2,2:3' found, expected index:value",
+    "1 1:2x": "'1:2x' found, expected index:value",
+    "1 1:1e": "'1:1e' found, expected index:value",
+    "1 1:1_000": "'1:1_000' found, expected index:value",
+    "1 1:1,5": "'1:1,5' found, expected index:value",
+    "1 1:.": "'1:.' found, expected index:value",
+    "1 1:-": "'1:-' found, expected index:value",
+    "1 1:--2": "'1:--2' found, expected index:value",
+    "1 1:+-2": "'1:+-2' found, expected index:value",
+    "1 1:0x": "'1:0x' found, expected index:value",
+    "1 1:0x-1": "'1:0x-1' found, expected index:value",
+    "1 1:0x+1": "'1:0x+1' found, expected index:value",
+    "1 1:0x1p": "'1:0x1p' found, expected index:value",
+    "1 1:2 2": "'2' found, expected index:value",
+    "1 1.0:2": "'1.0:2' found, expected index:value",
+    "1 1e1:2": "'1e1:2' found, expected index:value",
+    "1 0x1:2": "'0x1:2' found, expected index:value",
+    "1 -1:2": "'-1:2' found, expected index:value",
+    "1 -0:2": "'-0:2' found, expected index:value",
+    "1 ++1:2": "'++1:2' found, expected index:value",
+    "1 qid:3 1:2": "'qid:3' found, expected index:value",
+    "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
+    "1 3:1 3:1": "index 3 found after index 3, expected increasing indices",
+    "1 0:1 0:1": "index 0 found after index 0, expected increasing indices",
+    "1 2147483648:1": "'2147483648:1' found, expected an index of at most 2147483647",
+    "1 4294967297:1": "'4294967297:1' found, expected an index of at most 2147483647",
+    "1 18446744073709551617:1": "'18446744073709551617:1' found, expected an index of at most 2147483647",
+    "1 3:nan": "'3:nan' found, expected a finite number",
+    "1 3:-NaN": "'3:-NaN' found, expected a finite number",
+    "1 3:nan(1)": "'3:nan(1)' found, expected a finite number",
+    "1 3:inf": "'3:inf' found, expected a finite number",
+    "1 3:-Infinity": "'3:-Infinity' found, expected a finite number",
+    "1 3:1e309": "'3:1e309' found, too large for a double",
+    "1 3:-1e309": "'3:-1e309' found, too large for a double",
+    "1 3:0.1e400": "'3:0.1e400' found, too large for a double",
+    "1 3:00012e+400": "'3:00012e+400' found, too large for a double",
+    "1 3:0x1p1024": "'3:0x1p1024' found, too large for a double",
+    "1 3:0x0.1p2000": "'3:0x0.1p2000' found, too large for a double",
+    "1 3:1e-400": "'3:1e-400' found, too small for a double",
+    "1 3:2e-324": "'3:2e-324' found, too small for a double",
+    "1 3:1000e-400": "'3:1000e-400' found, too small for a double",
+    "1 3:0.01e-350": "'3:0.01e-350' found, too small for a double",
+    "1 3:0x1p-1080": "'3:0x1p-1080' found, too small for a double",
+    "foo 1:1": "'foo' found, expected a label",
+    "+ 1:1": "'+' found, expected a label",
+    "1,2 1:1": "'1,2' found, expected a label",
+    "nan 1:1": "'nan' found, expected a finite number",
+    "inf 1:1": "'inf' found, expected a finite number",
+    "1e999 1:1": "'1e999' found, too large for a double",
+    "1:2 3:4": "'1:2' found, expected a label (is the data unlabelled?)",
+    "\ufeff1 1:1": "'???1' found, expected a label",
+    "1 é:1": "'??:1' found, expected index:value",
+    "1 1:\x0012": "'1:?12' found, expected index:value",
+    "1 1:12\x00": "'1:12?' found, expected index:value",
+    "1\x00 1:12": "'1?' found, expected a label",
+    "\x00": "'?' found, expected a label",
+    "1 1:1 \x1b[31m": "'?[31m' found, expected index:value",
+    "1 " + "x" * 1000: "'" + "x" * 40 + "...' found, expected index:value",
+}
+
+
+@pytest.mark.parametrize("line", FAULTS, ids=lambda line: ascii(line[:30]))
+def test_a_faulty_line_is_named_in_one_line_after_the_rows_before_it(file, line):
+    for end in ("\n", "\r\n"):
+        path = file(f"1 1:1{end}{line}{end}1 2:2{end}")
+        rows, message = read(path)
+        assert rows == [(1.0, [(1, 1.0)])]
+        assert message == f"{path}:2: {FAULTS[line]}" and len(message.splitlines()) == 1 and message.isprintable()
+
+
+def test_faults_of_standard_input_name_it(fastsvm, tmp_path):
+    (tmp_path / "model").write_text(
+        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
+    )
+    done = fastsvm("predict", "-q", "-", "model", input="1 1:1\n\n", code=1)
+    assert done.out == "1\n" and done.err == "Error: standard input:2: a blank line found, expected a label\n"
+
+
+def test_another_name_may_stand_in_messages(file):
+    assert read(file("x\n"), name="shown") == ([], "shown:1: 'x' found, expected a label")
+
+
+def test_the_fault_carries_path_line_and_words(file):
+    path = file("1\nx\n")
+    with pytest.raises(DataFormatError) as caught:
+        list(read_chunks(str(path)))
+    assert (caught.value.path, caught.value.line, caught.value.why) == (str(path), 2, "'x' found, expected a label")
+
+
+def test_denormal_values_are_read():
+    assert good("1 1:1e-310 2:5e-324 3:3e-324 4:-4.9406564584124654e-324 5:0x1p-1074\n") == [
+        (1.0, [(1, 1e-310), (2, 5e-324), (3, 5e-324), (4, -5e-324), (5, 5e-324)])
+    ]
+
+
+def test_zeros_of_any_spelling_are_not_underflow():
+    ((label, entries),) = good("-0 1:0 2:0.000 3:0e-999 4:0e999 5:0x0p99999 6:.0 7:-0.0\n")
+    assert bits([label]) == bits([-0.0]) and bits(v for _, v in entries) == bits([0, 0, 0, 0, 0, 0, -0.0])
+
+
+def test_the_largest_index_and_leading_zeros_and_plus_signs_are_read():
+    chunk, fault, _, _ = _native.parse(b"+1 +1:+2 0000000000000003:4 2147483647:5\n")
+    assert (
+        fault is None
+        and rows_in(chunk) == [(1.0, [(1, 2.0), (3, 4.0), (2147483647, 5.0)])]
+        and chunk.max_index == 2147483647
+    )
+
+
+def test_the_largest_double_is_read():
+    assert good("1 1:1.7976931348623157e308 2:-179769313486231570e291\n") == [
+        (1.0, [(1, sys.float_info.max), (2, -sys.float_info.max)])
+    ]
+
+
+def test_hexadecimal_numbers_are_read_as_strtod_reads_them():
+    texts = ["0x1p-3", "0X1P3", "-0x1.8p+1", "0x.8", "0xff", "+0x10", "0x1.", "0xAbC.dEfp-7"]
+    ((label, entries),) = good("0x10 " + " ".join(f"{i}:{t}" for i, t in enumerate(texts)) + "\n")
+    assert label == 16.0 and [v for _, v in entries] == [float.fromhex(t) for t in texts]
+
+
+def test_a_nul_byte_in_a_comment_is_a_fault():
+    """svm-predict loses the row after it."""
+    chunk, fault, _, _ = _native.parse(b"1 1:2\n1 1:2 # \x00\n1 1:3\n")
+    assert chunk.rows == 1 and fault == (2, "a NUL byte found, expected text")
+
+
+def test_unlabelled_rows_have_entries_only(file):
+    assert read(file("1:2 3:4\n5:6 # c\r\n"), labelled=False) == (
+        [(None, [(1, 2.0), (3, 4.0)]), (None, [(5, 6.0)])],
+        None,
+    )
+    path = file("1:2\n1 1:2\n")
+    assert read(path, labelled=False) == ([(None, [(1, 2.0)])], f"{path}:2: '1' found, expected index:value")
+
+
+def test_an_empty_line_of_unlabelled_data_is_the_zero_vector(file):
+    assert read(file("\n1:2\n\r\n# c\n"), labelled=False) == (
+        [(None, []), (None, [(1, 2.0)]), (None, []), (None, [])],
+        None,
+    )
+
+
+def test_several_numbers_may_lead_a_row_as_in_a_model():
+    chunk, fault, _, _ = _native.parse(b"1 -0.5 2e1 3:4\n0 0 0\n1 2 3:4\n", leading_count=3)
+    assert chunk.leading.tolist() == [[1.0, -0.5, 20.0], [0.0, 0.0, 0.0]] and chunk.leading_count == 3
+    assert fault[0] == 3 and fault[1].startswith("'3:4' found, expected ")
+    assert _native.parse(b"1 2\n", leading_count=3, leading_name="a coefficient")[1] == (
+        1,
+        "the end of the line found, expected a coefficient",
+    )
+    assert _native.parse(b"\n", leading_count=3, leading_name="a coefficient")[1] == (
+        1,
+        "a blank line found, expected a coefficient",
+    )
+
+
+def test_parsing_starts_at_an_offset_and_stops_after_the_rows_wanted():
+    text = b"header\n1 1:2\n3 4:5\nrest 9\n"
+    chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=2, first_line=2)
+    assert (
+        fault is None
+        and rows_in(chunk) == [(1.0, [(1, 2.0)]), (3.0, [(4, 5.0)])]
+        and text[consumed:] == b"rest 9\n"
+        and chunk.first_line == 2
+    )
+    chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=0, first_line=2)
+    assert fault is None and chunk.rows == 0 and consumed == 7
+    assert _native.parse(text, offset=7, first_line=2)[1] == (4, "'rest' found, expected a label")
+    with pytest.raises(ValueError):
+        _native.parse(text, offset=len(text) + 1)
+
+
+def test_a_selection_of_rows_is_a_chunk_of_them_in_that_order():
+    chunk, _, _, _ = _native.parse(b"1 1:2\n2\n3 4:5 6:7\n")
+    chosen = chunk.select([2, 0, 2])
+    assert rows_in(chosen) == [(3.0, [(4, 5.0), (6, 7.0)]), (1.0, [(1, 2.0)]), (3.0, [(4, 5.0), (6, 7.0)])]
+    assert chosen.squared_norms.tolist() == [74.0, 4.0, 74.0]
+    assert chunk.select([]).rows == 0
+    for wrong in (-1, 3):
+        with pytest.raises(IndexError):
+            chunk.select([wrong])
+
+
+def test_the_buffers_of_a_chunk_outlive_it_and_cannot_be_written():
+    chunk, _, _, _ = _native.parse(b"1 1:2 3:4\n" * 1000)
+    values = chunk.values
+    del chunk
+    assert values.tolist() == [2.0, 4.0] * 1000
+    assert np.asarray(values).flags.writeable is False
