@@ -17,24 +17,18 @@ def one_thread():
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def place(tmp_path_factory):
     """A folder with rows and models: exact ones, and of rings one compiled in each way."""
     folder = tmp_path_factory.mktemp("bench")
-    (
-        first_rows(folder, "rows", "rings.test", ROWS),
-        first_rows(folder, "colors.rows", "colors.test", 150),
-        first_rows(folder, "waves.rows", "waves.train", 80),
-    )
-    (
-        train(folder, "rings.model", "rings.train", "-g 0.2 -c 10", 800),
-        train(folder, "colors.model", "colors.train", "-g 0.02 -c 1", 300),
-        train(folder, "waves.model", "waves.train", "-s 3 -g 0.05 -c 5", 300),
-    )
-    (
-        train(folder, "other.model", "rings.train", "-g 0.5 -c 1", 300),
-        train(folder, "sharp.model", "colors.train", "-g 0.2 -c 10", 300),
-    )
+    first_rows(folder, "rows", "rings.test", ROWS)
+    first_rows(folder, "colors.rows", "colors.test", 150)
+    first_rows(folder, "waves.rows", "waves.train", 80)
+    train(folder, "rings.model", "rings.train", "-g 0.2 -c 10", 800)
+    train(folder, "colors.model", "colors.train", "-g 0.02 -c 1", 300)
+    train(folder, "waves.model", "waves.train", "-s 3 -g 0.05 -c 5", 300)
+    train(folder, "other.model", "rings.train", "-g 0.5 -c 1", 300)
+    train(folder, "sharp.model", "colors.train", "-g 0.2 -c 10", 300)
     for words in (
         "approx rings.model rings.approx",
         "approx --certify rings.model rings.cert",
@@ -65,7 +59,7 @@ def bench(fastsvm):
     return bench
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def measured(place):
     """(the JSON, the lines of the CSV) of all kinds of models at once."""
     done = run(

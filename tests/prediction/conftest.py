@@ -4,22 +4,23 @@ import random
 import subprocess
 
 import pytest
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+from libsvm.svmutil import svm_read_problem
 
 from support.bad_rows import PRECOMPUTED, spoil
 from support.open_rows import CASES, awkward
 from support.places import DATA, FASTSVM
 from support.reading import COMPRESS
 from support.resuming import ROWS
+from support.training import train, train_on
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, serial_libsvm):
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
     """A folder with a model of each case: NAME.model, NAME.fast, and NAME.rows, whose numbers are hard to write."""
     folder = tmp_path_factory.mktemp("open")
     for name, (source, training, compiling, _) in CASES.items():
         y, x = svm_read_problem(str(DATA / f"{source}.train"))
-        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:300], x[:300], f"-q {training}"))
+        train(folder / f"{name}.model", x[:300], y[:300], training)
         command, *options = compiling.split()
         done = subprocess.run(
             [FASTSVM, command, "-q", *options, f"{name}.model", f"{name}.fast"],
@@ -33,7 +34,7 @@ def folder(tmp_path_factory, serial_libsvm):
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def models(tmp_path_factory):
     """A folder with a model of each kind, and data for them."""
     folder = tmp_path_factory.mktemp("models")
@@ -42,8 +43,7 @@ def models(tmp_path_factory):
         ("colors", "colors.train", "-g 0.02 -c 1 -b 1"),
         ("waves", "waves.train", "-s 3 -g 0.05 -c 5 -b 1"),
     ):
-        y, x = svm_read_problem(str(DATA / source))
-        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:400], x[:400], f"-q {options}"))
+        train_on(folder / f"{name}.model", source, options, 400)
         lines = (DATA / source).read_text().splitlines(keepends=True)[400 : 400 + ROWS]
         (folder / f"{name}.rows").write_text("".join(lines))
         (folder / f"{name}.bad").write_text(spoil(lines, random.Random(3))[0])

@@ -23,6 +23,8 @@ from support.open_rows import CASES, UNKNOWN, bits, expected_open, parsed
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE
 
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("way", ["radii", "exact", "values"])

@@ -13,6 +13,8 @@ from support.open_rows import expected_open, parsed
 from support.places import FASTSVM
 from support.processes import peak_memory
 
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
 
 @pytest.mark.parametrize(
     "options, model, message",

@@ -5,10 +5,10 @@ import re
 import subprocess
 
 import numpy as np
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from scipy.stats import binomtest, median_abs_deviation
 
 from support.places import DATA, FASTSVM
+from support.training import train_on
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 ROWS = 120
@@ -33,9 +33,7 @@ def wilson(different, rows):
 
 
 def train(folder, name, source, options, rows=None):
-    y, x = svm_read_problem(str(DATA / source))
-    svm_save_model(str(folder / name), svm_train(y[:rows], x[:rows], f"-q {options}"))
-    return folder / name
+    return train_on(folder / name, source, options, rows)
 
 
 def first_rows(folder, name, source, rows):

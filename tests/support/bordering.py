@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from threadpoolctl import threadpool_limits
+from libsvm.svmutil import svm_read_problem
 
 from support import oracles
 from support.evaluation import parse, values
 from support.oracles import BorderFile, data_text, random_machine
 from support.places import DATA
 from support.sealing import sealed
+from support.training import train
 
 TEXT = sealed(b"""fastsvm_model border 1
 svm_type c_svc
@@ -86,9 +86,7 @@ def plane_labels(x):
 
 
 def trained_model(rows, labels, options, path):
-    with threadpool_limits(1, user_api="openmp"):
-        svm_save_model(str(path), svm_train([float(v) for v in labels], rows, f"-q {options}"))
-    return path
+    return train(path, rows, [float(v) for v in labels], options)
 
 
 def wavy_files(folder):

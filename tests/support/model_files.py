@@ -1,5 +1,6 @@
 """Model files to read: golden ones, one by hand and what it compiles to, trained ones; and what LIBSVM says to them."""
 
+import random
 from ctypes import c_double
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from fastsvm_cli.models import parse_model
 from support.evaluation import HAND
 from support.places import GOLDEN
 from support.sealing import sealed
+from support.training import train
 
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
 VERSION_1, VERSION_2 = ".", "version2"
@@ -126,3 +128,25 @@ def changed(old, new, count=1, text=None):
     text = text or compiled_text()
     assert old in text, text.decode()
     return sealed(text.replace(old, new, count))
+
+
+def trained_models(folder):
+    """trained(svm_type, kernel, classes, probability) -> the path of a model that LIBSVM trained, once."""
+    rng = random.Random(11)
+    rows = [
+        {j: round(rng.gauss(0, 1), 3) for j in sorted(rng.sample(range(1, 9), rng.randint(2, 6)))} for _ in range(60)
+    ]
+    scores = [row.get(1, 0) - row.get(2, 0) + 0.5 * row.get(3, 0) ** 2 + rng.gauss(0, 0.3) for row in rows]
+
+    def trained(svm_type, kernel="rbf", classes=2, probability=False):
+        path = folder / f"{svm_type}-{kernel}-{classes}-{probability}"
+        if not path.exists():
+            y = (
+                scores
+                if "svr" in svm_type
+                else [sum(s > cut for cut in (-0.7, 0, 0.7)[: classes - 1]) * 10 - 5 for s in scores]
+            )
+            train(path, rows, y, f"{TYPES[svm_type]} {KERNELS[kernel]} -b {int(probability)}")
+        return path
+
+    return trained

@@ -6,8 +6,7 @@ from math import sqrt
 
 import numpy as np
 from libsvm import svm as libsvm
-from libsvm.svmutil import svm_load_model, svm_save_model, svm_train
-from threadpoolctl import threadpool_limits
+from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.ordered.blocks import compile_blocks
@@ -241,12 +240,6 @@ JOBS = {
     "colors-linear": ("colors.train", "colors.test", "-t 0 -c 0.1"),
     "waves": ("waves.train", "waves.train", "-s 3 -g 1 -p 0.02 -b 1"),
 }
-
-
-def train(path, rows, labels, options):
-    with threadpool_limits(1, user_api="openmp"):  # many threads on a busy machine wait for each other
-        svm_save_model(str(path), svm_train(labels, rows, f"-q {options}"))
-    return path
 
 
 def order_file(model, method, path):

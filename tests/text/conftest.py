@@ -5,11 +5,11 @@ import random
 import subprocess
 
 import pytest
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import _native
 from support.places import DATA, FASTSVM
 from support.reading import random_text
+from support.training import train_on
 
 
 @pytest.fixture(autouse=True)
@@ -31,12 +31,12 @@ def file(tmp_path):
     return write
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def long_text():
     return random_text(random.Random(3), 20_000)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def models(tmp_path_factory):
     """A folder with a model of each kind that a line of output depends on, and `rows`, 60 of each data set."""
     folder = tmp_path_factory.mktemp("models")
@@ -46,8 +46,7 @@ def models(tmp_path_factory):
         ("waves", "waves.train", "-s 3 -g 0.05 -c 5 -b 1"),
         ("one", "rings.train", "-s 2 -n 0.3 -g 0.5 -b 1"),
     ):
-        y, x = svm_read_problem(str(DATA / source))
-        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:400], x[:400], f"-q {options}"))
+        train_on(folder / f"{name}.model", source, options, 400)
         (folder / f"{name}.rows").write_text("".join((DATA / source).read_text().splitlines(keepends=True)[400:460]))
     for words in (
         "approx --certify rings.model rings.cert",

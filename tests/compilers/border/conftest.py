@@ -1,18 +1,17 @@
 """Models with a border that is known, trained once."""
 
 import pytest
-from libsvm.svmutil import svm_read_problem
 
-from support.bordering import trained_model, wavy_files
-from support.places import DATA
+from support.bordering import wavy_files
+from support.training import train_on
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wavy(tmp_path_factory):
+    """(model file, training file, rows that nobody has seen)"""
     return wavy_files(tmp_path_factory.mktemp("wavy"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def colors(tmp_path_factory):
-    y, x = svm_read_problem(str(DATA / "colors.train"))
-    return trained_model(x[:300], y[:300], "-g 0.05 -b 1", tmp_path_factory.mktemp("colors") / "colors.model")
+    return train_on(tmp_path_factory.mktemp("colors") / "colors.model", "colors.train", "-g 0.05 -b 1", 300)

@@ -1,23 +1,22 @@
 """Trained models and ordered ones of each method, made once."""
 
 import pytest
-from libsvm.svmutil import svm_read_problem
 
-from support.ordering import JOBS, order_file, train
+from support.ordering import JOBS, order_file
 from support.places import DATA
+from support.training import train_on
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """name -> (model file, test file)"""
     folder = tmp_path_factory.mktemp("trained")
     for name, (train_file, _, options) in JOBS.items():
-        y, x = svm_read_problem(str(DATA / train_file))
-        train(folder / f"{name}.model", x[:500], y[:500], options)
+        train_on(folder / f"{name}.model", train_file, options, 500)
     return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in JOBS.items()}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ordered(trained, tmp_path_factory):
     """ordered("rings", "triangle") -> the path of that ordered model, made once, without the command: a fifth of the
     time."""

@@ -19,6 +19,8 @@ from support.ordering import (
     spread,
 )
 
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial", "exponential"])
 def test_greedy_takes_what_takes_most_from_the_uncertainty(kernel):

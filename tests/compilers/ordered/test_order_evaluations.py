@@ -13,6 +13,8 @@ from support.ordering import (
     spread,
 )
 
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
 
 @pytest.fixture
 def ordered_file(tmp_path):

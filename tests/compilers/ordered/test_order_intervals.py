@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -31,17 +30,11 @@ from support.ordering import (
     uncovered,
 )
 
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
 searching = settings(
     max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
-    not."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
 
 
 # ---- geometry

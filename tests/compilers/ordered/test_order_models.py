@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -27,13 +26,7 @@ from support.ordering import (
     uncovered,
 )
 
-
-@pytest.fixture(scope="module", autouse=True)
-def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
-    not."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 class Share:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem, svm_train
 
-from support.ordering import train
 from support.places import DATA
+from support.training import train
 
 
 def test_sequences_are_reproducible(fastsvm, trained, ordered, tmp_path):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -24,6 +23,8 @@ from support.ordering import (
     uncovered,
 )
 
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
 #: Features added to four -> after how many points rows of a geometry model are looked at; then after every 32.
 FIRST_STOPS = {
     0: [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64],
@@ -35,14 +36,6 @@ KERNELS = {
     "triangle": ["rbf", "exponential"],
     "blocks": ["rbf", "exponential"],
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
-    not."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
 
 
 def stopped(model, chunk, tolerance=0.0, task=None):

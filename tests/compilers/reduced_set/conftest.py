@@ -1,7 +1,6 @@
 """Trained models and their reduced sets, made once."""
 
 import pytest
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.compilers.reduced_set.probabilities import refit
@@ -9,19 +8,19 @@ from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
 from support.places import DATA
 from support.reducing import JOBS, fingerprint
+from support.training import train_on
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """name -> (model file, test file); models of 250 rows of data/."""
     folder = tmp_path_factory.mktemp("trained")
     for name, (train_file, _, options) in JOBS.items():
-        y, x = svm_read_problem(str(DATA / train_file))
-        svm_save_model(str(folder / f"{name}.model"), svm_train(y[:250], x[:250], f"-q {options}"))
+        train_on(folder / f"{name}.model", train_file, options, 250)
     return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in JOBS.items()}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def reduced(trained, tmp_path_factory):
     """reduced("rings", 20) -> the path of that reduced set, made once, without the command: half of the time."""
     folder = tmp_path_factory.mktemp("reduced")
