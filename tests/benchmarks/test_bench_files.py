@@ -120,9 +120,10 @@ def test_plot_without_matplotlib_is_one_line(bench, place, tmp_path, how):
     (tmp_path / "block").mkdir()
     if how == "absent":
         (tmp_path / "block" / "sitecustomize.py").write_text(
-            "import importlib.machinery as m\nfind = m.PathFinder.find_spec\nm.PathFinder.find_spec ="
-            " classmethod(lambda cls, name, *a, **k: None if name.split('.')[0] == 'matplotlib' else find(name, *a,"
-            " **k))\n"
+            "import importlib.machinery as m\n"
+            "find = m.PathFinder.find_spec\n"
+            "m.PathFinder.find_spec = classmethod("
+            "lambda cls, name, *a, **k: None if name.split('.')[0] == 'matplotlib' else find(name, *a, **k))\n"
         )
     else:
         (tmp_path / "block" / "matplotlib").mkdir()

@@ -37,8 +37,8 @@ def rings(trained, fastsvm):
 def test_train_compile_predict(fastsvm, trained, tmp_path):
     done = fastsvm("approx", trained / "rings.model")
     assert re.fullmatch(
-        r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n[\d.]+ KB -> [\d.]+ (bytes|KB):"
-        r" rings.model.approx\n"
+        r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n"
+        r"[\d.]+ KB -> [\d.]+ (bytes|KB): rings.model.approx\n"
         r"labels that differ on support vectors, nearer to the border than most rows: (\d+) of 1000 \([\d.]+ %\)\n",
         done.out,
     ), str(done)
@@ -51,8 +51,8 @@ def test_train_compile_predict(fastsvm, trained, tmp_path):
     exact = fastsvm("predict", DATA / "rings.test", trained / "rings.model", "exact")
     fast = fastsvm("predict", DATA / "rings.test", "rings.model.approx", "fast")
     assert re.fullmatch(
-        r"Model supports probability estimates, but disabled in prediction.\nAccuracy = [\d.]+% \(\d+/6000\)"
-        r" \(classification\)\n",
+        r"Model supports probability estimates, but disabled in prediction.\n"
+        r"Accuracy = [\d.]+% \(\d+/6000\) \(classification\)\n",
         fast.out,
     ), str(fast)
     labels = [(tmp_path / name).read_text().split() for name in ("exact", "fast")]

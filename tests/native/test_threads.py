@@ -95,9 +95,14 @@ def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_instru
 @pytest.mark.parametrize("words", LOADING, ids=" ".join)
 def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, words):
     code = (
-        "import sys\nfrom fastsvm_cli.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not"
-        " end.code\nfrom threadpoolctl import threadpool_info\nprint('threads', *{pool['num_threads'] for pool in"
-        " threadpool_info() if pool['user_api'] == 'blas'})\n"
+        "import sys\n"
+        "from fastsvm_cli.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code\n"
+        "from threadpoolctl import threadpool_info\n"
+        "print('threads', *{pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'})\n"
     )
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "3"}
     done = subprocess.run(
@@ -118,8 +123,8 @@ def threadless(tmp_path_factory):
     """The environment of a machine that lets no thread start: a process limit does not hold for root."""
     folder = tmp_path_factory.mktemp("threadless")
     (folder / "none.cpp").write_text(
-        '#include <cerrno>\nextern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return'
-        " EAGAIN; }\n"
+        "#include <cerrno>\n"
+        'extern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return EAGAIN; }\n'
     )
     subprocess.run(
         [os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "none.so"), str(folder / "none.cpp")],

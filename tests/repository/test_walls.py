@@ -149,8 +149,10 @@ def test_every_file_of_the_core_keeps_to_its_room(path):
 
 def _modules_after(*arguments):
     code = (
-        "import sys; from fastsvm_cli.cli import main\ntry: main()\nexcept SystemExit as e: assert not e.code,"
-        " e.code\nprint(*sys.modules, file=sys.stderr)"
+        "import sys; from fastsvm_cli.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as e: assert not e.code, e.code\n"
+        "print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=DATA)
     assert done.returncode == 0, done.stderr

@@ -33,8 +33,12 @@ class Finished:
 
     def __str__(self):
         return (
-            f"$ {' '.join(map(str, self.args))}\nexit code {self.code}\n--- standard output\n{self.out[:4000]}\n---"
-            f" standard error\n{self.err[:4000]}"
+            f"$ {' '.join(map(str, self.args))}\n"
+            f"exit code {self.code}\n"
+            "--- standard output\n"
+            f"{self.out[:4000]}\n"
+            "--- standard error\n"
+            f"{self.err[:4000]}"
         )
 
 

@@ -214,8 +214,17 @@ def test_a_path_that_does_not_print_is_shown_in_one_line(tmp_path):
 
 
 RBF = (
-    "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1"
-    " 3:0.5\n-1 2:1 {}:0.25\n"
+    "svm_type c_svc\n"
+    "kernel_type rbf\n"
+    "gamma 0.5\n"
+    "nr_class 2\n"
+    "total_sv 2\n"
+    "rho 0.25\n"
+    "label 1 -1\n"
+    "nr_sv 1 1\n"
+    "SV\n"
+    "1 1:1 3:0.5\n"
+    "-1 2:1 {}:0.25\n"
 )
 
 

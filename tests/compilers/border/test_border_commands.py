@@ -90,9 +90,14 @@ def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, colors, monkeypatch):
 
 def test_threads_are_for_numpy_too(wavy, tmp_path):
     code = (
-        "import sys\nfrom fastsvm_cli.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not"
-        " end.code\nfrom threadpoolctl import threadpool_info\nprint(max(pool['num_threads'] for pool in"
-        " threadpool_info() if pool['user_api'] == 'blas'))\n"
+        "import sys\n"
+        "from fastsvm_cli.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code\n"
+        "from threadpoolctl import threadpool_info\n"
+        "print(max(pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'))\n"
     )
     env = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
     for words in (("--data", wavy[1], wavy[0]), ("--bandwidth", "0.1", wavy[1])):

@@ -158,9 +158,14 @@ def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model():
 
 def test_a_small_file_that_announces_billions_takes_no_memory():
     code = (
-        "import resource, sys\nfrom fastsvm_cli.errors import ModelFormatError\nfrom fastsvm_cli.models import"
-        " parse_model\nresource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\ntry:\n   "
-        " parse_model(sys.stdin.buffer.read(), 'm')\nexcept ModelFormatError:\n    print('refused')\n"
+        "import resource, sys\n"
+        "from fastsvm_cli.errors import ModelFormatError\n"
+        "from fastsvm_cli.models import parse_model\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "try:\n"
+        "    parse_model(sys.stdin.buffer.read(), 'm')\n"
+        "except ModelFormatError:\n"
+        "    print('refused')\n"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-c", code],

@@ -104,8 +104,11 @@ def test_an_ordered_model_is_written_back_byte_for_byte_and_says_the_same(method
         model = COMPILERS[method](exact_model(machine), fingerprint="0123abcd", **options)
         text = model.to_text()
         assert text.startswith(
-            f"fastsvm_model {method} 2\nsvm_type {svm_type}\nkernel_type"
-            f" {'precomputed' if kernel in OWN_KERNELS else kernel}\n".encode()
+            (
+                f"fastsvm_model {method} 2\n"
+                f"svm_type {svm_type}\n"
+                f"kernel_type {'precomputed' if kernel in OWN_KERNELS else kernel}\n"
+            ).encode()
         )
         again = parse_model(text, "again")
         assert again.to_text() == text and vars(again.header) == vars(model.header) and again.fingerprint == "0123abcd"
