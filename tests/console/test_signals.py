@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import stopping
 from support.places import DATA, FASTSVM
@@ -17,24 +16,6 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 pytestmark = pytest.mark.usefixtures("heard_signals")
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("signals")
-    svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
-    subprocess.run([FASTSVM, "approx", "-q", "--certify", folder / "m", folder / "fast"], check=True)
-    lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:50]
-    (folder / "rows").write_text("".join(lines))
-    return folder
-
-
-@pytest.fixture
-def place(trained, tmp_path):
-    for name in ("m", "fast", "rows"):
-        (tmp_path / name).write_bytes((trained / name).read_bytes())
-    (tmp_path / "out").write_text("before\n")
-    return tmp_path
 
 
 #: The command, told to stop at one of the moments that Python announces to those who audit it: an import, a file

@@ -13,28 +13,6 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE
 
-ROWS = 40
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """A folder with a model, compiled ones, and a few rows."""
-    folder = tmp_path_factory.mktemp("streams")
-    svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
-    subprocess.run([FASTSVM, "approx", "-q", "--certify", folder / "m", folder / "fast"], check=True)
-    lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:ROWS]
-    (folder / "rows").write_text("".join(lines))
-    return folder
-
-
-@pytest.fixture
-def place(trained, tmp_path):
-    """A folder of one's own: m, fast, rows, and an output of before."""
-    for name in ("m", "fast", "rows"):
-        (tmp_path / name).write_bytes((trained / name).read_bytes())
-    (tmp_path / "out").write_text("before\n")
-    return tmp_path
-
 
 class Ran:
     def __init__(self, words, code, out, err, place):

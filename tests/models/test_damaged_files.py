@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support.evaluation import HAND, ROWS, fault_of
-from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, VERSION_2, compiled_text, hand, values_of
+from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, VERSION_2, compiled_text, hand, mutations, values_of
 from support.places import GOLDEN
 from support.profiles import calm
 from support.sealing import CHANGED, sealed
@@ -69,18 +69,6 @@ def test_a_compiled_model_that_was_added_to_is_refused(added):
 # ---- single bytes
 
 
-def mutations(text, rng):
-    for at in range(0, len(text), 1 + len(text) // 1000):
-        before, byte, after = text[:at], text[at], text[at + 1 :]
-        for other in {byte ^ 1, byte ^ 0x80, 0, 10, 32, ord("9"), ord("-"), ord(":"), ord("e"), rng.randrange(256)} - {
-            byte
-        }:
-            yield before + bytes([other]) + after
-        yield before + after
-        yield before + bytes([byte, byte]) + after
-        yield before + b"1" + bytes([byte]) + after
-
-
 MUTATED = [
     "c_svc.approx",
     "nu_svr.approx",
@@ -97,7 +85,7 @@ MUTATED += ["version2/c_svc.approx", "version2/c_svc-certified.approx"]
 def test_a_model_with_any_one_byte_changed_is_refused_or_is_a_model(name):
     text = hand() if name == "hand" else (GOLDEN / name).read_bytes()
     refused = accepted = 0
-    for mutant in mutations(text, random.Random(name)):
+    for mutant in mutations(text, random.Random(name), 1 + len(text) // 1000):
         if name.startswith(VERSION_2):  # as it is, it is refused: test_checksums.py
             mutant = sealed(mutant)
         try:

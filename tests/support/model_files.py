@@ -150,3 +150,14 @@ def trained_models(folder):
         return path
 
     return trained
+
+
+def mutations(text, rng, step):
+    """The text with one byte of every `step` changed, left out, doubled or put in."""
+    for at in range(0, len(text), step):
+        before, byte, after = text[:at], text[at], text[at + 1 :]
+        for other in {byte ^ 1, byte ^ 0x80, 0, 10, 32, *b"9-:e", rng.randrange(256)} - {byte}:
+            yield before + bytes([other]) + after
+        yield before + after
+        yield before + bytes([byte, byte]) + after
+        yield before + b"1" + bytes([byte]) + after

@@ -1,12 +1,9 @@
 """What the tests of ordered models share: models and rows made to break them, and LIBSVM in this process."""
 
-import ctypes
 import hashlib
 from math import sqrt
 
 import numpy as np
-from libsvm import svm as libsvm
-from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.ordered.blocks import compile_blocks
@@ -15,10 +12,10 @@ from fastsvm_cli.compilers.ordered.precomputed import with_vectors
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.models.kernel import Kernel
-from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.header import SVM_TYPES
-from support import oracles
+from support import hostile, in_process, oracles
 from support.evaluation import parse
+from support.in_process import written_lines
 from support.oracles import OWN_KERNELS, random_machine, random_rows
 from support.places import DATA, SCRIPTS
 
@@ -58,38 +55,28 @@ def random_options(rng, machine, method):
 
 
 def lines(model, rows, **options):
-    written = []
-    tally = predict(model, [parse(rows)], written.append, path="rows", **options)
-    return b"".join(written).decode().splitlines(), tally
+    text, tally = written_lines(model, [parse(rows)], **options)
+    return text.decode().splitlines(), tally
 
 
-class Libsvm:
-    """LIBSVM 3.37 in this process, with the model as a file: numbers and lines of svm-predict."""
+class Libsvm(in_process.Libsvm):
+    """A machine in LIBSVM's hands; one of a kernel that LIBSVM does not know as one of a precomputed kernel."""
 
     def __init__(self, machine, folder):
         self.machine, path = machine, folder / "libsvm.model"
-        own = machine.kernel in OWN_KERNELS
-        path.write_bytes((oracles.behind_serials(machine) if own else machine).text())
-        self.model = svm_load_model(str(path))
+        self.own = machine.kernel in OWN_KERNELS
+        path.write_bytes((oracles.behind_serials(machine) if self.own else machine).text())
+        super().__init__(path)
         path.unlink()
 
-    def _nodes(self, rows):
-        if self.machine.kernel in OWN_KERNELS:
-            rows = oracles.precomputed_rows(self.machine, rows)
-        for row in rows:
-            yield (libsvm.svm_node * (len(row) + 1))(*sorted(row.items()), (-1, 0.0))
+    def _known(self, rows):
+        return oracles.precomputed_rows(self.machine, rows) if self.own else rows
 
     def values(self, rows):
-        pairs = len(self.machine.pairs)
-        buffer = (ctypes.c_double * max(pairs, 1))()
-        out = np.empty((len(rows), pairs))
-        for r, nodes in enumerate(self._nodes(rows)):
-            libsvm.libsvm.svm_predict_values(self.model, nodes, buffer)
-            out[r] = buffer[:pairs]
-        return out
+        return super().values(self._known(rows))
 
     def lines(self, rows):
-        return ["%.17g" % libsvm.libsvm.svm_predict(self.model, nodes) for nodes in self._nodes(rows)]
+        return [line for (line,) in super().lines(self._known(rows))]
 
 
 # ---- models nobody trained
@@ -208,7 +195,7 @@ def uncovered(value, radius, *truths):
     """Where one of the truths is beyond the radius; an error that is NaN is not covered."""
     with np.errstate(all="ignore"):
         error = np.max([np.abs(value - truth) for truth in truths], axis=0)
-    return ~((error <= radius) | (radius == np.inf))
+    return hostile.uncovered(error, radius)
 
 
 def after(model, chunk, points):

@@ -6,8 +6,8 @@ import numpy as np
 
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import predict
 from support import oracles
+from support.in_process import written_lines
 from support.oracles import EXTENDED, Machine, random_machine
 from support.sealing import sealed_line
 
@@ -40,9 +40,8 @@ def machine_of(found) -> Machine:
 
 
 def lines(model, chunks, **options):
-    written = []
-    tally = predict(model, chunks, written.append, path="rows", **options)
-    return b"".join(written).decode().splitlines(), tally
+    text, tally = written_lines(model, chunks, **options)
+    return text.decode().splitlines(), tally
 
 
 def labels(model, chunks):

@@ -11,9 +11,8 @@ from fastsvm_cli.text.fingerprint import fingerprint
 from support.evaluation import ROWS, fault_of
 from support.evaluation import values as values_of
 from support.places import GOLDEN
-from support.sealing import sealed, sealed_line, unsealed, unsealed_line
+from support.sealing import CHANGED, sealed, sealed_line, unsealed, unsealed_line
 
-CHANGED = "the checksum does not fit the content: the file was changed after fastsvm wrote it; compile the model again"
 TO_USE_IT = ", or delete this line to use the file as a LIBSVM model and no more"
 COMPILED = sorted(path.name for path in (GOLDEN / "version2").iterdir() if path.suffix != ".reduced")
 REDUCED = sorted(path.name for path in (GOLDEN / "version2").glob("*.reduced"))

@@ -1,17 +1,14 @@
 """--exact behind a Maclaurin model prints svm-predict's lines; radii of benchmark models."""
 
-import ctypes
-
 import numpy as np
 import pytest
-from libsvm import svm as libsvm
-from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.text.data import read_chunks
+from support import in_process
 from support.evaluation import decide, parse, reference
 from support.expanding import certified
 from support.hostile import UNKNOWN, as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
@@ -23,45 +20,23 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- --exact
 
 
-class Libsvm:
-    """A model in LIBSVM's hands; the lines svm-predict 3.37 writes."""
+class Libsvm(in_process.Libsvm):
+    """A machine in LIBSVM's hands; the lines svm-predict 3.37 writes."""
 
     def __init__(self, machine, path):
         path.write_bytes(machine.text())
-        self.machine, self.model = machine, svm_load_model(str(path))
+        super().__init__(path)
 
     def lines(self, rows, probability):
-        head = (
-            [b"label normal outlier"]
-            if self.machine.svm_type == "one_class"
-            else [b"labels " + b" ".join(b"%d" % v for v in self.machine.label)]
-        )
-        out = head if probability else []
-        buffer = (ctypes.c_double * max(2, self.machine.nr_class))()
-        for row in rows:
-            nodes = (libsvm.svm_node * (len(row) + 1))(*sorted(row.items()), (-1, 0.0))
-            if probability:
-                label = libsvm.libsvm.svm_predict_probability(self.model, nodes, buffer)
-            else:
-                label = libsvm.libsvm.svm_predict(self.model, nodes)
-            out.append(
-                b" ".join([b"%.17g" % label, *(b"%g" % p for p in buffer[: self.machine.nr_class] if probability)])
-            )
-        return out
+        return [" ".join(words).encode() for words in super().lines(rows, probability)]
 
 
 def exact_lines(machine, rows, probability=False, allowed=0.0, **options):
     exact, model = certified(machine, **options)
-    written = []
-    tally = predict(
-        model,
-        [parse(rows)],
-        written.append,
-        path="rows",
-        probability=probability,
-        exact=Fallback(lambda: exact, allowed),
+    text, tally = in_process.written_lines(
+        model, [parse(rows)], probability=probability, exact=Fallback(lambda: exact, allowed)
     )
-    return b"".join(written).splitlines(), tally
+    return text.splitlines(), tally
 
 
 def balanced(rng, n, d, gamma):

@@ -12,6 +12,7 @@ from fastsvm_cli.text.data import read_chunks
 from support import oracles
 from support.evaluation import parse
 from support.expanding import compiled, decide, gaussian, points
+from support.in_process import written_lines
 from support.oracles import Machine, data_text, random_rows
 
 # ---- the pipeline around it
@@ -134,9 +135,8 @@ def test_tolerance_bounds_what_compression_changes(tolerance):
 
 
 def labels_of(model, path, **options):
-    written = []
-    predict(model, read_chunks(str(path)), written.append, path="rows", **options)
-    return np.array(b"".join(written).split(), float)
+    text, _ = written_lines(model, read_chunks(str(path)), **options)
+    return np.array(text.split(), float)
 
 
 @pytest.mark.parametrize(

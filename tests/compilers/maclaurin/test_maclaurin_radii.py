@@ -12,25 +12,21 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import CENTERS
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Fallback, predict
-from support import oracles
+from fastsvm_cli.prediction.pipeline import Fallback
+from support import evaluation, oracles
 from support.evaluation import parse
 from support.expanding import compiled, decide, gaussian
+from support.in_process import written_lines
 from support.oracles import Machine, random_machine, random_rows
 from support.profiles import seeded
 
 
 def decide_with_radius(model, rows):
-    out = _native.Decisions(model.pairs, True)
-    model.decision_values(parse(rows), out)
-    return np.array(out.value), np.array(out.radius)
+    return evaluation.decide(model, parse(rows))
 
 
 def reference(machine, rows):
-    model = parse_model(machine.text(), "a.model")
-    out = _native.Decisions(model.pairs)
-    model.reference_values(parse(rows), out)
-    return np.array(out.value)
+    return evaluation.reference(parse_model(machine.text(), "a.model"), parse(rows))
 
 
 @st.composite
@@ -196,9 +192,7 @@ def test_votes_are_settled_where_no_value_within_its_radius_changes_the_label(cl
 
 
 def lines_of(model, rows, **options):
-    written = []
-    tally = predict(model, [parse(rows)], written.append, path="rows", **options)
-    return b"".join(written), tally
+    return written_lines(model, [parse(rows)], **options)
 
 
 @pytest.mark.parametrize(

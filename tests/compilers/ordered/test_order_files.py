@@ -12,6 +12,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support.evaluation import HAND, ROWS, fault_of, parse
+from support.model_files import is_refused, mutations
 from support.oracles import OWN_KERNELS, random_machine, random_rows
 from support.ordering import COMPILERS, exact_model, lines, order
 from support.processes import PATIENCE
@@ -35,14 +36,6 @@ def own(method):
 
 
 TEXTS = {**{method: made(method) for method in COMPILERS}, **{f"{method}-own": own(method) for method in COMPILERS}}
-
-
-def is_refused(text):
-    try:
-        parse_model(text, "m")
-    except ModelFormatError:
-        return True
-    return False
 
 
 def changed(name, old, new):
@@ -322,19 +315,10 @@ def test_a_corrupted_file_is_refused_in_one_clear_line(name, old, new):
     assert message is None or (found == message if message.startswith("m:") else message in found)
 
 
-def mutations(text, rng):
-    for at in range(0, len(text), 2):
-        before, byte, after = text[:at], text[at], text[at + 1 :]
-        for other in {byte ^ 1, byte ^ 0x80, 0, 10, 32, ord("9"), ord("-"), ord(":"), rng.randrange(256)} - {byte}:
-            yield before + bytes([other]) + after
-        yield before + after
-        yield before + bytes([byte, byte]) + after
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model(name):
     refused = accepted = 0
-    for mutant in mutations(TEXTS[name], random.Random(name)):
+    for mutant in mutations(TEXTS[name], random.Random(name), 2):
         mutant = sealed(mutant)
         try:
             model = parse_model(mutant, "m")
