@@ -1,4 +1,4 @@
-"""Which room may import which, and what a command may load: the walls are also the speed walls."""
+"""Which room may import which, what a command may load (the walls are also the speed walls); walls between the tests."""
 
 import ast
 import re
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from support.places import DATA, ROOT
+from support.places import DATA, ROOT, TESTS
 
 PACKAGE = ROOT / "fastsvm_cli"
 HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importlib.metadata", "dataclasses"}
@@ -211,3 +211,35 @@ def test_version_and_help_load_no_core():
     for option in ("--version", "--help"):
         loaded = _modules_after(option)
         assert not loaded & {"fastsvm_cli._native", "numpy", "rich"}
+
+
+TEST_FILES = sorted(TESTS.rglob("*.py"))
+SUPPORT = TESTS / "support"
+
+
+def test_no_test_imports_another():
+    """What two of them need is in support/, or a fixture in the conftest.py of their folder."""
+    rooms = {path.name for path in TESTS.iterdir() if path.is_dir()} - {"support"}
+    for path in TEST_FILES:
+        for name in _imports(path):
+            words = name.split(".")
+            assert words[0] not in rooms | {"tests"}, f"{path} imports {name}"
+            assert not any(word == "conftest" or word.startswith("test_") for word in words), f"{path} imports {name}"
+
+
+def test_oracles_share_no_code_with_the_package():
+    for path in [*(SUPPORT / "oracles").iterdir(), SUPPORT / "sealing.py"]:
+        if path.suffix == ".py":
+            assert not [name for name in _imports(path) if name.split(".")[0] in ("fastsvm_cli", "libsvm")], path
+
+
+def test_support_holds_no_fixture_and_no_test():
+    for path in SUPPORT.rglob("*.py"):
+        assert not re.search(r"^(@pytest\.fixture|def test_)", path.read_text(), re.MULTILINE), path
+
+
+def test_test_files_are_short_and_have_names_of_their_own():
+    names = [path.name for path in TEST_FILES if path.name.startswith("test_")]
+    assert sorted(set(names)) == sorted(names)
+    for path in TEST_FILES:
+        assert len(path.read_text().splitlines()) <= 450, path

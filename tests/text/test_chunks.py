@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 from fastsvm_cli._native import Chunk
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from support.profiles import calm
 
-calm = settings(deadline=None)
 NUMBER = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from([0.0, -0.0, 5e-324, -2.2250738585072009e-308, 1.7976931348623157e308, 0.1, 1.0]),

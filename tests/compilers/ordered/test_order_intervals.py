@@ -3,7 +3,7 @@ is wider than its paper's."""
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, target
+from hypothesis import given, target
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -29,12 +29,9 @@ from support.ordering import (
     truths,
     uncovered,
 )
+from support.profiles import seeded
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
-searching = settings(
-    max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
-)
 
 
 # ---- geometry
@@ -143,7 +140,7 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kern
     assert narrow > 12
 
 
-@searching
+@seeded
 @given(st.data())
 def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     real = st.floats(-4, 4, width=32)
