@@ -1,4 +1,4 @@
-"""Which room may import which, what a command may load (the walls are also the speed walls); walls between the tests."""
+"""Which room may import which, and what a command may load: the walls are also the speed walls. Walls between tests."""
 
 import ast
 import re
