@@ -35,6 +35,20 @@ border
 -1 -2 -3
 end
 """)
+KERNELS = {
+    "linear": {},
+    "rbf": {"gamma": 0.4},
+    "sigmoid": {"gamma": 0.3, "coef0": -0.2},
+    "constant": {"gamma": 0.5, "coef0": 1.0, "degree": 0},
+    "straight": {"gamma": 0.5, "coef0": 1.0, "degree": 1},
+    "polynomial": {"gamma": 0.5, "coef0": -0.3, "degree": 3},
+}
+CASES = [
+    (svm_type, classes, probability)
+    for svm_type, many in (("c_svc", (2, 3, 5)), ("nu_svc", (2, 4)), ("one_class", (2,)))
+    for classes in many
+    for probability in (False, True)
+]
 
 
 def values_of(model, rows):
@@ -47,6 +61,16 @@ def numbers(rows, d):
 
 def as_row(z):
     return dict(enumerate(z, 1))
+
+
+def machine_of(rng, name, vectors, svm_type="c_svc", **options):
+    return random_machine(
+        rng, svm_type, "polynomial" if name in ("constant", "straight") else name, vectors, **options, **KERNELS[name]
+    )
+
+
+def samples_of(path):
+    return [len(samples) for samples in BorderFile.read(path.read_bytes()).samples]
 
 
 def check_samples(machine, text, *, tolerance=1e-4, raw=False):
@@ -96,31 +120,3 @@ def wavy_files(folder):
     (folder / "train").write_bytes(data_text(rows, y.tolist()))
     (folder / "test").write_bytes(data_text(list(map(as_row, unseen.tolist()))))
     return trained_model(rows, y, "-g 20 -c 100", folder / "wavy.model"), folder / "train", folder / "test"
-
-
-KERNELS = {
-    "linear": {},
-    "rbf": {"gamma": 0.4},
-    "sigmoid": {"gamma": 0.3, "coef0": -0.2},
-    "constant": {"gamma": 0.5, "coef0": 1.0, "degree": 0},
-    "straight": {"gamma": 0.5, "coef0": 1.0, "degree": 1},
-    "polynomial": {"gamma": 0.5, "coef0": -0.3, "degree": 3},
-}
-
-
-def machine_of(rng, name, vectors, svm_type="c_svc", **options):
-    return random_machine(
-        rng, svm_type, "polynomial" if name in ("constant", "straight") else name, vectors, **options, **KERNELS[name]
-    )
-
-
-CASES = [
-    (svm_type, classes, probability)
-    for svm_type, many in (("c_svc", (2, 3, 5)), ("nu_svc", (2, 4)), ("one_class", (2,)))
-    for classes in many
-    for probability in (False, True)
-]
-
-
-def samples_of(path):
-    return [len(samples) for samples in BorderFile.read(path.read_bytes()).samples]

@@ -8,6 +8,8 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support.oracles import data_text
 
+#: Of models and of data.
+SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
 #: A model by hand, three classes.
 HAND = """svm_type c_svc
 kernel_type rbf
@@ -61,6 +63,3 @@ def fault_of(text, path="m"):
     message = str(caught.value)
     assert message.startswith(f"{path}:") and message.isprintable() and len(message) < 300, ascii(message)
     return message
-
-
-SIZES = (0, 1, 2, 5, 7, 13, 40, 100)

@@ -8,17 +8,19 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from support import oracles
-from support.evaluation import decide, parse
+from support.evaluation import parse
 from support.oracles import random_machine, random_rows
 
 SINGLE = 2.0**-24  # half the distance between neighbours in single precision, relative
 
 
 def compiled(machine, **options):
+    """The Maclaurin model of a machine."""
     return compile_maclaurin(parse_model(machine.text(), "a.model"), fingerprint="0" * 32, **options)
 
 
 def decide(model, rows):
+    """(values, how many rows were outside the bound); values: (rows, pairs)."""
     out = _native.Decisions(model.pairs)
     model.decision_values(parse(rows), out)
     return np.array(out.value), out.outside
@@ -57,6 +59,7 @@ def gaussian(rng, svm_type="c_svc", *, n=40, d=8, density=1.0, scale=1.0, offset
 
 
 def certified(machine, **options):
+    """The exact model of a machine, and the Maclaurin model of it that has radii."""
     exact = parse_model(machine.text(), "a.model")
     return exact, compile_maclaurin(exact, fingerprint=fingerprint(machine), certify=True, **options)
 

@@ -16,6 +16,8 @@ from support.places import GOLDEN
 from support.sealing import sealed
 from support.training import train
 
+# ---- golden files
+
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
 VERSION_1, VERSION_2 = ".", "version2"
 
@@ -38,27 +40,6 @@ COMPILED, ORDERED, BORDERS, REDUCED = (
 DENSITIES = golden_names("density")
 
 
-def values_of(model, chunks):
-    """(rows, pairs)"""
-    out, parts = _native.Decisions(model.pairs), [np.empty((0, model.pairs))]
-    for chunk in chunks:
-        model.decision_values(chunk, out)
-        parts.append(np.array(out.value))
-    return np.concatenate(parts)
-
-
-def is_refused(text):
-    try:
-        parse_model(text, "m")
-    except ModelFormatError as fault:
-        assert len(str(fault).splitlines()) == 1
-        return True
-    return False
-
-
-# ---- golden files
-
-
 def exact_name(name):
     """c_svc-certified.approx was compiled from c_svc.model."""
     stem = Path(name).stem.split("-")[0]
@@ -71,19 +52,7 @@ def golden_values(name, file="values"):
     return np.array([[float(word) for word in row[1:]] for row in rows])
 
 
-# ---- what svm-train writes
-
-
-def libsvm_rows(chunk):
-    starts, indices, values = chunk.indptr, chunk.indices, chunk.values
-    return [{indices[e]: values[e] for e in range(starts[r], starts[r + 1])} for r in range(chunk.rows)]
-
-
-def libsvm_values(model, row, pairs):
-    # Not libsvm.svmutil.svm_predict, which writes beyond its buffer for nu_svc with several classes.
-    out = (c_double * max(pairs, 1))()
-    libsvm.svm_predict_values(model, gen_svm_nodearray(row)[0], out)
-    return list(out)[:pairs]
+# ---- trained ones
 
 
 KERNELS = {
@@ -100,34 +69,6 @@ TYPES = {
     "nu_svr": "-s 4 -n 0.4",
 }
 COMBINATIONS = [(t, k, c) for t in TYPES for k in KERNELS for c in ((2, 4) if t in ("c_svc", "nu_svc") else (2,))]
-
-
-# ---- a model by hand, and what can be wrong with it
-
-
-def hand(*changes):
-    text = HAND
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text.encode()
-
-
-REGRESSION = b"svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
-
-
-# ---- compiled models
-
-
-def compiled_text(**options):
-    return compile_maclaurin(parse_model(hand(), "m"), fingerprint="0123456789abcdef", **options).to_text()
-
-
-def changed(old, new, count=1, text=None):
-    """With a checksum made good, so that what is wrong is found and said."""
-    text = text or compiled_text()
-    assert old in text, text.decode()
-    return sealed(text.replace(old, new, count))
 
 
 def trained_models(folder):
@@ -152,6 +93,31 @@ def trained_models(folder):
     return trained
 
 
+# ---- by hand, and damaged
+
+
+REGRESSION = b"svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
+
+
+def hand(*changes):
+    text = HAND
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text.encode()
+
+
+def compiled_text(**options):
+    return compile_maclaurin(parse_model(hand(), "m"), fingerprint="0123456789abcdef", **options).to_text()
+
+
+def changed(old, new, count=1, text=None):
+    """With a checksum made good, so that what is wrong is found and said."""
+    text = text or compiled_text()
+    assert old in text, text.decode()
+    return sealed(text.replace(old, new, count))
+
+
 def mutations(text, rng, step):
     """The text with one byte of every `step` changed, left out, doubled or put in."""
     for at in range(0, len(text), step):
@@ -161,3 +127,36 @@ def mutations(text, rng, step):
         yield before + after
         yield before + bytes([byte, byte]) + after
         yield before + b"1" + bytes([byte]) + after
+
+
+# ---- what becomes of them
+
+
+def is_refused(text):
+    try:
+        parse_model(text, "m")
+    except ModelFormatError as fault:
+        assert len(str(fault).splitlines()) == 1
+        return True
+    return False
+
+
+def values_of(model, chunks):
+    """(rows, pairs)"""
+    out, parts = _native.Decisions(model.pairs), [np.empty((0, model.pairs))]
+    for chunk in chunks:
+        model.decision_values(chunk, out)
+        parts.append(np.array(out.value))
+    return np.concatenate(parts)
+
+
+def libsvm_rows(chunk):
+    starts, indices, values = chunk.indptr, chunk.indices, chunk.values
+    return [{indices[e]: values[e] for e in range(starts[r], starts[r + 1])} for r in range(chunk.rows)]
+
+
+def libsvm_values(model, row, pairs):
+    # Not libsvm.svmutil.svm_predict, which writes beyond its buffer for nu_svc with several classes.
+    out = (c_double * max(pairs, 1))()
+    libsvm.svm_predict_values(model, gen_svm_nodearray(row)[0], out)
+    return list(out)[:pairs]

@@ -216,6 +216,8 @@ def truths(machine, rows, folder):
         return oracles.decision_values(machine, rows), Libsvm(machine, folder).values(rows)
 
 
+# ---- for the command
+
 METHODS = tuple(COMPILERS)
 SCRIPT = SCRIPTS / "precompute_kernel.py"
 LINEAR = {"linear": "-t 0", "polynomial": "-t 1 -d 2 -g 0.2 -r 1"}
