@@ -1,7 +1,6 @@
-"""fastsvm bench: raw timings, plots, and a clock of our own."""
+"""fastsvm bench: raw timings and plots, written as they are measured."""
 
 import csv
-import itertools
 import json
 import os
 import shutil
@@ -10,16 +9,12 @@ import subprocess
 
 import pytest
 
-from fastsvm_cli.benchmarks import cases as bench_cases
 from support.benching import (
     ONE_THREAD,
-    ROWS,
     by_name,
 )
 from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
-
-# ---- files that are written
 
 
 def test_raw_timings_are_written_as_they_are_measured_and_an_interrupt_keeps_them(place, tmp_path):
@@ -141,50 +136,3 @@ def test_plot_without_matplotlib_is_one_line(bench, place, tmp_path, how):
         code=1,
     )
     assert len(done.err.splitlines()) == 1 and "matplotlib" in done.err and not (tmp_path / "p.svg").exists(), str(done)
-
-
-# ---- another clock
-
-
-def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
-    """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or
-    ends: what lies between two readings is counted, on any machine."""
-    from click.testing import CliRunner
-
-    from fastsvm_cli.benchmarks import machine, process
-    from fastsvm_cli.benchmarks.timing import interleave
-    from fastsvm_cli.commands.bench import command
-
-    clock = itertools.count().__next__
-    ended = []
-
-    def between_ticks(work):
-        def ticking(*arguments, **options):
-            clock()
-            done = work(*arguments, **options)
-            clock()
-            ended.append(arguments)
-            return done
-
-        return ticking
-
-    monkeypatch.setenv("PATH", str(place / "path"))
-    monkeypatch.setattr(machine, "fastsvm_command", lambda: [FASTSVM])
-    monkeypatch.setattr(process, "run", between_ticks(process.run))
-    monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
-    monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
-    rows = str(place / "rows")
-    models = [str(place / "rings.model"), str(place / "rings.approx")]
-    done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, *models])
-    assert done.exit_code == 0, (done.output, done.exception)
-    records = by_name(json.loads(done.stdout))
-    for name in ("exact model", "rings.approx"):
-        end_to_end, scoring = records[name]["end_to_end"], records[name]["scoring"]
-        assert end_to_end["runs"] == [3, 3, 3] and end_to_end["rows_per_second"] == ROWS / 3
-        assert scoring["runs"] == pytest.approx([3 / ROWS] * 3)
-        assert scoring["rows_per_second"] == pytest.approx(ROWS / 3)
-    start_up = records["fastsvm, empty file"]["end_to_end"]
-    assert start_up["runs"] == [3, 3, 3] and start_up["rows_per_second"] is None
-    models = [os.path.basename(words[0][-2]) for words in ended if isinstance(words[0], list)]
-    # A warm-up and three runs, each of which begins with the empty file.
-    assert models == ["rings.model", "rings.model", "rings.approx"] * 4

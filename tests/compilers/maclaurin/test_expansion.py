@@ -287,3 +287,74 @@ def test_the_bound_is_reached():
     assert outside == 0
     assert 0.03044 < abs(value[0] / exp(-0.25 * 1.999999**2) - 1) < RADIUS
     assert decide(compiled(machine, center="origin"), [{1: -1.000001}])[1] == 1
+
+
+# ---- several centres, compressed forms
+
+
+@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
+def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
+    """Every vector is its own centre but for the centre's rounding: nothing is left to expand."""
+    rng = np.random.default_rng(25)
+    machine, rows = gaussian(rng, svm_type, n=20, d=4, gamma=2.0, nr_class=3)
+    machine.vectors = [
+        {i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))
+    ]  # no two of them equal
+    exact = oracles.decision_values(machine, rows)
+    model = parse_model(compiled(machine, clusters=20, single=False).to_text(), "a.approx")
+    assert len(model.centers) == 20
+    assert np.abs(decide(model, rows)[0] - exact).max() < 1e-4
+    assert np.abs(decide(compiled(machine, single=False), rows)[0] - exact).max() > 1e-2
+
+
+def test_centers_of_clusters_share_the_work_of_one():
+    """Two heaps far apart: two centres do for each what one does for one heap alone, and none for the far one."""
+    rng = np.random.default_rng(26)
+    near, near_rows = gaussian(rng, n=60, d=4, gamma=0.05)
+    indices = near.features
+    away = [{i: v + 1000.0 for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
+    near.vectors = [{i: float(v) for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
+    both = Machine("epsilon_svr", "rbf", near.vectors + away, rng.standard_normal((120, 1)), [0.1], gamma=0.05)
+    first = Machine("epsilon_svr", "rbf", near.vectors, both.coef[:60], [0.1], gamma=0.05)
+    rows = [row for row in near_rows if set(row) <= set(indices)]
+    model = compiled(both, clusters=2, single=False)
+    assert len(model.centers) == 2
+    values, outside = decide(model, rows)
+    alone, outside_alone = decide(compiled(first, single=False), rows)
+    np.testing.assert_allclose(values, alone, atol=1e-3)
+    assert abs(outside - outside_alone) <= 3
+
+
+def test_full_rank_is_no_compression_and_less_loses_what_the_eigenvalues_say():
+    rng = np.random.default_rng(27)
+    machine, rows = gaussian(rng, n=50, d=10, nr_class=3, offset=0.5)
+    whole, _ = decide(compiled(machine, single=False), rows)
+    values, _ = decide(parse_model(compiled(machine, single=False, rank=10).to_text(), "a.approx"), rows)
+    np.testing.assert_allclose(values, whole, atol=1e-10)
+    for rank in (1, 4, 9):
+        model = compiled(machine, single=False, rank=rank)
+        point, *_ = points(model)
+        for pair in range(3):
+            *_, M = oracles.expansion(machine, pair, point, model.features, 2)
+            lost = np.sort(np.abs(np.linalg.eigvalsh(M.astype(float))))[-rank - 1]
+            _, z = oracles.about(machine, rows, point)
+            squares = (z**2).sum(axis=1)
+            allowed = lost * squares * np.exp(-machine.gamma * squares)
+            assert np.all(np.abs(decide(model, rows)[0][:, pair] - whole[:, pair]) <= allowed * (1 + 1e-9) + 1e-12)
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
+def test_tolerance_bounds_what_compression_changes(tolerance):
+    ranks = set()
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 28])
+        machine, _ = gaussian(rng, n=50, d=12, nr_class=3, gamma=float(10 ** rng.uniform(-4, 0)))
+        model, whole = compiled(machine, single=False, tolerance=tolerance), compiled(machine, single=False)
+        point, *_ = points(model)
+        rows = machine.vectors + random_rows(rng, 50, machine.features)
+        _, z = oracles.about(machine, rows, point)
+        near = (z**2).sum(axis=1) <= model.centers[0].largest_norm
+        change = np.abs(decide(model, rows)[0] - decide(whole, rows)[0])
+        assert np.all(change[near] <= tolerance + 1e-12)
+        ranks |= {e.rank for e in model.expansions}
+    assert min(ranks) < 12

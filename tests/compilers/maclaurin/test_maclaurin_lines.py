@@ -1,5 +1,4 @@
-"""Lines that follow from the values of Maclaurin models, models of several centres and compressed ones, benchmark
-data."""
+"""Lines that follow from the values of Maclaurin models, whatever the threads, chunks and neighbours; benchmark data."""
 
 import numpy as np
 import pytest
@@ -11,9 +10,9 @@ from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.text.data import read_chunks
 from support import oracles
 from support.evaluation import parse
-from support.expanding import compiled, decide, gaussian, points
+from support.expanding import compiled, decide, gaussian
 from support.in_process import written_lines
-from support.oracles import Machine, data_text, random_rows
+from support.oracles import data_text, random_rows
 
 # ---- the pipeline around it
 
@@ -58,77 +57,6 @@ def test_labels_and_probabilities_follow_from_the_values(svm_type):
         names = machine.label if machine.classification else None
         expected = [names[int(np.argmax(p))] for p in exact] if names else oracles.labels(machine, values)
         assert [float(line[0]) for line in lines[1:]] == pytest.approx(expected, rel=1e-5)
-
-
-# ---- several centres, compressed forms
-
-
-@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
-def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
-    """Every vector is its own centre but for the centre's rounding: nothing is left to expand."""
-    rng = np.random.default_rng(25)
-    machine, rows = gaussian(rng, svm_type, n=20, d=4, gamma=2.0, nr_class=3)
-    machine.vectors = [
-        {i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))
-    ]  # no two of them equal
-    exact = oracles.decision_values(machine, rows)
-    model = parse_model(compiled(machine, clusters=20, single=False).to_text(), "a.approx")
-    assert len(model.centers) == 20
-    assert np.abs(decide(model, rows)[0] - exact).max() < 1e-4
-    assert np.abs(decide(compiled(machine, single=False), rows)[0] - exact).max() > 1e-2
-
-
-def test_centers_of_clusters_share_the_work_of_one():
-    """Two heaps far apart: two centres do for each what one does for one heap alone, and none for the far one."""
-    rng = np.random.default_rng(26)
-    near, near_rows = gaussian(rng, n=60, d=4, gamma=0.05)
-    indices = near.features
-    away = [{i: v + 1000.0 for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
-    near.vectors = [{i: float(v) for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
-    both = Machine("epsilon_svr", "rbf", near.vectors + away, rng.standard_normal((120, 1)), [0.1], gamma=0.05)
-    first = Machine("epsilon_svr", "rbf", near.vectors, both.coef[:60], [0.1], gamma=0.05)
-    rows = [row for row in near_rows if set(row) <= set(indices)]
-    model = compiled(both, clusters=2, single=False)
-    assert len(model.centers) == 2
-    values, outside = decide(model, rows)
-    alone, outside_alone = decide(compiled(first, single=False), rows)
-    np.testing.assert_allclose(values, alone, atol=1e-3)
-    assert abs(outside - outside_alone) <= 3
-
-
-def test_full_rank_is_no_compression_and_less_loses_what_the_eigenvalues_say():
-    rng = np.random.default_rng(27)
-    machine, rows = gaussian(rng, n=50, d=10, nr_class=3, offset=0.5)
-    whole, _ = decide(compiled(machine, single=False), rows)
-    values, _ = decide(parse_model(compiled(machine, single=False, rank=10).to_text(), "a.approx"), rows)
-    np.testing.assert_allclose(values, whole, atol=1e-10)
-    for rank in (1, 4, 9):
-        model = compiled(machine, single=False, rank=rank)
-        point, *_ = points(model)
-        for pair in range(3):
-            *_, M = oracles.expansion(machine, pair, point, model.features, 2)
-            lost = np.sort(np.abs(np.linalg.eigvalsh(M.astype(float))))[-rank - 1]
-            _, z = oracles.about(machine, rows, point)
-            squares = (z**2).sum(axis=1)
-            allowed = lost * squares * np.exp(-machine.gamma * squares)
-            assert np.all(np.abs(decide(model, rows)[0][:, pair] - whole[:, pair]) <= allowed * (1 + 1e-9) + 1e-12)
-
-
-@pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
-def test_tolerance_bounds_what_compression_changes(tolerance):
-    ranks = set()
-    for seed in range(10):
-        rng = np.random.default_rng([seed, 28])
-        machine, _ = gaussian(rng, n=50, d=12, nr_class=3, gamma=float(10 ** rng.uniform(-4, 0)))
-        model, whole = compiled(machine, single=False, tolerance=tolerance), compiled(machine, single=False)
-        point, *_ = points(model)
-        rows = machine.vectors + random_rows(rng, 50, machine.features)
-        _, z = oracles.about(machine, rows, point)
-        near = (z**2).sum(axis=1) <= model.centers[0].largest_norm
-        change = np.abs(decide(model, rows)[0] - decide(whole, rows)[0])
-        assert np.all(change[near] <= tolerance + 1e-12)
-        ranks |= {e.rank for e in model.expansions}
-    assert min(ranks) < 12
 
 
 # ---- benchmark data
