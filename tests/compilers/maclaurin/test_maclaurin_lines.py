@@ -1,4 +1,4 @@
-"""Lines that follow from the values of Maclaurin models, whatever the threads, chunks and neighbours; benchmark data."""
+"""Lines that follow from the values of Maclaurin models, whatever threads, chunks and neighbours; benchmark data."""
 
 import numpy as np
 import pytest
