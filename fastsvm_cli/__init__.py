@@ -5,16 +5,17 @@ The public Python interface is small and loads nothing until it is used::
     model = fastsvm_cli.load_model("a9a.model.approx")
     for chunk in fastsvm_cli.read_chunks("a9a.t"):
         decisions = fastsvm_cli.Decisions(model.pairs)
-        model.decision_values(chunk, decisions)
+        model.decision_values(chunk, decisions, fastsvm_cli.Wanted.values())
         numpy.asarray(decisions.value)          # (rows, pairs)
 """
 
 __version__ = "0.1.0"
-__all__ = ["Chunk", "Decisions", "load_model", "read_chunks"]
+__all__ = ["Chunk", "Decisions", "Wanted", "load_model", "read_chunks"]
 
 _HOMES = {
     "Chunk": "fastsvm_cli._native",
     "Decisions": "fastsvm_cli._native",
+    "Wanted": "fastsvm_cli.models.wanted",
     "load_model": "fastsvm_cli.models",
     "read_chunks": "fastsvm_cli.text.data",
 }

@@ -8,9 +8,8 @@ from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
-from fastsvm_cli.models import parse_model
+from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes, read_chunks
@@ -67,11 +66,10 @@ class Bench:
         if not self.rows:
             raise FileError(test_file, "no rows found, expected some to measure on")
         text = read_bytes(exact_file)
-        self.model = parse_model(text, exact_file)
-        if not isinstance(self.model, ExactModel) or self.model.reduced:
-            raise ModelFormatError(
-                exact_file, "a compiled model found, expected the LIBSVM model first: the others are compared with it"
-            )
+        wanted = "the LIBSVM model first: the others are compared with it"
+        self.model = parse_libsvm(text, exact_file, wanted)
+        if self.model.fingerprint is not None:
+            raise ModelFormatError(exact_file, f"a compiled model found, expected {wanted}")
         self._fingerprint = fingerprint(text)
         self.answers = Answers(self.model, chunks)
         self.chunks = self.answers.chunks
@@ -135,7 +133,7 @@ class Bench:
             and not model.proves
             and not model.header.regression
             and exact is not False
-            and getattr(model, "fingerprint", None) == self._fingerprint
+            and model.fingerprint == self._fingerprint
         )
         if fallback:
             case = Case(f"{added[0].name}, predict --exact", role, path)
@@ -144,7 +142,7 @@ class Bench:
             added.append(case)
             case.quality = self._of_exact(added[0].quality)
             self._time_predict(case, model)
-        if role == "compiled" and getattr(model, "fingerprint", self._fingerprint) != self._fingerprint:
+        if role == "compiled" and model.fingerprint not in (None, self._fingerprint):
             added[0].note = "compiled from another model"
         return added
 

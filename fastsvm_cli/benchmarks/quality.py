@@ -8,6 +8,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
 
 #: Decision values of the exact model that are kept while models are compared with it, 128 MB; the others are evaluated
@@ -71,7 +72,7 @@ def answers(
     decisions, predictions = _native.Decisions(model.pairs, with_radius), _native.Predictions()
     task = model.header.task()
     for chunk in chunks:
-        model.decision_values(chunk, decisions, [] if model.proves else None)
+        model.decision_values(chunk, decisions, Wanted.values())
         _native.predict(task, decisions, False, predictions)
         yield chunk, decisions, predictions
 

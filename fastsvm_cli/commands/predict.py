@@ -174,13 +174,14 @@ def command(
         )
 
     if steps is not None:
-        if model.stop_after is None:
+        stopped = model.stopped_after(steps)
+        if stopped is None:
             raise click.UsageError(
                 f"--steps goes with a model of fastsvm order --method geometry, which {model_file} is not."
             )
         if probability:
             raise click.UsageError("--steps stops before the value that -b 1 needs.")
-        model.stop_after(steps)
+        model = stopped
     if evaluations and not model.ordered:
         why = f"goes with a model of fastsvm order, which {model_file} is not"
         raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")

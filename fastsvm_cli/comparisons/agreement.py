@@ -5,6 +5,7 @@ from math import inf, isfinite, sqrt
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
 
 
@@ -62,7 +63,7 @@ def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]")
     """Predict the rows with both, in memory. The scores mean something where the rows have labels."""
     out = Agreement(reference.header.regression)
     one, other = _native.Predictions(), _native.Predictions()
-    decisions, others = (_native.Decisions(each.pairs, False, each.labels_alone) for each in (model, reference))
+    decisions, others = (each.decisions(Wanted.labels()) for each in (model, reference))
     task, reference_task = model.header.task(), reference.header.task()
     for chunk in smaller_chunks(chunks, max(model.pairs, reference.pairs)):
         model.decision_values(chunk, decisions)

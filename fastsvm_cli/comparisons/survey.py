@@ -13,11 +13,6 @@ from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.border import BorderModel
-from fastsvm_cli.models.density import DensityModel
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import MaclaurinModel
-from fastsvm_cli.models.ordered import OrderedModel
 from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
 
 
@@ -89,21 +84,16 @@ class _Model:
     def __init__(self, path: str, model: Model):
         self.path, self.model = path, model
         header = model.header
-        if isinstance(model, BorderModel):
-            raise ModelFormatError(path, "a border model found, which has no expansion to bound: name the exact model")
-        if isinstance(model, DensityModel):
-            why = "a density estimate found, whose gamma is another one for every row: it has no bound"
-            raise ModelFormatError(path, why)
+        vectors = model.vectors
+        if vectors is None and model.centers is None:
+            raise ModelFormatError(path, model.unbounded)
         self.centers = []
         if header.kernel_type != "rbf":
             return
-        if isinstance(model, MaclaurinModel):
-            indices = np.array(model.features, np.int32)
-            self.centers = [("own", indices, np.asarray(c.point), c.largest_norm) for c in model.centers]
-        else:
-            exact = model.exact if isinstance(model, OrderedModel) else model
-            assert isinstance(exact, ExactModel)
-            vectors = exact.vectors
+        for own in model.centers or []:
+            indices = np.array(own.features, np.int32)
+            self.centers.append(("own", indices, np.asarray(own.point), own.largest_norm))
+        if vectors is not None and model.centers is None:
             mean = Mean().add(vectors)
             none = np.empty(0)
             for name, indices, values in (("origin", none, none), ("mean", mean.indices, mean.point)):
@@ -116,7 +106,7 @@ class _Model:
             "kernel_type": header.kernel_type,
             "gamma": header.gamma if header.kernel_type == "rbf" else None,
         }
-        facts["compiled"] = isinstance(self.model, MaclaurinModel)
+        facts["compiled"] = self.model.centers is not None
         facts["total_sv"] = header.total_sv
         for name in dict.fromkeys(center[0] for center in self.centers):
             norm = sqrt(max(center[3] for center in self.centers if center[0] == name))

@@ -4,8 +4,9 @@ from time import perf_counter
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import Agreement, agreement
-from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 
 DOUBTFUL = 0.01  # a larger share of wrong answers is worth a warning
@@ -33,10 +34,10 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
         return None
     rows = _spread(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
     out = _native.Decisions(model.pairs)
-    until = 1e-3 if model.header.regression else None
-    compiled = _seconds(model, rows, out, until)
+    wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
+    compiled = _seconds(model, rows, out, wanted)
     evaluations = out.kernel_evaluations / (rows.rows * total)
-    exact = _seconds(source, rows, out, None)
+    exact = _seconds(source, rows, out, Wanted.labels())
     return Trial(rows.rows, evaluations, exact / compiled)
 
 
@@ -54,11 +55,11 @@ def _spread(source: ExactModel, most: int) -> _native.Chunk:
     return source.vectors.select([at * total // min(total, most) for at in range(min(total, most))])
 
 
-def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, until: Until) -> float:
+def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, wanted: Wanted) -> float:
     """The least of several runs: the first ones lay the model out, and short ones are mostly the start of threads."""
     times: list[float] = []
     while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
         start = perf_counter()
-        model.decision_values(rows, out, until)
+        model.decision_values(rows, out, wanted)
         times.append(perf_counter() - start)
     return min(times)

@@ -4,8 +4,9 @@ cross-validation, a benchmark's control."""
 from collections.abc import Iterable
 
 from fastsvm_cli import _native
-from fastsvm_cli.models import load_model
+from fastsvm_cli.models import parse_libsvm
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.data import read_bytes
 
 
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
@@ -34,6 +35,4 @@ def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, p
     from libsvm.svmutil import svm_save_model, svm_train
 
     svm_save_model(path, svm_train(labels, rows, f"-q {options}"))
-    model = load_model(path)
-    assert isinstance(model, ExactModel)
-    return model
+    return parse_libsvm(read_bytes(path), path)

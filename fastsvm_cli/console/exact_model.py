@@ -17,17 +17,12 @@ class Source:
 
 def read_exact_model(model_file: str) -> Source:
     """Raises ModelFormatError, for a compiled model too, and FileError."""
-    from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
 
     text = read_bytes(model_file, lambda start: check_start(start, model_file))
-    model = parse_model(text, model_file)
-    if not isinstance(model, ExactModel):
-        raise ModelFormatError(model_file, "a compiled model found, expected the LIBSVM model it was made from")
-    return Source(model, len(text), fingerprint(text))
+    return Source(parse_libsvm(text, model_file), len(text), fingerprint(text))
 
 
 def text_to_write(model: "Model", model_file: str) -> bytes:

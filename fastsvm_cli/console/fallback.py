@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.prediction.pipeline import Fallback
 
 #: A text of at most so many bytes is kept, so that the file need not be read twice.
@@ -37,6 +38,7 @@ def fallback(
 
     from fastsvm_cli.prediction.pipeline import Fallback
 
+    assert model.fingerprint is not None  # what has certificates was compiled
     file.expect(model.fingerprint, model_file, wait)
     return Fallback(file.load, tolerance or 0.0, file.check)
 
@@ -56,7 +58,7 @@ def _demand_certificates(model: "Model", model_file: str, option: str, tolerance
     if not model.certified:
         what = "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
         if model.proves:
-            what = f"{'its' if model.ordered else 'a LIBSVM model found, whose'} labels are exact already"
+            what = f"{'a LIBSVM model found, whose' if model.fingerprint is None else 'its'} labels are exact already"
         raise ModelFormatError(model_file, what)
 
 
@@ -99,9 +101,9 @@ class ExactFile:
         self._compare(self._found)
         self._checked = True
 
-    def load(self) -> "Model":
+    def load(self) -> "ExactModel":
         """The model. Raises ModelFormatError and FileError."""
-        from fastsvm_cli.models import parse_model
+        from fastsvm_cli.models import parse_libsvm
         from fastsvm_cli.text.data import read_bytes
         from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -110,7 +112,7 @@ class ExactFile:
         if text is None:
             text = read_bytes(self.path)
             self._compare(fingerprint(text))  # hours may have gone by
-        return parse_model(text, self.path)
+        return parse_libsvm(text, self.path).plain()  # a reduced set may be what another model was compiled from
 
     def _compare(self, found: str) -> None:
         from fastsvm_cli.errors import ModelFormatError

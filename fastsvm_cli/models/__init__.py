@@ -3,11 +3,16 @@
 A new kind of model is one file here, one line in MODEL_TYPES, and (if something compiles to it) one file in compilers/.
 """
 
+from typing import TYPE_CHECKING
+
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import REDUCED, VERSION, check_reduced, is_reduced, open_compiled
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.header import is_header_key
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.exact import ExactModel
 
 #: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one
 #: of ours; a reduced set is a LIBSVM model whose last line begins with another word.
@@ -44,6 +49,17 @@ def parse_model(text: bytes, path: str) -> Model:
         text = open_compiled(text, path, version)
     module, name = MODEL_TYPES[kind].split(":")
     return getattr(import_module(module), name).parse(text, path)
+
+
+def parse_libsvm(text: bytes, path: str, wanted: str = "the LIBSVM model it was made from") -> "ExactModel":
+    """Likewise a LIBSVM model, which svm-predict reads, too: an exact one or a reduced set. Raises ModelFormatError; of
+    other models, which are compiled from one, it says that `wanted` was expected."""
+    from fastsvm_cli.models.exact import ExactModel
+
+    model = parse_model(text, path)
+    if not isinstance(model, ExactModel):
+        raise ModelFormatError(path, f"a compiled model found, expected {wanted}")
+    return model
 
 
 def check_start(start: bytes, path: str) -> None:

@@ -1,85 +1,112 @@
 """The contract of a model."""
 
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.header import Header
 
-#: What the caller needs of decision values: see Model.decision_values.
-Until: TypeAlias = "float | list[tuple[float, float]] | None"
+if TYPE_CHECKING:
+    from fastsvm_cli.models.centers import Center
 
 
 class Model:
     """A kernel machine, exact or compiled: it answers a chunk of rows with decision values.
 
-    To add a kind of model, write a class with
+    To add a kind of model, write a class with the following, and one line in models.MODEL_TYPES.
 
+    What it is:
+
+    kind: str           its name in the first line of its file, `fastsvm_model <kind>`; LIBSVM for LIBSVM's own
     header: Header      the LIBSVM keys: svm_type, labels, rho, probability parameters
-    fingerprint: str    of the exact model's file; only where it is compiled
-    proves: bool        whether its decision values decide svm-predict's label, always
-    certified: bool     whether it fills Decisions.radius where asked to (with_radius)
-    bounded: bool       whether it counts rows outside a bound (Decisions.outside)
-    ordered: bool       whether it counts the kernel evaluations of every row (Decisions.evaluations), because it stops
-                        early
-    reduced: bool       whether its probability parameters may be other than the exact model's
-    labels_alone: bool  whether it can tell each row's class without all decision values, and fills Decisions made
-                        with labels_alone: a winner in place of values
-    stop_after(steps)   only where it can: answer from so many points alone, proving less (certified then, with radii)
+    fingerprint         of the exact model's file that it was compiled from; None: it is an exact model itself
+
+    What it can do, each independent of the others and False unless it is said:
+
+    proves: bool        its decision values always decide svm-predict's label (for its own file, if that is a LIBSVM
+                        model, else for the exact model's), and reference_values gives svm-predict's numbers
+    certified: bool     asked for radii, it fills Decisions.radius with bounds of |value - the exact model's|
+    ordered: bool       it stops early on some rows and counts the kernel evaluations of all (Decisions.evaluations)
+
+    What it holds, each None unless it is said:
+
+    vectors             native Chunk of the support vectors, if it holds them all
+    centers             list of the centers of its expansions; of an RBF kernel it counts the rows outside their bound,
+                        Claesen et al., eq. (3.11) (Decisions.outside)
+    unbounded: str      what `fastsvm bound` says of a model with neither; there is a sentence for any
+
+    What it does:
+
     parse(text, path)   class method: the model in a file's content, a compiled model's as checksum.open_compiled
                         gives it; raises ModelFormatError
-    plain()             the model by itself, a reduced set's without what it came from
     to_text() -> bytes  the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes
                         the same model of it
 
-    decision_values(chunk, out, until=None) Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in
-        LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho is subtracted already; radius likewise, |value - svm-predict's| is
-        at most that) for the rows of `chunk`. A native model passes both to the core; a numpy model calls
-        out.resize(chunk.rows) and fills numpy.asarray(out.value). Features beyond those the model knows add nothing to
-        an inner product, but their squares count in chunk.squared_norms. A row's values may depend on that row alone,
-        never on its neighbours.
-        until: what the caller needs of a model that proves. None: labels, so only the side of zero (of a regression
-        model: values, to rounding). A
-        number: values within it of svm-predict's. A list: the values themselves, to rounding, and the side of each
-        (value, margin) in it as well, which only models with one pair are asked for. Raises RowError.
+    decision_values(chunk, out, wanted=LABELS)
+        Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho
+        is subtracted already; radius likewise) for the rows of `chunk`, at least as precisely as is wanted. A native
+        model passes both to the core; a numpy model calls out.resize(chunk.rows) and fills numpy.asarray(out.value).
+        Features beyond those the model knows add nothing to an inner product, but their squares count in
+        chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours. Raises RowError.
+
+    and where it can:
 
     reference_values(chunk, out)
-        Only where the model proves: decision values in LIBSVM's own order of operations, bit for bit; slower. Raises
+        Of a model that proves: decision values in LIBSVM's own order of operations, bit for bit; slower. Raises
         RowError.
+    stopped_after(steps) -> Model
+        The model that answers from so many points alone; None of a kind that cannot.
+    decisions(wanted, with_radius=False) -> Decisions
+        What decision_values is to fill: values, with radii or without. A kind that can tell each row's class without
+        all decision values makes other ones where labels alone are wanted: a winner in place of values.
 
-    and one line in models.MODEL_TYPES. Everything after decision values (votes, labels, probabilities, lines, scores)
-    is written once, elsewhere, and needs nothing more.
+    Everything after decision values (votes, labels, probabilities, lines, scores) is written once, elsewhere, and
+    needs nothing more. Nobody outside models/ asks for a model's class.
     """
 
+    kind: str
     header: Header
-    fingerprint: str
+    fingerprint: "str | None" = None
     proves = False
     certified = False
-    bounded = False
     ordered = False
-    reduced = False
-    stop_after: "Callable[[int], None] | None" = None
+    vectors: "_native.Chunk | None" = None
+    centers: "list[Center] | None" = None
+
+    @property
+    def unbounded(self) -> str:
+        return f"a {self.kind} model found, which has no expansion to bound: name the exact model"
 
     @property
     def pairs(self) -> int:
         return self.header.pairs
 
     @property
-    def labels_alone(self) -> bool:
-        return False
+    def bounded(self) -> bool:
+        """Whether it counts rows outside a bound."""
+        return self.centers is not None and self.header.kernel_type == "rbf"
+
+    @property
+    def reduced(self) -> bool:
+        """Whether it is a LIBSVM model by itself, whose labels it proves, and compiled all the same, with radii about
+        another: its probability parameters may be other than the exact model's."""
+        return self.proves and self.certified
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "Model":
         raise NotImplementedError
 
-    def plain(self) -> "Model":
-        return self
-
     def to_text(self) -> bytes:
         raise NotImplementedError
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         raise NotImplementedError
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         raise NotImplementedError
+
+    def stopped_after(self, steps: int) -> "Model | None":
+        return None
+
+    def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
+        return _native.Decisions(self.pairs, with_radius)

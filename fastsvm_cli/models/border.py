@@ -7,7 +7,8 @@ the sign of n_i . (z - b_i). The file format is described in the README."""
 from array import array
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
@@ -29,6 +30,9 @@ class BorderModel(Model):
     """features: increasing LIBSVM indices, the d columns. samples: per pair. local: how many of the nearest samples
     answer together. single: numbers are written with the digits of single precision. fingerprint: of the file it was
     made from."""
+
+    kind = "border"
+    fingerprint: str
 
     def __init__(
         self,
@@ -59,7 +63,7 @@ class BorderModel(Model):
             self._evaluator = evaluator
         return self._evaluator
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         self.evaluator.decision_values(chunk, out)
 
     @classmethod
@@ -102,4 +106,4 @@ class BorderModel(Model):
         for samples in self.samples:
             for line in range(2 * samples.count):
                 parts.append(_native.format_numbers(array(kind, samples.rows[line * d : (line + 1) * d])))
-        return seal_compiled("border", parts)
+        return seal_compiled(self.kind, parts)

@@ -9,7 +9,8 @@ paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model 
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import Header
@@ -23,6 +24,9 @@ class DensityModel(Model):
     """rows: native Chunk of the training rows with their labels, class by class in the header's order. weight: W, below
     the number of rows of every pair of classes. fingerprint: of the file it was made from."""
 
+    kind = "density"
+    unbounded = "a density estimate found, whose gamma is another one for every row: it has no bound"
+
     def __init__(self, header: Header, *, fingerprint: str, weight: float, rows: _native.Chunk):
         self.header, self.fingerprint, self.weight, self.rows = header, fingerprint, weight, rows
         self._evaluator: _native.Density | None = None
@@ -33,7 +37,7 @@ class DensityModel(Model):
             self._evaluator = _native.Density(self.header.nr_sv, self.weight, self.rows)
         return self._evaluator
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         self.evaluator.decision_values(chunk, out)
 
     @classmethod
@@ -63,7 +67,7 @@ class DensityModel(Model):
 
     def to_text(self) -> bytes:
         head = f"{self.header.lines()}fingerprint {self.fingerprint}\nweight {self.weight!r}\nrows\n"
-        return seal_compiled("density", [head.encode(), _native.format_rows(self.rows)])
+        return seal_compiled(self.kind, [head.encode(), _native.format_rows(self.rows)])
 
 
 def too_many(rows: int, features: int) -> str:

@@ -2,8 +2,9 @@
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.kernel import KERNELS, Kernel
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import Body
 from fastsvm_cli.text.header import Header, read_header
 
@@ -12,11 +13,13 @@ class ExactModel(Model):
     """A LIBSVM model: every svm_type, every kernel, any number of classes.
 
     vectors: native Chunk of the support vectors; its `leading` numbers are the coefficients, (total_sv, nr_class - 1),
-    in LIBSVM's order.
+    in LIBSVM's order. radius of its decision values, where asked for: of their rounding.
     kernel: what is evaluated on them: the header's, unless the model was trained through a precomputed kernel and given
     its vectors.
     """
 
+    kind = "LIBSVM"
+    vectors: _native.Chunk
     proves = True  # rounding near a threshold sends a row to the reference sum
 
     def __init__(self, header: Header, vectors: _native.Chunk, path: str = "model", kernel: "Kernel | None" = None):
@@ -58,15 +61,17 @@ class ExactModel(Model):
             self._evaluator = _native.Exact(self.svm_model)
         return self._evaluator
 
-    @property
-    def labels_alone(self) -> bool:
-        return self.header.classification and self.header.nr_class > 2
+    def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
+        of_many = self.header.classification and self.header.nr_class > 2
+        return _native.Decisions(self.pairs, with_radius, of_many and wanted.labels_alone and not with_radius)
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
-        thresholds = until if isinstance(until, list) else []
-        self._demand_serials(
-            self.evaluator.decision_values(chunk, until is not None or self.header.regression, thresholds, out)
-        )
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
+        precise = self.header.regression or not wanted.labels_alone
+        self._demand_serials(self.evaluator.decision_values(chunk, precise, wanted.sides or [], out))
+
+    def plain(self) -> "ExactModel":
+        """The model by itself: a reduced set's without what it came from."""
+        return self
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         self._demand_serials(self.evaluator.reference_sums(chunk, out))

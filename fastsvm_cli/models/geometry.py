@@ -6,17 +6,17 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Until
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
+from fastsvm_cli.models.wanted import LABELS, Wanted
 
 
 class GeometryModel(OrderedModel):
     """points: rows of all_vectors, in the order in which a row meets them. all_vectors: the support vectors, then the
     folded vectors, whose coefficients are 0. b: (points, pairs) <w, phi(S_i)> = f(S_i) + rho, each within b_error
     (pairs) of the exact number.
-    squared_norm: (pairs), at least |w|^2. steps: stop after so many points and say what is known then (0: go on until
-    every answer is svm-predict's).
+    squared_norm: (pairs), at least |w|^2.
     """
 
     kind = "geometry"
@@ -36,7 +36,6 @@ class GeometryModel(OrderedModel):
         super().__init__(exact, fingerprint)
         self.sequence, self.all_vectors, self.points = sequence, all_vectors, points
         self.b, self.squared_norm, self.b_error = b, squared_norm, b_error
-        self.steps = 0
         self._points: _native.Geometry | None = None
 
     @property
@@ -47,9 +46,8 @@ class GeometryModel(OrderedModel):
             )
         return self._points
 
-    def stop_after(self, steps: int) -> None:
-        """Answer from the first `steps` points alone, with radii: not all labels are svm-predict's then."""
-        self.steps, self.proves, self.certified = steps, False, True
+    def stopped_after(self, steps: int) -> "StoppedGeometry":
+        return StoppedGeometry(self, steps)
 
     @property
     def ordered_by(self) -> str:
@@ -58,12 +56,6 @@ class GeometryModel(OrderedModel):
 
     def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         return self.evaluator.decision_values(chunk, task, tolerance, 0, out)
-
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
-        if self.steps:
-            self.evaluator.decision_values(chunk, self._task, 0.0, self.steps, out)
-        else:
-            super().decision_values(chunk, out, until)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "GeometryModel":
@@ -104,3 +96,21 @@ class GeometryModel(OrderedModel):
             for at in range(0, len(self.points) * pairs, pairs or 1)
         ]
         return self.file_of(lines, *text)
+
+
+class StoppedGeometry(Model):
+    """A geometry model that answers from its first `steps` points alone: the middle of every interval is the value,
+    half of its width the radius, and a label that it leaves open need not be svm-predict's. It has no file of its own.
+    """
+
+    kind = "geometry"
+    certified = True
+    ordered = True
+
+    def __init__(self, whole: GeometryModel, steps: int):
+        self.whole, self.steps = whole, steps
+        self.header, self.fingerprint, self.vectors = whole.header, whole.fingerprint, whole.vectors
+        self._task = self.header.task()
+
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
+        self.whole.evaluator.decision_values(chunk, self._task, 0.0, self.steps, out)

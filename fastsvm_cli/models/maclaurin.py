@@ -2,12 +2,14 @@
 Models Containing RBF Kernels"). The file format is described in the README."""
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import comb
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.centers import Center
 from fastsvm_cli.models.kernel import KERNELS, Kernel
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
@@ -16,14 +18,6 @@ from fastsvm_cli.text.header import Header
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
 _OPTIONAL_KEYS = ("certified", "longest_vector")
 MAX_DEGREE = 4
-
-
-class Center:
-    """point: (d) float64, where expansions are made. largest_norm: the largest |x_i - point|^2 over the support
-    vectors, for eq. (3.11)."""
-
-    def __init__(self, point: "Sequence[float]", largest_norm: float):
-        self.point, self.largest_norm = point, largest_norm
 
 
 class Certificate:
@@ -72,7 +66,8 @@ class MaclaurinModel(Model):
     svm-predict.
     """
 
-    bounded = True
+    kind = "maclaurin"
+    centers: "list[Center]"
 
     def __init__(
         self,
@@ -97,7 +92,6 @@ class MaclaurinModel(Model):
         self.centers, self.expansions = centers, expansions
         self.highest_norm, self.longest_vector = highest_norm, longest_vector
         self.certified = highest_norm > 0
-        self.bounded = header.kernel_type == "rbf"
         self._evaluator: _native.Maclaurin | None = None
 
     @property
@@ -129,7 +123,7 @@ class MaclaurinModel(Model):
             self._evaluator = evaluator
         return self._evaluator
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         self.evaluator.decision_values(chunk, out)
 
     @classmethod
@@ -165,7 +159,7 @@ class MaclaurinModel(Model):
             largest_norm = body.numbers(1)[0]
             if largest_norm < 0:
                 body.fail(f"{largest_norm:g} found, expected a squared norm", start)
-            centers.append(Center(body.numbers(d), largest_norm))
+            centers.append(Center(features, body.numbers(d), largest_norm))
         for _ in range(nr_expansions):
             start = body.at
             pair, center = body.record("expansion", 2)
@@ -233,7 +227,7 @@ class MaclaurinModel(Model):
             ):
                 text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
                 at += length
-        return seal_compiled("maclaurin", text)
+        return seal_compiled(self.kind, text)
 
 
 def packed_size(k: int, d: int) -> int:

@@ -3,9 +3,10 @@ as soon as what is left of its sum cannot change the answer; rows that never sto
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.kernel import OWN_KERNELS, Kernel
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import real_number, whole_number
@@ -14,7 +15,7 @@ from fastsvm_cli.text.header import real_number, whole_number
 class OrderedModel(Model):
     """exact: the LIBSVM model, whole. fingerprint: of its file.
 
-    A kind of ordered model adds `kind`, how it stands in the file, `ordered_by`, how a summary says it, and
+    A kind of ordered model adds `ordered_by`, how a summary says it, and
 
     settle(chunk, task, tolerance, out) -> rows Fill `out` with values and radii, each row as soon as its answer is
         settled (regression: its value, to within `tolerance`), and count out.evaluations. Returns the rows that are not
@@ -24,12 +25,12 @@ class OrderedModel(Model):
     points once more, and where rounding leaves even that open, once again in LIBSVM's own order of operations.
     """
 
-    kind: str
     proves = True
     ordered = True
 
     def __init__(self, exact: ExactModel, fingerprint: str):
         self.exact, self.header, self.fingerprint = exact, exact.header, fingerprint
+        self.vectors = exact.vectors
         self._task = self.header.task()
         self._again = _native.Decisions(self.pairs, True)
 
@@ -40,20 +41,21 @@ class OrderedModel(Model):
     def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
         raise NotImplementedError
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
-        if isinstance(until, list) or (self.header.regression and until is None):
-            self._exact_values(chunk, out, until)
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
+        if wanted.in_full(self.header.regression):
+            self._exact_values(chunk, out, wanted)
             return
-        left = self.settle(chunk, self._task, until or 0.0, out)
+        tolerance = wanted.tolerance
+        left = self.settle(chunk, self._task, tolerance or 0.0, out)
         if not left:
             return
         part, again = chunk.select(left), self._again
-        if until is None:
-            self._exact_values(part, again, None)
+        if tolerance is None:
+            self._exact_values(part, again, wanted)
         else:
             self.exact.evaluator.fast_values(part, again)
             far = [
-                row for row in range(part.rows) if not again.radius[row, 0] <= until
+                row for row in range(part.rows) if not again.radius[row, 0] <= tolerance
             ]  # what rounding leaves open: LIBSVM's own order of operations
             if far:
                 only = _native.Decisions(self.pairs)
@@ -67,8 +69,8 @@ class OrderedModel(Model):
         self.exact.reference_values(chunk, out)
         out.count(self.header.total_sv)
 
-    def _exact_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until) -> None:
-        self.exact.decision_values(chunk, out, until)
+    def _exact_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted) -> None:
+        self.exact.decision_values(chunk, out, wanted)
         out.count(self.header.total_sv)
 
     def file_of(self, lines: str, *rest: bytes) -> bytes:

@@ -3,8 +3,8 @@ how far they can be from it. LIBSVM's readers stop before that line."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Until
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
 from fastsvm_cli.text.header import Header, line_words, real_number, whole_number
 
@@ -51,7 +51,6 @@ class ReducedModel(ExactModel):
     file. Asked for radii, it is a compiled model: they are of the exact model it came from."""
 
     certified = True
-    reduced = True
 
     def __init__(self, header: Header, vectors: _native.Chunk, path: str, origin: Origin):
         super().__init__(header, vectors, path)
@@ -74,8 +73,8 @@ class ReducedModel(ExactModel):
     def to_text(self) -> bytes:
         return seal_reduced(super().to_text() + self.origin.line().encode())
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, until: Until = None) -> None:
-        super().decision_values(chunk, out, until)
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
+        super().decision_values(chunk, out, wanted)
         self._widen(chunk, out)
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
@@ -96,7 +95,6 @@ class ReducedModel(ExactModel):
         _native.widen(out, chunk, gamma, origin.radius, origin.weight, rho, origin.count, origin.longest)
 
     def plain(self) -> ExactModel:
-        """The LIBSVM model, without what it came from."""
         return ExactModel(self.header, self.vectors, self.path)
 
 

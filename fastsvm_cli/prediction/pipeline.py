@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, RowError
-from fastsvm_cli.models.base import Model, Until
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import smaller_chunks
 from fastsvm_cli.text.header import Header
@@ -37,7 +38,7 @@ class Fallback:
     @property
     def model(self) -> Model:
         if self._model is None:
-            self._model = self._load().plain()  # a reduced set may be the exact model of another compiled one
+            self._model = self._load()
         return self._model
 
 
@@ -85,15 +86,17 @@ def predict(
     coupled = bool(
         probability and header.classification and header.nr_class > 2 and (model.proves or exact is not None)
     )
-    labels_alone = model.labels_alone and exact is None and not (probability or values or with_radius)
-    decisions = _native.Decisions(model.pairs, with_radius, labels_alone)
+    if tolerance is not None:
+        wanted = Wanted.within(tolerance)
+    elif probability:
+        wanted = Wanted.values(_thresholds(header))
+    else:
+        wanted = Wanted.values() if values else Wanted.labels()
+    decisions = model.decisions(wanted, with_radius)
     # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed; it is not read
     # yet, but has the same classes.
     elects = exact is not None and header.classification and header.nr_class > 2 and not (probability or values)
     again, elected = _native.Decisions(model.pairs, with_radius and not elects, elects), _native.Predictions()
-    until: Until = tolerance
-    if until is None and (probability or values):
-        until = _thresholds(header) if probability else []
     stopped = model.ordered and not model.proves
 
     def numbered(rows: "list[int]") -> bytes:
@@ -106,7 +109,7 @@ def predict(
             model.reference_values(chunk, decisions)
             decisions.reference_rows = chunk.rows
         else:
-            model.decision_values(chunk, decisions, until if model.proves else None)
+            model.decision_values(chunk, decisions, wanted)
 
     if head and probability and not header.regression:
         if exact is not None:
@@ -117,7 +120,7 @@ def predict(
             else b"label normal outlier\n"
         )
     tally = tally or Tally(labelled)
-    for chunk in chunks if labels_alone else smaller_chunks(chunks, model.pairs):
+    for chunk in chunks if decisions.labels_alone else smaller_chunks(chunks, model.pairs):
         try:
             evaluate(chunk)
         except RowError as fault:
@@ -150,7 +153,7 @@ def predict(
                     _native.predict(task, again, False, elected)
                     tally.reference_rows += again.reference_rows
                 elif not coupled:
-                    exact.model.decision_values(part, again, until)
+                    exact.model.decision_values(part, again, wanted)
                     again.count(exact.model.header.total_sv)
                     decisions.put(rows, again)
                     # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.

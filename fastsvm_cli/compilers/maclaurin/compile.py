@@ -9,11 +9,10 @@ from math import comb, factorial, isfinite
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.centers import center_point
+from fastsvm_cli.models.centers import Center, center_point
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import (
     MAX_DEGREE,
-    Center,
     Expansion,
     MaclaurinModel,
     coefficient_count,
@@ -119,7 +118,7 @@ def compile_maclaurin(
             raise ModelFormatError(
                 model.path, "the squared distance of a support vector from the center overflows: scale the data"
             )
-        written.append(Center(point, largest))
+        written.append(Center(features, point, largest))
         for p, mine, a in shares:
             total = _native.expand(
                 vectors, features, mine, a, point, gaussian, header.gamma if gaussian else 0.0, factors

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.wanted import Wanted
 
 
 @np.errstate(all="ignore")  # what overflows is refused
@@ -21,7 +22,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
     decisions = _native.Decisions(model.pairs)
     values, labels = [], []
     for chunk in chunks:
-        model.decision_values(chunk, decisions, [])
+        model.decision_values(chunk, decisions, Wanted.values())
         values.append(np.array(decisions.value))
         labels.append(np.array(chunk.leading)[:, 0])
     f, y = np.concatenate(values), np.concatenate(labels)

@@ -19,6 +19,7 @@ void bind_answers(nb::module_& m) {
         .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_alone"_a = false)
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
+        .def_ro("labels_alone", &Decisions::labels_alone, "a winner per row in place of values")
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
         .def_prop_ro("outside_rows", &Decisions::outside_rows, "which they are, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
