@@ -46,7 +46,7 @@ from fastsvm_cli.compilers.feature_space import matrix
 from fastsvm_cli.compilers.maclaurin.compile import TooLargeError, compile_maclaurin
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.border import BorderModel
+from fastsvm_cli.models.wanted import Wanted
 
 SETS = {  # rows to train on, rows to measure on (none: a fifth), gamma, C, the model if it is trained already
     "banana": ("banana_scale", None, 10, 10, None),
@@ -147,7 +147,7 @@ def train(rows, gamma, cost, probability=False):
 def probabilities(model, rows):
     """(rows, classes), as predict -b 1 prints them: six digits."""
     decisions, predictions, task = _native.Decisions(model.pairs), _native.Predictions(), model.header.task()
-    model.decision_values(rows, decisions, [])
+    model.decision_values(rows, decisions, Wanted.values())
     _native.predict(task, decisions, True, predictions)
     return np.array(_native.format_lines(task, predictions, None).split(), float).reshape(rows.rows, -1)[:, 1:]
 
@@ -281,9 +281,9 @@ def rivals(options):
                 print(f"{method:<38} more than {SECONDS} s", flush=True)
                 continue
             differ, per_row = problem.differ(predicted(model, problem.test)[0]), problem.seconds_of(model)
-            if isinstance(model, BorderModel) and model.pairs > 1:
+            if model.kind == "border" and model.pairs > 1:
                 method += f" ({samples_in(model)} in all)"
-            elif isinstance(model, BorderModel) and f" {samples_in(model)} s" not in method:
+            elif model.kind == "border" and f" {samples_in(model)} s" not in method:
                 method += f" ({samples_in(model)} found)"
             seen.append((method, differ, per_row))
             print(

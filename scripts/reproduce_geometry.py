@@ -104,8 +104,7 @@ def first_settled(model, rows):
     task, out = model.header.task(), _native.Decisions(model.pairs, True)
     found = np.zeros(rows.rows, int)
     for k in range(1, len(model.points) + 1):
-        model.stop_after(k)
-        model.decision_values(rows, out)
+        model.stopped_after(k).decision_values(rows, out)
         settled = np.ones(rows.rows, bool)
         settled[_native.unsettled(task, out)] = False
         found[settled & (found == 0)] = k
@@ -524,10 +523,10 @@ def settled_shares(options):
             ordered = compile_geometry(model, fingerprint="-", sequence=sequence, points=512, seed=options.seed)
             out, cells = _native.Decisions(ordered.pairs, True), []
             for k in (32, 128, 256, 512):
-                ordered.stop_after(k)
+                stopped = ordered.stopped_after(k)
                 left = 0
                 for chunk in chunks:
-                    ordered.decision_values(chunk, out)
+                    stopped.decision_values(chunk, out)
                     left += len(_native.unsettled(ordered.header.task(), out))
                 cells.append(f"{100 * (1 - left / total):.2f}")
             rows.append([data, name, model.header.total_sv, sequence, len(ordered.points), *cells])

@@ -15,6 +15,7 @@ from fastsvm_cli.models import MODEL_TYPES, load_model, parse_model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MaclaurinModel
 from fastsvm_cli.models.ordered import OrderedModel
+from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.data import read_chunks
 from support.model_files import (
@@ -104,7 +105,7 @@ def test_golden_ordered_models_give_the_decision_values_computed_once(name):
     out, written, first = _native.Decisions(model.pairs, True), [], 0
     for chunk in read_chunks(str(GOLDEN / "data"), size=60):
         truth = expected[first : first + chunk.rows]
-        model.decision_values(chunk, out, [])
+        model.decision_values(chunk, out, Wanted.values())
         assert np.asarray(out.value) == pytest.approx(truth, abs=1e-12, rel=1e-12)
         model.settle(chunk, model.header.task(), 0.0, out)
         assert np.all(np.abs(np.asarray(out.value) - truth) <= np.asarray(out.radius))

@@ -99,7 +99,7 @@ def run_both(svm_predict, fastsvm, folder, test, model, *options):
     return ((folder / "theirs").read_text(), theirs.stdout), ((folder / "ours").read_text(), ours.out)
 
 
-def decide(model, chunk, until=None):
+def decide(model, chunk):
     out = _native.Decisions(model.pairs)
-    model.decision_values(chunk, out, until)
+    model.decision_values(chunk, out)
     return np.array(out.value), out

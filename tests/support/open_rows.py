@@ -84,7 +84,7 @@ def expected_open(folder, case, path):
     """Line numbers of the open rows of a file."""
     model = load_model(str(folder / f"{case}.fast"))
     if case == "steps":
-        model.stop_after(9)
+        model = model.stopped_after(9)
     found = []
     for chunk in read_chunks(str(path)):
         is_open = open_by_radii(case, *decide(model, chunk))

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from fastsvm_cli import _native
 from fastsvm_cli.errors import RowError
 from fastsvm_cli.models import load_model
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.wanted import LABELS
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.bad_rows import NAMED, BadRows
 from fastsvm_cli.text.data import read_chunks
@@ -78,21 +80,18 @@ def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
     assert chunk.rows == 500_000 and gaps == [(row, 1) for row in range(1, 500_001)] and faults == [] and fields == 1
 
 
-class Fussy:
+class Fussy(Model):
     """A model for which some rows are bad, and which counts the rows it is given."""
-
-    proves = certified = bounded = ordered = reduced = labels_alone = False
-    pairs = 1
 
     def __init__(self, model, bad):
         self.header, self._model, self._bad, self.given = model.header, model, bad, 0
 
-    def decision_values(self, chunk, out, until=None):
+    def decision_values(self, chunk, out, wanted=LABELS):
         self.given += chunk.rows
         for row, (_, entries) in enumerate(rows_in(chunk)):
             if self._bad(entries):
                 raise RowError(row, "odd")
-        self._model.decision_values(chunk, out, until)
+        self._model.decision_values(chunk, out, wanted)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.wanted import Wanted
 from support.evaluation import HAND, ROWS, fault_of, parse
 from support.model_files import is_refused, mutations
 from support.oracles import OWN_KERNELS, random_machine, random_rows
@@ -49,7 +50,7 @@ def answers(model, chunk):
     out = _native.Decisions(model.pairs, True)
     left = model.settle(chunk, model.header.task(), 0.0, out)
     full = _native.Decisions(model.pairs)
-    model.decision_values(chunk, full, [])
+    model.decision_values(chunk, full, Wanted.values())
     return (
         left,
         out.kernel_evaluations,

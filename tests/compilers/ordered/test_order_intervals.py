@@ -68,9 +68,9 @@ def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
             bad = uncovered(value, radius, *expected)
             assert not bad.any(), (trial, k, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
             finite, seen = finite + np.isfinite(radius).sum(), seen + radius.size
-            model.stop_after(k)  # as predict --steps has it: rows are left where their label is settled
             out = _native.Decisions(model.pairs, True)
-            model.decision_values(chunk, out)
+            # as predict --steps has it: rows are left where their label is settled
+            model.stopped_after(k).decision_values(chunk, out)
             assert not uncovered(np.array(out.value), np.array(out.radius), *expected).any()
     assert finite > 0.7 * seen
 
@@ -305,8 +305,7 @@ def test_triangle_stops_no_later_than_the_papers_conditions(kernel):
 
 
 def stopped_lines(model, rows, k):
-    model.stop_after(k)
-    written, tally = lines(model, rows, values=True)
+    written, tally = lines(model.stopped_after(k), rows, values=True)
     pairs = model.pairs
     words = [line.split() for line in written]
     assert all(len(row) == 1 + 3 * pairs for row in words)
@@ -334,7 +333,7 @@ def test_stopped_rows_print_value_radius_and_the_odds_of_eq_32(tmp_path, svm_typ
         model, k = order(machine, "geometry"), int(rng.integers(1, 25))
         labels, value, radius, odds, tally = stopped_lines(model, rows, k)
         out = _native.Decisions(model.pairs, True)
-        model.decision_values(parse(rows), out)
+        model.stopped_after(k).decision_values(parse(rows), out)
         np.testing.assert_array_equal(value, np.array(out.value))
         exact_radius = np.array(out.radius)
         assert np.all(radius >= exact_radius) and np.all(radius <= 1.02 * exact_radius)  # three digits, rounded up

@@ -250,9 +250,8 @@ def test_steps_are_that_many_points_for_every_row(steps):
     model, chunk = order(machine, "geometry", points=60), parse(rows)
     exact = after(model, chunk, steps)
     assert settles(model.header.task(), *exact, 1).any() or steps < 3
-    model.stop_after(steps)
     out = _native.Decisions(1, True)
-    model.decision_values(chunk, out)
+    model.stopped_after(steps).decision_values(chunk, out)
     np.testing.assert_array_equal(np.array(out.value), exact[0])
     np.testing.assert_array_equal(np.array(out.radius), exact[1])
     assert set(out.evaluations) == {steps}
