@@ -85,7 +85,7 @@ class _Model:
         self.path, self.model = path, model
         header = model.header
         vectors = model.vectors
-        if vectors is None and model.centers is None:
+        if vectors is None and model.centers is None and not model.certified:
             raise ModelFormatError(path, model.unbounded)
         self.centers = []
         if header.kernel_type != "rbf":
@@ -106,7 +106,7 @@ class _Model:
             "kernel_type": header.kernel_type,
             "gamma": header.gamma if header.kernel_type == "rbf" else None,
         }
-        facts["compiled"] = self.model.centers is not None
+        facts["compiled"] = self.model.vectors is None
         facts["total_sv"] = header.total_sv
         for name in dict.fromkeys(center[0] for center in self.centers):
             norm = sqrt(max(center[3] for center in self.centers if center[0] == name))

@@ -33,7 +33,7 @@ class Model:
     vectors             native Chunk of the support vectors, if it holds them all
     centers             list of the centers of its expansions; of an RBF kernel it counts the rows outside their bound,
                         Claesen et al., eq. (3.11) (Decisions.outside)
-    unbounded: str      what `fastsvm bound` says of a model with neither; there is a sentence for any
+    unbounded: str      what `fastsvm bound` says of a model with neither, and no radii; there is a sentence for any
 
     What it does:
 
