@@ -5,7 +5,7 @@ The public Python interface is small and loads nothing until it is used::
     model = fastsvm_cli.load_model("a9a.model.approx")
     for chunk in fastsvm_cli.read_chunks("a9a.t"):
         decisions = fastsvm_cli.Decisions(model.pairs)
-        model.decision_values(chunk, decisions, fastsvm_cli.Wanted.values())
+        model.decision_values(chunk, decisions, fastsvm_cli.Wanted.values())  # or labels(), within(tolerance)
         numpy.asarray(decisions.value)          # (rows, pairs)
 """
 

@@ -1,15 +1,17 @@
 """A kind of model that fastsvm does not have, added as fastsvm_cli/README.md says: a class after the contract and one
 line in MODEL_TYPES. Every command takes it, or says in one line why not."""
 
+import ast
 import contextlib
 import io
 import json
 import re
 from array import array
+from importlib import import_module
 
 import numpy as np
 import pytest
-from conftest import DATA
+from conftest import DATA, ROOT
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import _native
@@ -264,3 +266,45 @@ def test_bench(run, case):
     assert ("linear, predict --exact" in found) == proven and "stranger, predict --exact" not in found
     if proven:
         assert found["linear, predict --exact"]["labels_that_differ"] == 0
+
+
+def test_what_predict_wants_of_it(run, case, monkeypatch):
+    wanted = []
+    decide = LinearModel.decision_values
+
+    def listening(self, chunk, out, what=LABELS):
+        wanted.append((what.tolerance, what.sides))
+        decide(self, chunk, out, what)
+
+    monkeypatch.setattr(LinearModel, "decision_values", listening)
+    run("predict", "-q", "rows", "linear", "out")
+    run("predict", "-q", "--values", "rows", "linear", "out")
+    assert wanted == [(None, None), (None, [])]
+    if case.header.has_probability:
+        run("predict", "-q", "-b", 1, "rows", "linear", "out")
+        sides = [value for value, _ in wanted[2][1]]
+        even = [] if case.header.pairs > 1 else [-case.header.probB[0] / case.header.probA[0]]
+        assert sides == pytest.approx(even) and wanted[2][0] is None
+
+
+# ---- the contract, over all kinds
+
+
+@pytest.mark.parametrize("words", MODEL_TYPES)
+def test_every_kind_says_its_name(words):
+    module, _, name = MODEL_TYPES[words].partition(":")
+    kind = getattr(import_module(module), name)
+    assert issubclass(kind, Model)
+    assert kind.kind == (words.partition(" ")[2] or "LIBSVM")
+
+
+def test_nobody_outside_models_asks_for_a_class():
+    """Whoever compiles to a kind makes models of it; all others know Model, and the ExactModel that is compiled."""
+    for path in (ROOT / "fastsvm_cli").rglob("*.py"):
+        room = path.relative_to(ROOT / "fastsvm_cli").parts[0]
+        for node in ast.walk(ast.parse(path.read_text())) if room != "models" else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                assert not ast.unparse(node.args[1]).endswith("Model"), f"{path}:{node.lineno}"
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fastsvm_cli.models"):
+                classes = {each.name for each in node.names if each.name.endswith("Model")}
+                assert room == "compilers" or classes <= {"Model", "ExactModel"}, f"{path}:{node.lineno}"

@@ -66,10 +66,10 @@ class Bench:
         if not self.rows:
             raise FileError(test_file, "no rows found, expected some to measure on")
         text = read_bytes(exact_file)
-        wanted = "the LIBSVM model first: the others are compared with it"
-        self.model = parse_libsvm(text, exact_file, wanted)
+        expected = "the LIBSVM model first: the others are compared with it"
+        self.model = parse_libsvm(text, exact_file, expected)
         if self.model.fingerprint is not None:
-            raise ModelFormatError(exact_file, f"a compiled model found, expected {wanted}")
+            raise ModelFormatError(exact_file, f"a compiled model found, expected {expected}")
         self._fingerprint = fingerprint(text)
         self.answers = Answers(self.model, chunks)
         self.chunks = self.answers.chunks

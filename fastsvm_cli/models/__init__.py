@@ -51,14 +51,14 @@ def parse_model(text: bytes, path: str) -> Model:
     return getattr(import_module(module), name).parse(text, path)
 
 
-def parse_libsvm(text: bytes, path: str, wanted: str = "the LIBSVM model it was made from") -> "ExactModel":
+def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it was made from") -> "ExactModel":
     """Likewise a LIBSVM model, which svm-predict reads, too: an exact one or a reduced set. Raises ModelFormatError; of
-    other models, which are compiled from one, it says that `wanted` was expected."""
+    other models, which are compiled from one, it says that `expected` was."""
     from fastsvm_cli.models.exact import ExactModel
 
     model = parse_model(text, path)
     if not isinstance(model, ExactModel):
-        raise ModelFormatError(path, f"a compiled model found, expected {wanted}")
+        raise ModelFormatError(path, f"a compiled model found, expected {expected}")
     return model
 
 

@@ -25,9 +25,9 @@ class Tally:
 
 
 class Fallback:
-    """The exact model behind a certified one. load: reads it, called when the first row needs it. tolerance: the
-    radius a regression value may keep. check: called before anything is written, with False, and at the end, with
-    True; raises if what `load` would read is not that model."""
+    """The exact model behind a certified one. load: reads it (of a reduced set the plain() one), called when the
+    first row needs it. tolerance: the radius a regression value may keep. check: called before anything is written,
+    with False, and at the end, with True; raises if what `load` would read is not that model."""
 
     def __init__(
         self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
