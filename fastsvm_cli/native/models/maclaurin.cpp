@@ -17,6 +17,26 @@ constexpr std::size_t most_degrees_left_out = 20;  // W_n that a certificate may
 constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
 }  // namespace
 
+Maclaurin::Maclaurin(std::vector<std::int32_t> features, bool gaussian, double gamma, int degree,
+                     std::vector<double> rho)
+    : features_(std::move(features)), gaussian_(gaussian), gamma_(gamma), degree_(degree), rho_(std::move(rho)) {
+    const std::int64_t d = dimension();
+    // Where the share of the monomials that a row's entries have is 0.16.
+    const auto dense = [&](std::int64_t entries) {
+        const double share = static_cast<double>(entries) / static_cast<double>(std::max<std::int64_t>(d, 1));
+        return degree_ >= 2 && std::pow(share, degree_) > 0.16;
+    };
+    std::int64_t low = 0, high = d + 1;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (dense(middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    dense_from_ = low;
+}
+
 void Maclaurin::add_center(const double* m, double largest_norm) {
     Center center;
     center.m.assign(m, m + dimension());
@@ -305,14 +325,13 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};
-    parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
+    parallel_workers(rows.rows, block_rows, [&](Parts& parts) {
         Block block;
         std::int64_t found = 0;
-        for (; first < last; first += block_rows) {
-            const std::int64_t stop = std::min(last, first + block_rows);
-            evaluate(rows, first, stop, block, out);
-            for (std::int64_t r = 0; r < stop - first; ++r) found += block.outside[r];
-            std::copy_n(block.outside.data(), stop - first, out.is_outside.data() + first);
+        for (std::int64_t first, last; parts.next(first, last);) {
+            evaluate(rows, first, last, block, out);
+            for (std::int64_t r = 0; r < last - first; ++r) found += block.outside[r];
+            std::copy_n(block.outside.data(), last - first, out.is_outside.data() + first);
         }
         outside += found;
     });
@@ -334,11 +353,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         Columns& columns = block.columns[r];
         const std::int64_t begin = rows.begin(first + r);
         columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
-        // All monomials side by side against those of its non-zeros one by one. One rule per row, so that neighbours do
-        // not matter.
-        const double share = static_cast<double>(columns.count()) / static_cast<double>(std::max<std::int64_t>(d, 1));
-        const bool dense = degree_ >= 2 && std::pow(share, degree_) > 0.16;
-        (dense ? block.dense : block.sparse).push_back(r);
+        (columns.count() >= dense_from_ ? block.dense : block.sparse).push_back(r);
         const KernelRounding of_kernel = radii ? kernel_rounding(rows, first + r) : KernelRounding{};
         for (std::int64_t p = 0; p < nr_pairs; ++p) {
             out.value[(first + r) * nr_pairs + p] = 0;

@@ -26,8 +26,7 @@ struct Certificate {
 // with w(z) = exp(-gamma |z - m|^2) for the RBF kernel (gaussian) and 1 for linear and polynomial kernels.
 class Maclaurin {
 public:
-    Maclaurin(std::vector<std::int32_t> features, bool gaussian, double gamma, int degree, std::vector<double> rho)
-        : features_(std::move(features)), gaussian_(gaussian), gamma_(gamma), degree_(degree), rho_(std::move(rho)) {}
+    Maclaurin(std::vector<std::int32_t> features, bool gaussian, double gamma, int degree, std::vector<double> rho);
 
     // m: (d). largest_norm: the largest squared norm of a support vector about m, for the bound of eq. (3.11).
     void add_center(const double* m, double largest_norm);
@@ -102,6 +101,9 @@ private:
     bool gaussian_;
     double gamma_;
     int degree_;
+    // Rows with so many entries, of those that have a column, are done side by side, all monomials; others one by one,
+    // those of their entries. One rule per row, so that neighbours do not matter.
+    std::int64_t dense_from_;
     std::vector<double> rho_;
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;

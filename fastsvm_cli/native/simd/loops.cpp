@@ -107,6 +107,61 @@ template <class Top> struct Dense<1, Top> {
     }
 };
 
+// Four rows of the triangle at a time share every load of x, and numbers of single precision are converted many at a
+// time. Each row's sums are those of Dense<1>, to the last digit: every other product goes into the same of two sums.
+template <class Top> struct Dense<2, Top> {
+    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
+        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the sum that the row is at
+        v8 total = splat(0);
+        std::int64_t j = 0;
+        for (; j + 4 <= d; j += 4) {
+            const Top* row[4];
+            v8 s[4][2];
+            for (int i = 0; i < 4; ++i) {
+                row[i] = top + packed_offset(2, d, j + i);
+                s[i][0] = s[i][1] = splat(0);
+                for (int k = i; k < 4; ++k)
+                    s[i][(k - i) & 1] += static_cast<double>(row[i][k - i]) * load(x + (j + k) * lanes);
+                row[i] += 4 - i;
+            }
+            const std::int64_t left = d - j - 4;
+            for (std::int64_t from = 0; from < left; from += piece) {
+                const std::int64_t n = left - from < piece ? left - from : piece;
+                double converted[4][piece];
+                const double* numbers[4];
+                for (int i = 0; i < 4; ++i) numbers[i] = as_double(row[i] + from, n, converted[i]);
+                add_products(n, numbers, x + (j + 4 + from) * lanes, s);
+            }
+            for (int i = 0; i < 4; ++i) total += load(x + (j + i) * lanes) * (levels[0][j + i] + (s[i][0] + s[i][1]));
+        }
+        for (; j < d; ++j)
+            total +=
+                load(x + j * lanes) *
+                (levels[0][j] + Dense<1, Top>::evaluate(nullptr, top + packed_offset(2, d, j), d - j, x + j * lanes));
+        return total;
+    }
+
+private:
+    static const double* as_double(const double* numbers, std::int64_t, double*) { return numbers; }
+    static const double* as_double(const float* numbers, std::int64_t n, double* converted) {
+        for (std::int64_t k = 0; k < n; ++k) converted[k] = static_cast<double>(numbers[k]);
+        return converted;
+    }
+    // Even rows are at their first sum, odd ones, which began a product later, at their second.
+    static inline void add_products(std::int64_t n, const double* const* row, const double* x, v8 (&s)[4][2]) {
+        std::int64_t k = 0;
+        for (; k + 2 <= n; k += 2) {
+            const v8 even = load(x + k * lanes), odd = load(x + (k + 1) * lanes);
+            for (int i = 0; i < 4; ++i) {
+                s[i][i & 1] += row[i][k] * even;
+                s[i][1 - (i & 1)] += row[i][k + 1] * odd;
+            }
+        }
+        if (k < n)
+            for (int i = 0; i < 4; ++i) s[i][i & 1] += row[i][k] * load(x + k * lanes);
+    }
+};
+
 template <class Top>
 double polynomial_sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
                          const std::int32_t* columns, const double* x) {

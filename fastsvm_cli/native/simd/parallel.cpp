@@ -13,6 +13,7 @@ namespace fastsvm {
 
 namespace {
 std::atomic<int> threads_set{0};
+thread_local int threads_here = 0;
 
 int processors() {
 #ifdef __linux__
@@ -25,23 +26,44 @@ int processors() {
 
 void set_threads(int threads) { threads_set = threads; }
 
+void set_threads_here(int threads) { threads_here = threads; }
+
 int get_threads() {
     static const int available = processors();
-    const int set = threads_set;
+    const int set = threads_here > 0 ? threads_here : threads_set.load();
     return set > 0 ? set : available;
 }
 
-void parallel_for(std::int64_t n, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body) {
+namespace {
+// Parts are taken from a counter that all threads share, so that uneven ones balance.
+class SharedParts : public Parts {
+public:
+    SharedParts(std::int64_t n, std::int64_t grain) : n_(n), grain_(grain), count_((n + grain - 1) / grain) {}
+    std::int64_t count() const { return count_; }
+    bool next(std::int64_t& first, std::int64_t& last) override {
+        const std::int64_t part = next_++;
+        if (part >= count_) return false;
+        first = part * grain_;
+        last = std::min(n_, first + grain_);
+        return true;
+    }
+
+private:
+    const std::int64_t n_, grain_, count_;
+    std::atomic<std::int64_t> next_{0};
+};
+}  // namespace
+
+void parallel_workers(std::int64_t n, std::int64_t grain, const std::function<void(Parts&)>& worker) {
     if (n <= 0) return;
-    const std::int64_t parts = (n + grain - 1) / grain;
-    const int workers = static_cast<int>(std::min<std::int64_t>(get_threads(), parts));
-    if (workers <= 1) return body(0, n);
-    std::atomic<std::int64_t> next{0};
+    SharedParts parts(n, grain);
+    const int workers = static_cast<int>(std::min<std::int64_t>(get_threads(), parts.count()));
+    if (workers <= 1) return worker(parts);
     std::exception_ptr failure;
     std::mutex failure_lock;
     const auto work = [&] {
         try {
-            for (std::int64_t part; (part = next++) < parts;) body(part * grain, std::min(n, (part + 1) * grain));
+            worker(parts);
         } catch (...) {
             const std::lock_guard<std::mutex> guard(failure_lock);
             if (!failure) failure = std::current_exception();
@@ -58,6 +80,14 @@ void parallel_for(std::int64_t n, std::int64_t grain, const std::function<void(s
     work();
     for (std::thread& helper : helpers) helper.join();
     if (failure) std::rethrow_exception(failure);
+}
+
+void parallel_for(std::int64_t n, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body) {
+    if (n <= 0) return;
+    if (n <= grain || get_threads() <= 1) return body(0, n);
+    parallel_workers(n, grain, [&](Parts& parts) {
+        for (std::int64_t first, last; parts.next(first, last);) body(first, last);
+    });
 }
 
 }  // namespace fastsvm
