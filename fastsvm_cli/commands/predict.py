@@ -144,7 +144,8 @@ def command(
     from fastsvm_cli.prediction.pipeline import columns, predict
     from fastsvm_cli.prediction.scores import summary_lines, summary_values
     from fastsvm_cli.text.bad_rows import BadRows
-    from fastsvm_cli.text.data import Place, read_bytes, read_chunks
+    from fastsvm_cli.text.blocks import Blocks, Place
+    from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
 
@@ -266,7 +267,8 @@ def command(
         rows_output(outside_file) as outside_rows,
     ):
         if not resume or not output.whole:
-            chunks = read_chunks(
+            going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
+            with Blocks(
                 test_file,
                 labelled=not unlabelled,
                 dense=dense,
@@ -275,25 +277,24 @@ def command(
                 on_read=bytes_read(test_file, progress),
                 place=place,
                 bad_rows=bad_rows,
-            )
-            going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
-            tally = predict(
-                model,
-                chunks,
-                output.write,
-                path=test_file,
-                probability=bool(probability),
-                values=values,
-                evaluations=evaluations,
-                labelled=not unlabelled,
-                exact=exact,
-                tolerance=within,
-                bad_rows=bad_rows,
-                write_open=open_rows.write if open_rows is not None else None,
-                open_tolerance=open_tolerance,
-                write_outside=outside_rows.write if outside_rows is not None else None,
-                **going_on,
-            )
+            ) as blocks:
+                tally = predict(
+                    model,
+                    blocks,
+                    output.write,
+                    path=test_file,
+                    probability=bool(probability),
+                    values=values,
+                    evaluations=evaluations,
+                    labelled=not unlabelled,
+                    exact=exact,
+                    tolerance=within,
+                    bad_rows=bad_rows,
+                    write_open=open_rows.write if open_rows is not None else None,
+                    open_tolerance=open_tolerance,
+                    write_outside=outside_rows.write if outside_rows is not None else None,
+                    **going_on,
+                )
         else:
             tally = output.tally
 

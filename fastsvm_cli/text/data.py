@@ -5,29 +5,17 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.text.content import Content, content_pieces
+from fastsvm_cli.text.blocks import BLOCK_BYTES, MAX_LINE, Blocks, Place
+from fastsvm_cli.text.content import content_pieces
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
 
-#: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller chunks.
-CHUNK_BYTES = 1 << 20
 #: Rows times decision functions evaluated at a time, unless a single row has more (smaller_chunks).
 MOST_VALUES = 1 << 19
-#: The longest line of data, unless another is asked for: some ten million numbers. A compressed file of two megabytes
-#: can hold a line of many gigabytes.
-MAX_LINE = 256_000_000
 #: The longest line of a model. LIBSVM doubles an `int` until it holds the line: it reads none that is longer.
 _MAX_MODEL_LINE = 1 << 30
 _START = 1 << 12
-
-
-class Place:
-    """How far a data file has been read. offset: bytes of its content, decompressed; lines; fields: values of a dense
-    row, or -1 before the first."""
-
-    def __init__(self, offset: int = 0, lines: int = 0, fields: int = -1):
-        self.offset, self.lines, self.fields = offset, lines, fields
 
 
 def read_chunks(
@@ -36,7 +24,7 @@ def read_chunks(
     labelled: bool = True,
     dense: bool = False,
     delimiter: str = ",",
-    size: int = CHUNK_BYTES,
+    size: int = BLOCK_BYTES,
     max_line: int = MAX_LINE,
     on_read: "Callable[[int], None] | None" = None,
     name: "str | None" = None,
@@ -59,39 +47,24 @@ def read_chunks(
     bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be
     empty. Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
     """
-    place = place or Place()
-    options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter}
-    too_long: list[int] = []  # lines, since the last block
-    with Content(path, place.offset, on_read) as content:
-        for block, end in _whole_lines(content, size, place.offset, max_line):
-            if block is None:
-                if bad_rows is None:
-                    raise DataFormatError(name or path, place.lines + 1, _too_long(max_line))
-                too_long.append(place.lines + len(too_long) + 1)
-                continue
-            first_line = place.lines + len(too_long) + 1
-            if bad_rows is None:
-                chunk, fault, place.fields, read = _native.parse(
-                    block, first_line=first_line, fields=place.fields, **options
-                )
-                place.offset = end if fault is None else place.offset + read
-                place.lines += chunk.rows
-            else:
-                fault = None
-                chunk, gaps, faults, place.fields = _native.parse_around(
-                    block, first_line=first_line, fields=place.fields, keep=bad_rows.unnamed, **options
-                )
-                if too_long:
-                    gaps = [(0, len(too_long)), *gaps]
-                    faults = [*((line, _too_long(max_line)) for line in too_long), *faults]
-                    too_long = []
-                bad_rows.begin(place.lines + 1, gaps, faults)
-                place.offset = end
-                place.lines += chunk.rows + sum(count for _, count in gaps)
-            if chunk.rows or bad_rows is not None:
-                yield chunk
-            if fault is not None:
-                raise DataFormatError(name or path, *fault)
+    with Blocks(
+        path,
+        labelled=labelled,
+        dense=dense,
+        delimiter=delimiter,
+        size=size,
+        max_line=max_line,
+        on_read=on_read,
+        place=place,
+        bad_rows=bad_rows,
+    ) as blocks:
+        for block in blocks:
+            block.parse()
+            block.settle()
+            if block.chunk is not None and (block.chunk.rows or bad_rows is not None):
+                yield block.chunk
+            if block.fault is not None:
+                raise DataFormatError(name or path, *block.fault)
 
 
 def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> Iterator[_native.Chunk]:
@@ -156,59 +129,3 @@ def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None) -> 
         yield piece
     if check is not None:
         check(start)
-
-
-def _too_long(max_line: int) -> str:
-    return f"a line of more than {max_line / 1e6:g} MB found, expected a row (predict --max-line allows longer ones)"
-
-
-def _whole_lines(content: Content, size: int, start: int, longest: int) -> "Iterator[tuple[memoryview | None, int]]":
-    """Yield the text in blocks that end in a line end (one is added to a last line without), each with the offset
-    behind it, `start` being that of the first; a block is valid until the next is asked for. Of a line of more than
-    `longest` bytes nothing is kept: (None, _) is yielded in its place, as soon as it has become too long, and a block,
-    if only an empty one, comes behind it."""
-    size = min(size, longest)  # so that only a block's first line, begun in an earlier one, can be too long
-    buffer = bytearray(max(size, 4096))
-    filled = 0  # bytes of the line begun in an earlier block
-    passing = False  # that line is too long: we are on the way to its end
-    while True:
-        scanned = filled
-        at_end = False
-        while True:
-            if filled == len(buffer):
-                buffer += bytes(min(len(buffer), longest + size + 1 - filled))
-            room = memoryview(buffer)[filled : filled + max(1, size - (filled - scanned))]
-            got = content.read_into(room)
-            room.release()
-            filled += got
-            at_end = got == 0
-            if at_end or filled - scanned >= size or not content.ready():
-                break
-        first = buffer.find(b"\n", scanned, filled)  # the end of the line begun earlier
-        if not passing and (first if first >= 0 else filled) > longest:
-            yield None, 0
-            passing = True
-        if passing:
-            gone = first + 1 if first >= 0 else filled
-            start += gone
-            buffer[: filled - gone] = buffer[gone:filled]
-            filled -= gone
-            scanned, passing = 0, first < 0
-            if not filled and (at_end or not passing):
-                yield memoryview(b""), start
-        if at_end:
-            if filled:
-                start += filled
-                if buffer[filled - 1] != 10:
-                    buffer[filled : filled + 1] = b"\n"
-                    filled += 1
-                yield memoryview(buffer)[:filled], start
-            return
-        cut = buffer.rfind(b"\n", scanned, filled) + 1
-        if cut:
-            start += cut
-            block = memoryview(buffer)[:cut]
-            yield block, start
-            block.release()  # the buffer may have to grow
-            buffer[: filled - cut] = buffer[cut:filled]
-            filled -= cut

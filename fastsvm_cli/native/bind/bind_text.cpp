@@ -260,6 +260,14 @@ void bind_text(nb::module_& m) {
           "plain_comments"_a = false,
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, "
           "fields per row, offset after what was read).");
+    m.def(
+        "count_lines",
+        [](nb::handle text) {
+            const Bytes bytes(text);
+            const nb::gil_scoped_release release;
+            return count_lines(bytes.data(), bytes.size());
+        },
+        "text"_a, "The line feeds in it.");
     m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
           "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were "

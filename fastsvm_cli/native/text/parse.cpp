@@ -326,6 +326,8 @@ std::vector<Piece> split(const char* text, std::size_t size, const Format& forma
 
 }  // namespace
 
+std::int64_t count_lines(const char* text, std::size_t size) { return count(text, text + size, '\n').lines; }
+
 ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format) {
     ParseResult result;
     Rows& rows = result.rows;

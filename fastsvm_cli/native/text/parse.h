@@ -43,4 +43,7 @@ struct ParseResult {
 // on how many.
 ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format);
 
+// The LFs in it.
+std::int64_t count_lines(const char* text, std::size_t size);
+
 }  // namespace fastsvm

@@ -1,0 +1,236 @@
+"""From a chunk of rows to the lines that answer it: decision values, the exact model where they leave a row open,
+predictions, text."""
+
+from _thread import allocate_lock
+from collections.abc import Callable, Iterator
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import RowError
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.text.data import MOST_VALUES, smaller_chunks
+from fastsvm_cli.text.header import Header
+
+
+class Fallback:
+    """The exact model behind a certified one. load: reads it (of a reduced set the plain() one), called when the first
+    row needs it, on whatever thread. tolerance: the radius a regression value may keep. check: called before anything
+    is written, with False, and at the end, with True; raises if what `load` would read is not that model."""
+
+    def __init__(
+        self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
+    ):
+        self._load, self.tolerance, self.check = load, tolerance, check
+        self._model: Model | None = None
+        self._lock = allocate_lock()
+
+    @property
+    def model(self) -> Model:
+        with self._lock:
+            if self._model is None:
+                self._model = self._load()
+            return self._model
+
+
+class Request:
+    """What is to be answered of every row: the options of `predict`, and what follows from them.
+
+    probability, values, evaluations, exact, tolerance, open_tolerance: as of pipeline.predict. open_rows, outside_rows:
+    whether the rows left open, and those outside the bound, are asked for. around: go on around rows that cannot be
+    evaluated.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        probability: bool = False,
+        values: bool = False,
+        evaluations: bool = False,
+        exact: "Fallback | None" = None,
+        tolerance: "float | None" = None,
+        open_rows: bool = False,
+        open_tolerance: float = 0.0,
+        outside_rows: bool = False,
+        around: bool = False,
+    ):
+        self.model, self.exact, self.around = model, exact, around
+        self.probability, self.values, self.evaluations = probability, values, evaluations
+        self.open_rows, self.outside_rows = open_rows, outside_rows
+        # The exact model's probabilities, where those of a reduced set were fitted anew.
+        self.header = exact.model.header if exact is not None and probability and model.reduced else model.header
+        self.task = self.header.task()
+        self.with_radius = model.certified and (values or exact is not None or model.ordered or open_rows)
+        many = self.header.classification and self.header.nr_class > 2
+        # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of
+        # the decision values: only svm-predict's own numbers are sure to give its own probabilities and label, to the
+        # last digit.
+        self.coupled = probability and many and (model.proves or exact is not None)
+        # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed.
+        self.elects = exact is not None and many and not (probability or values)
+        self.stopped = model.ordered and not model.proves
+        self.settled_within = open_tolerance if exact is None else exact.tolerance
+        self.open_tolerance = open_tolerance
+        if tolerance is not None:
+            self.wanted = Wanted.within(tolerance)
+        elif probability:
+            self.wanted = Wanted.values(_thresholds(self.header))
+        else:
+            self.wanted = Wanted.values() if values else Wanted.labels()
+
+    @property
+    def head(self) -> bytes:
+        """What stands before the first row, or nothing."""
+        header = self.header
+        if not self.probability or header.regression:
+            return b""
+        if not header.classification:
+            return b"label normal outlier\n"
+        return f"labels {' '.join(map(str, header.label or []))}\n".encode()
+
+
+class Answer:
+    """Of a chunk. chunk: the rows that could be evaluated, all but `bad`: (row, why). fault: (line, why), where that
+    ends the run, of the row behind those of the chunk. lines: their text. open_rows, outside_rows: where they are asked
+    for. The numbers: as of pipeline.Tally."""
+
+    def __init__(self, chunk: _native.Chunk):
+        self.chunk, self.lines, self.predictions = chunk, b"", _native.Predictions()
+        self.bad: list[tuple[int, str]] = []
+        self.fault: tuple[int, str] | None = None
+        self.open_rows: list[int] = []
+        self.outside_rows: list[int] = []
+        self.outside = self.evaluated = self.reference_rows = self.kernel_evaluations = self.undecided = 0
+
+
+class Answerer:
+    """Answers chunks, one at a time; each thread has one of its own, whose memory is used again."""
+
+    def __init__(self, request: Request):
+        self.request = request
+        self._decisions = request.model.decisions(request.wanted, request.with_radius)
+        with_radius = request.with_radius and not request.elects
+        self._again = _native.Decisions(request.model.pairs, with_radius, request.elects)
+
+    def at_once(self, chunk: _native.Chunk) -> bool:
+        """Whether the decision values of these rows are few enough to be held together."""
+        return self._decisions.labels_alone or chunk.rows * self.request.model.pairs <= MOST_VALUES
+
+    def answers(self, chunk: _native.Chunk) -> "Iterator[Answer]":
+        """In as many parts as its decision values take."""
+        if self.at_once(chunk):
+            yield self.answer(chunk)
+        else:
+            yield from map(self.answer, smaller_chunks([chunk], self.request.model.pairs))
+
+    def answer(self, chunk: _native.Chunk) -> Answer:
+        request, decisions = self.request, self._decisions
+        answer = Answer(chunk)
+        try:
+            self._evaluate(chunk)
+        except RowError as fault:
+            if request.around:
+                chunk, answer.bad = self._evaluable(chunk)
+            else:  # the rows before it are answered
+                answer.fault = chunk.first_line + fault.row, fault.why
+                chunk = chunk.slice(0, fault.row)
+                self._evaluate(chunk)
+            answer.chunk = chunk
+        answer.outside, answer.reference_rows = decisions.outside, decisions.reference_rows
+        if request.stopped:
+            answer.undecided = len(_native.unsettled(request.task, decisions, False, request.open_tolerance))
+        if request.outside_rows and decisions.outside:
+            answer.outside_rows = decisions.outside_rows
+        if request.exact is not None or request.open_rows:
+            answer.open_rows = _native.unsettled(request.task, decisions, request.probability, request.settled_within)
+        if request.open_rows and not request.stopped:
+            answer.undecided += len(answer.open_rows)
+        elected = self._ask_exact(answer) if request.exact is not None and answer.open_rows else None
+        _native.predict(request.task, decisions, request.probability, answer.predictions)
+        if elected is not None:
+            answer.predictions.put(answer.open_rows, elected)
+        if request.model.ordered:
+            answer.kernel_evaluations = decisions.kernel_evaluations
+        answer.lines = _native.format_lines(
+            request.task,
+            answer.predictions,
+            decisions if request.values else None,
+            request.stopped,
+            decisions if request.evaluations else None,
+        )
+        return answer
+
+    def _evaluate(self, chunk: _native.Chunk) -> None:
+        request = self.request
+        if request.coupled and request.exact is None:
+            request.model.reference_values(chunk, self._decisions)
+            self._decisions.reference_rows = chunk.rows
+        else:
+            request.model.decision_values(chunk, self._decisions, request.wanted)
+
+    def _evaluable(self, chunk: _native.Chunk) -> "tuple[_native.Chunk, list[tuple[int, str]]]":
+        """The rows of the chunk that can be evaluated, and have been when this returns, and the others: (row, why).
+        They are tried in windows, which double where all is well: a row is tried a few times at most, however many are
+        bad."""
+        good: list[int] = []
+        bad: list[tuple[int, str]] = []
+        at, window = 0, 1
+        while at < chunk.rows:
+            rows = list(range(at, min(at + window, chunk.rows)))
+            try:
+                self._evaluate(chunk.select(rows))
+            except RowError as fault:
+                good += rows[: fault.row]
+                bad.append((at + fault.row, fault.why))
+                at, window = at + fault.row + 1, 1
+            else:
+                good += rows
+                at, window = at + len(rows), 2 * window
+        chunk = chunk.select(good)
+        self._evaluate(chunk)
+        return chunk, bad
+
+    def _ask_exact(self, answer: Answer) -> "_native.Predictions | None":
+        """The exact model's decision values for the rows left open, or, where that is all that is wanted, its
+        labels."""
+        request, decisions, again, rows = self.request, self._decisions, self._again, answer.open_rows
+        assert request.exact is not None
+        exact, part = request.exact.model, answer.chunk.select(rows)
+        answer.evaluated = len(rows)
+        if request.elects:
+            exact.decision_values(part, again)
+            again.count(exact.header.total_sv)
+            decisions.charge(rows, again)
+            answer.reference_rows += again.reference_rows
+            elected = _native.Predictions()
+            _native.predict(request.task, again, False, elected)
+            return elected
+        open_still = list(range(len(rows)))
+        if not request.coupled:
+            exact.decision_values(part, again, request.wanted)
+            again.count(exact.header.total_sv)
+            decisions.put(rows, again)
+            answer.reference_rows += again.reference_rows
+            # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
+            open_still = [
+                row
+                for row in _native.unsettled(request.task, again, request.probability, request.exact.tolerance)
+                if again.radius[row, 0] > 0
+            ]
+        answer.reference_rows += len(open_still)
+        if open_still:
+            exact.reference_values(part.select(open_still), again)
+            again.count(exact.header.total_sv)
+            decisions.put([rows[row] for row in open_still], again)
+        return None
+
+
+def _thresholds(header: Header) -> "list[tuple[float, float]]":
+    """Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of
+    what comes after: the value of even odds, the marks of a density."""
+    if header.classification and header.pairs == 1 and header.probA and header.probB and header.probA[0] != 0:
+        a, b = header.probA[0], header.probB[0]
+        # 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a few
+        # ulps of b.
+        return [(-b / a, (1e-14 + 1e-15 * abs(b)) / abs(a))]
+    return [(mark, 0.0) for mark in header.prob_density_marks or []] if header.svm_type == "one_class" else []
