@@ -28,8 +28,8 @@ class Block:
     """Whole lines of a data file. To be parsed, on any thread, and then settled, on the one that reads, in the order of
     the file.
 
-    size: bytes. chunk: its rows, once it is parsed. fault: (line, what is wrong with it) of the first line behind those rows that is
-    none, or None.
+    size: bytes. chunk: its rows, once it is parsed. fault: (line, what is wrong with it) of the first line behind those
+    rows that is none, or None.
     """
 
     def __init__(self, source: "Blocks", text: "bytearray | None", size: int, end: int, first_line: int):
