@@ -28,8 +28,8 @@ class ModelFormatError(FastsvmError):
 
 
 class RowError(FastsvmError):
-    """A model cannot evaluate a row of a chunk. Raised by `decision_values`; prediction.py, which knows the file,
-    names the line."""
+    """A model cannot evaluate a row of a chunk. Raised by `decision_values`; prediction/pipeline.py, which knows the
+    file, names the line."""
 
     def __init__(self, row: int, why: str):
         super().__init__(f"row {row}: {why}")

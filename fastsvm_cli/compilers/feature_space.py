@@ -61,9 +61,8 @@ def far_mean(x: Matrix) -> "np.ndarray | None":
 def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
     """The rows of a sparse x, told from their mean (and dense) where that is far from the origin; as they are
     otherwise, and where they are more than so many cells."""
-    if (
-        x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]
-    ):  # half of the entries are 0: the mean is among the rows
+    # Where half of the entries are 0, the origin is among the rows, and their mean is not far from it.
+    if x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
         return x
     dense = x.toarray()
     mean = far_mean(dense)

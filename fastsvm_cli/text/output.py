@@ -9,6 +9,7 @@ from time import monotonic
 
 from fastsvm_cli import stopping
 from fastsvm_cli.errors import FileError, display
+from fastsvm_cli.text.durable import sync, sync_folder_of
 
 #: A result that took longer than this is on the disk, not only on its way there, when the command ends. Seconds.
 _SYNC_SECONDS = 1.0
@@ -105,12 +106,12 @@ class Output:
         long = monotonic() - self._start > _SYNC_SECONDS
         if self._temporary is None:
             if long and self._in_place:
-                _sync(self._file)
+                sync(self._file)
             file, self._file = self._file, None
             os.close(file)  # where a network's file system tells that the disk is full
             return
         if long or self._previous is not None or _holds_something(self._target):
-            _sync(self._file)
+            sync(self._file)
         # The lock is the open file's: it stays until the file has its name.
         file, self._file = self._file, os.dup(self._file)
         os.close(file)
@@ -120,7 +121,10 @@ class Output:
             if self._previous is not None:
                 self._copy_over()
         if long:
-            _sync_folder(os.path.dirname(self._target))
+            try:
+                sync_folder_of(self._target)
+            except OSError:  # a folder may be one that can be written and not read
+                pass
 
     def _rename(self) -> bool:
         """False: the previous file cannot be replaced after all, as a mount point."""
@@ -143,12 +147,8 @@ class Output:
             if size:
                 os.posix_fallocate(self._previous, 0, size)
         except OSError as error:
-            if error.errno not in (
-                EBADF,
-                EINVAL,
-                ENOSYS,
-                ENOTSUP,
-            ):  # EBADF: the C library's own way wants to read the file
+            # EBADF: the C library's own way wants to read the file.
+            if error.errno not in (EBADF, EINVAL, ENOSYS, ENOTSUP):
                 os.ftruncate(self._previous, before)
                 raise
         at = 0
@@ -159,7 +159,7 @@ class Output:
                     raise OSError(EIO, os.strerror(EIO))
                 at += os.pwrite(self._previous, piece, at)
             os.ftruncate(self._previous, size)
-            _sync(self._previous)
+            sync(self._previous)
         except OSError as error:
             # The result is whole there, and nowhere else.
             kept = os.fsdecode(self._temporary)
@@ -342,27 +342,6 @@ def _holds_something(path: bytes) -> bool:
         return os.stat(path).st_size > 0
     except OSError:
         return False
-
-
-def _sync(file: int) -> None:
-    try:
-        os.fsync(file)
-    except OSError as error:
-        if error.errno not in (EINVAL, ENOSYS, ENOTSUP):  # not every file system knows how
-            raise
-
-
-def _sync_folder(folder: bytes) -> None:
-    try:
-        file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return  # one that may be written and not read
-    try:
-        os.fsync(file)
-    except OSError:
-        pass
-    finally:
-        os.close(file)
 
 
 def _wait_for_room(file: int) -> None:

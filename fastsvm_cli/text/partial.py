@@ -5,6 +5,7 @@ import stat
 from time import monotonic
 
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.text.durable import sync_folder_of
 
 #: A checkpoint is due so many seconds after the last one; or later, so that at most that share of the time goes into
 #: them.
@@ -142,7 +143,7 @@ class PartialOutput:
             elif kind is None:
                 self.checkpoint(finished=True)
                 os.replace(self.partial, self._target)
-                _sync_folder(self._target)
+                sync_folder_of(self._target)
                 os.unlink(self._state_file)
             elif self._mark is not None:
                 try:
@@ -211,7 +212,7 @@ class PartialOutput:
         finally:
             os.close(file)
         os.replace(new, self._state_file)
-        _sync_folder(self._state_file)
+        sync_folder_of(self._state_file)
 
     def _is_ours(self, path: str) -> bool:
         """Whether the file begins with the lines that the state speaks of: it is long enough (the finished one: as
@@ -273,12 +274,3 @@ def _is_at(file: int, path: str) -> bool:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:
         return False
-
-
-def _sync_folder(path: str) -> None:
-    """A name in a folder is on the disk when the folder is."""
-    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -341,9 +341,8 @@ def _sample(
             ):
                 break
             least, count = count, min(2 * count, MOST_SAMPLES)
-        while different <= target * len(measuring) and count - least > max(
-            1, count // 16
-        ):  # samples come in an order: fewer are the first ones
+        # Samples come in an order: fewer are the first ones.
+        while different <= target * len(measuring) and count - least > max(1, count // 16):
             middle = (least + count) // 2
             found = best(middle)
             if found[0] <= target * len(measuring):

@@ -34,10 +34,8 @@ class Sampler:
         self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
         self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
         self._near = _NEAR
-        self._distance, self._value = (
-            np.full(len(x), np.inf),
-            np.zeros(len(x)),
-        )  # of every row: to its nearest sample, and what that one answers
+        # Of every row: how far its nearest sample is, and what that one answers.
+        self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
 
     def grow(self, count: int) -> None:
@@ -53,13 +51,11 @@ class Sampler:
             else:
                 wanted = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
                 wrong = self._rng.permutation(np.flatnonzero(self._sided & ((self._value > 0) != self._above)))
-                wrong = wrong[
-                    : wanted // 2 if fruitless else wanted
-                ]  # some rows stay wrong whatever is done about them
+                # Some rows stay wrong whatever is done about them.
+                wrong = wrong[: wanted // 2 if fruitless else wanted]
                 first = np.concatenate([wrong, self._draw(wanted - len(wrong))])
-                near = np.arange(wanted) < len(
-                    wrong
-                )  # where no row is wrong any more, lines of any length find what the rows do not show
+                # Where no row is wrong any more, lines of any length find what the rows do not show.
+                near = np.arange(wanted) < len(wrong)
             before = len(self.points)
             self._add(*self._roots(first, near))
             added = len(self.points) - before

@@ -80,18 +80,16 @@ def certificate(
     largest_exponent = float(np.max(exponents, initial=0.0))
 
     def moment(k: int, lengths: np.ndarray) -> float:
-        with np.errstate(
-            over="ignore", invalid="ignore", under="ignore"
-        ):  # what e^{-gamma |x~|^2} has made 0 is 0 at any power
+        # What e^{-gamma |x~|^2} has made 0 is 0 at any power.
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
 
     squared = rounding * rounding * _orderings(d, degree)[: len(rounding)]
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
-        rounded = bounds.length(
-            float(squared[at : at + size].sum()), size
-        )  # next to 0 for a compressed M, whose loss is known as a whole
+        # Next to 0 for a compressed M, whose loss is known as a whole.
+        rounded = bounds.length(float(squared[at : at + size].sum()), size)
         error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
         at += size
     truncation = []

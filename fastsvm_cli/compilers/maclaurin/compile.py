@@ -64,15 +64,9 @@ def compile_maclaurin(
 
     if certify:
         from fastsvm_cli.compilers.feature_space import matrix
-        from fastsvm_cli.compilers.maclaurin.certificates import (
-            certificate as make_certificate,
-        )
-        from fastsvm_cli.compilers.maclaurin.certificates import (
-            certified_degree,
-            check_range,
-        )
+        from fastsvm_cli.compilers.maclaurin import certificates
 
-        check_range(model)
+        certificates.check_range(model)
         x, _ = matrix(vectors)
     functions = _decision_functions(header, vectors)
     compressed = degree == 2 and d and (rank is not None or tolerance is not None)
@@ -82,9 +76,8 @@ def compile_maclaurin(
             f"{d} features found: their matrix takes {8e-9 * d * d:.3g} GB before it is compressed, expected at most"
             f" {8e-9 * _FORMED:.3g} GB",
         )
-    numbers = (
-        compressed_count(d, min(rank or 1, d)) if compressed else coefficient_count(d, degree)
-    )  # of an expansion, at least
+    # Of an expansion, at least.
+    numbers = compressed_count(d, min(rank or 1, d)) if compressed else coefficient_count(d, degree)
 
     def check_size(count: int, clusters: int) -> None:
         estimate = count * numbers * (12 if single else 20)  # bytes, as measured
@@ -145,7 +138,9 @@ def compile_maclaurin(
             certificate = None
             if certify:
                 shown = on_progress and _shown_of(on_progress, done, len(mine) ** 2, work)
-                certificate = make_certificate(x[mine], a, point, header, factors, total, stored, own_rank, shown)
+                certificate = certificates.certificate(
+                    x[mine], a, point, header, factors, total, stored, own_rank, shown
+                )
                 certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
                 if not all(map(isfinite, certificate.numbers())):
                     raise ModelFormatError(model.path, "a number of the certificate overflows: scale the data")
@@ -162,7 +157,7 @@ def compile_maclaurin(
         fingerprint=fingerprint,
         centers=written,
         expansions=expansions,
-        highest_norm=certified_degree(degree, gaussian) if certify else 0,
+        highest_norm=certificates.certified_degree(degree, gaussian) if certify else 0,
         longest_vector=max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0),
     )
 

@@ -14,9 +14,8 @@ from fastsvm_cli.models.geometry import GeometryModel
 
 SEQUENCES = ("greedy", "sgma")
 _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
-_INDEPENDENT = (
-    1e-4  # a point whose squared distance from the span of the others is a smaller share of its own is left out
-)
+#: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
+_INDEPENDENT = 1e-4
 _MOST_POINTS = 2048
 
 

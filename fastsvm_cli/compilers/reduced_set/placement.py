@@ -13,12 +13,9 @@ from fastsvm_cli.compilers.feature_space import Matrix, row_norms, squared_dista
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
 _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
-_FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = (
-    0.01,
-    1e-7,
-    1.0,
-)  # in lengths of the kernel: a scale of the data changes nothing
-_AT_REST = 1e-5  # likewise
+# In lengths of the kernel, so that a scale of the data changes nothing.
+_FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0
+_AT_REST = 1e-5
 _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
 
 
@@ -150,9 +147,8 @@ def _kernel_means(
             distance = np.einsum("ij,ij->j", member, k @ member) / size**2 - 2 * inner  # |phi(x) - centre|^2 - 1
         distance[:, size == 0] = np.inf
         new = np.argmin(distance, axis=1)
-        for empty in np.flatnonzero(
-            np.bincount(new, minlength=count) == 0
-        ):  # the row farthest from its centre begins a new cluster
+        for empty in np.flatnonzero(np.bincount(new, minlength=count) == 0):
+            # The row farthest from its centre begins a new cluster.
             new[np.argmax(distance[np.arange(len(rows)), new])] = empty
         if np.array_equal(new, cluster):
             break

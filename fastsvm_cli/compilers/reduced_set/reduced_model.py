@@ -22,9 +22,8 @@ def assemble(
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
         raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
     nr_sv: list[int] | None
-    if (
-        len(z) == 1 and header.classification
-    ):  # a set for both classes: each vector counts as one of the class it speaks for
+    if len(z) == 1 and header.classification:
+        # One set serves both classes: each vector counts as one of the class that its coefficient speaks for.
         first = beta[0][:, 0] > 0
         order = np.argsort(~first, kind="stable")
         z, beta = [z[0][order]], [beta[0][order]]
