@@ -9,8 +9,9 @@ import numpy as np
 
 from fastsvm_cli import read_chunks
 from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
-from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem, kernel_times
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
+from fastsvm_cli.compilers.reduced_set.fit import Fit
+from fastsvm_cli.compilers.reduced_set.problem import Problem, kernel_times
 from fastsvm_cli.models import load_model
 
 LARGE = ("mnist", "connect-4", "mnist1")

@@ -11,9 +11,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from conftest import DATA, ROOT
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
+from conftest import DATA, ROOT
 from fastsvm_cli import _native
 from fastsvm_cli.models import MODEL_TYPES, load_model
 from fastsvm_cli.models.base import Model

@@ -13,45 +13,23 @@ method     algorithm 1: vectors one by one, each placed where it takes most from
 from collections.abc import Callable, Iterable
 
 import numpy as np
-import scipy.sparse
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved, row_norms
-from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
+from fastsvm_cli.compilers.feature_space import FeatureSpace, row_norms
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
-from fastsvm_cli.compilers.reduced_set.placement import (
-    Residual,
-    fixed_point,
-    gaussian,
-    initial_order,
-    irprop,
-    kernel_length,
-)
+from fastsvm_cli.compilers.reduced_set.fit import FINISH_ITERATIONS, Fit, finish
+from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order, irprop
+from fastsvm_cli.compilers.reduced_set.problem import Part, Problem, kernel_times
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
+from fastsvm_cli.compilers.reduced_set.selection import shares
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.models.reduced_set import ReducedModel
 
-_DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
-_RIDGE = 1e-10  # of the kernel matrix of the approximating vectors, whose diagonal is 1
 _TRIES = 10  # starts for one vector before fixed-point iteration is given up
-_FINISH_ITERATIONS = 100
-
-
-class Part:
-    """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in
-    `functions`: [(function, column)]."""
-
-    def __init__(self, x: Matrix, a: np.ndarray, functions: "list[tuple[int, int]]"):
-        self.x, self.a, self.functions = x, a, functions
-        self.norms = row_norms(x)
-
-    def __len__(self) -> int:
-        return self.x.shape[0]
 
 
 def check_kernel(model: ExactModel) -> None:
@@ -67,118 +45,6 @@ def check_kernel(model: ExactModel) -> None:
         np.asarray(model.vectors.squared_norms) < 1e300
     ):  # svm-predict's distances from it may overflow, even where its coefficient is 0
         raise ModelFormatError(model.path, "the squared norm of a support vector overflows: scale the data")
-
-
-class Problem:
-    """What is to be approximated, of the model of a FeatureSpace.
-
-    gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the
-    features (d). origin: the point (d) that the parts' vectors are told from, or None for 0. unit: what the parts'
-    coefficients are told in: 1, or a power of 2 where their squares would overflow. squared_norm: (functions),
-    scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
-
-    def __init__(self, space: FeatureSpace):
-        model, header = space.model, space.model.header
-        self.gamma, self.header = header.gamma, header
-        x, self.columns = matrix(model.vectors)
-        if x.shape[0] * x.shape[1] <= _DENSE_CELLS:
-            x = x.toarray()
-        self.origin = far_mean(x)
-        if self.origin is not None:
-            model = moved(model, x, self.columns, self.origin)
-            space = FeatureSpace(model)
-            x = matrix(model.vectors)[0].toarray()
-        a = np.asarray(model.vectors.leading)
-        largest = float(np.max(np.abs(a), initial=0.0))
-        self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
-        a = a / self.unit
-        self.parts: list[Part] = []
-        if header.classification and header.nr_class > 2:
-            starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
-            pair = {}
-            for p, i, j in header.class_pairs:
-                pair[i, j] = pair[j, i] = p
-            for c in range(header.nr_class):
-                rows = slice(starts[c], starts[c + 1])
-                self.parts.append(
-                    Part(
-                        x[rows],
-                        a[rows],
-                        [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
-                    )
-                )
-        else:
-            self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else []))
-        self.functions = header.pairs
-        # Which (part, column) make up a function: one or two.
-        self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
-        for at, part in enumerate(self.parts):
-            for function, column in part.functions:
-                self.members[function].append((at, column))
-        # b = <Psi, phi(x)> at the support vectors, and |Psi|^2.
-        b, _ = space.at_support_vectors
-        coefficients = space.coefficients / self.unit
-        self.squared_norm = np.maximum(np.einsum("ip,ip->p", coefficients, b / self.unit), 0.0)
-        self.scale = max(
-            float(self.squared_norm.sum()),
-            UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()),
-            np.finfo(float).tiny,
-        )
-
-
-def shares(problem: Problem, count: int) -> "list[list[int]]":
-    """The greedy selection (DESIGN: the largest c^2 / d of the residuals c of K a and the residual diagonal d) of
-    `count` support vectors, as rows per
-    part: each next one where it takes most, over all parts."""
-    gains, rows = [], []
-    for at, part in enumerate(problem.parts):
-        for gain, row in _greedy(problem, part, min(count, len(part))):
-            gains.append((gain, at))
-            rows.append(row)
-    # Within a part the order is kept: a later one is no use without the earlier.
-    order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
-    wanted = (
-        np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
-        if order
-        else np.zeros(len(problem.parts), int)
-    )
-    out = []
-    for at in range(len(problem.parts)):
-        mine = [row for row, (_, of) in zip(rows, gains) if of == at]
-        out.append(mine[: wanted[at]])
-    return out
-
-
-def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]]":
-    sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
-    residual = kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma)  # K a: (n, m)
-    chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
-    out, least = [], np.inf
-    for _ in range(count):
-        free = chosen.diagonal > 1e-8
-        if not free.any():
-            break
-        gains = np.where(free, np.einsum("ij,ij->i", residual, residual) / np.where(free, chosen.diagonal, 1.0), -1.0)
-        p = int(np.argmax(gains))
-        least = min(least, float(gains[p]))
-        column = chosen.add(p)
-        residual -= np.outer(column, residual[p] / column[p])
-        out.append((least, p))
-    return out
-
-
-def kernel_times(
-    x: Matrix, norms: np.ndarray, z: Matrix, z_norms: np.ndarray, a: np.ndarray, gamma: float
-) -> np.ndarray:
-    """k(x, z) a for the rows of x: (n, m), in blocks."""
-    out = np.empty((x.shape[0], a.shape[1]))
-    wide = x.shape[1] if hasattr(x, "toarray") else 1  # which is written out block by block
-    size = max(1, (1 << 24) // max(z.shape[0], wide, 1))
-    for at in range(0, x.shape[0], size):
-        block = x[at : at + size]
-        block = block.toarray() if hasattr(block, "toarray") else block
-        out[at : at + size] = gaussian(z, z_norms, block, gamma) @ a
-    return out
 
 
 def place(
@@ -198,12 +64,6 @@ def place(
     if not count:
         return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
     d, m = part.x.shape[1], part.a.shape[1]
-    dense = part.x.toarray() if hasattr(part.x, "toarray") and part.x.shape[0] * d <= _DENSE_CELLS else part.x
-    row_of = (
-        (lambda row: np.asarray(dense[row].todense()).ravel())
-        if hasattr(dense, "todense")
-        else (lambda row: dense[row])
-    )
     residual = Residual(part.x, part.norms, part.a, problem.gamma)
     starts = (
         list(greedy) if init == "greedy" else initial_order(init, part.x, part.norms, part.a, problem.gamma, count, rng)
@@ -231,9 +91,9 @@ def place(
                 return z, residual.beta
             used.add(start)
             if optimizer == "none":
-                point, rests = row_of(start), True
+                point, rests = part.row(start), True
             else:
-                point, rests = (irprop if optimizer == "irprop" else fixed_point)(residual, row_of(start))
+                point, rests = (irprop if optimizer == "irprop" else fixed_point)(residual, part.row(start))
             if not rests or not np.all(np.isfinite(point)):
                 continue
             near = gaussian(z, row_norms(z), point[None], problem.gamma)[0]
@@ -253,107 +113,6 @@ def place(
         if on_step:
             on_step((step + 1) / count)
     return z, residual.beta
-
-
-class Fit:
-    """Coefficients for given vectors, their squared distance and its gradient."""
-
-    def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
-        parts, gamma = problem.parts, problem.gamma
-        self.problem, self.z = problem, z
-        norms = [row_norms(each) for each in z]
-        pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
-        kzx = {(s, t): gaussian(parts[t].x, parts[t].norms, z[s], gamma) for s, t in pairs_of_parts}
-        kzz = {(s, t): gaussian(z[t], norms[t], z[s], gamma) for s, t in pairs_of_parts if s <= t}
-
-        def block(s: int, t: int) -> np.ndarray:
-            return kzz[s, t] if s <= t else kzz[t, s].T
-
-        # b_p = <Psi_p, phi(z)>
-        self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
-        distance = np.zeros(problem.functions)
-        for p, members in enumerate(problem.members):
-            b = np.concatenate([sum(kzx[s, t] @ parts[t].a[:, column] for t, column in members) for s, _ in members])
-            if not len(b):
-                distance[p] = problem.squared_norm[p]
-                continue
-            k = np.block([[block(s, t) for t, _ in members] for s, _ in members])
-            beta = _solve(k, b)
-            distance[p] = problem.squared_norm[p] - 2 * (beta @ b) + beta @ (k @ beta)
-            first = 0
-            for s, column in members:
-                self.beta[s][:, column] = beta[first : first + len(z[s])]
-                first += len(z[s])
-        self.distances = np.maximum(distance, 0.0)  # (functions)
-        self.distance = float(self.distances.sum())
-        if not gradient:
-            return
-        # Eq. (7) at the best coefficients, which do not move to first order.
-        # (s, t) -> the columns of s and t that belong to one function
-        shared: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
-        for members in problem.members:
-            for s, mine in members:
-                for t, theirs in members:
-                    columns_of_s, columns_of_t = shared.setdefault((s, t), ([], []))
-                    columns_of_s.append(mine)
-                    columns_of_t.append(theirs)
-        self.gradient = []
-        for s in range(len(parts)):
-            total = np.zeros_like(z[s])
-            for t, other in enumerate(parts):
-                if (s, t) not in shared or not len(z[s]):
-                    continue
-                columns_of_s, columns_of_t = shared[s, t]
-                beta = self.beta[s][:, columns_of_s]
-                w = kzx[s, t] * (beta @ other.a[:, columns_of_t].T)
-                v = block(s, t) * (beta @ self.beta[t][:, columns_of_t].T)
-                total += v @ z[t] - np.asarray((other.x.T @ w.T).T) + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z[s]
-            self.gradient.append(4 * gamma * total)
-
-
-def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """k^-1 b, regularised as little as lets the factorisation through: vectors may coincide."""
-    for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
-        try:
-            return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)
-        except np.linalg.LinAlgError:
-            continue
-    return np.linalg.lstsq(k, b, rcond=None)[0]
-
-
-def finish(
-    problem: Problem,
-    z: "list[np.ndarray]",
-    on_step: "Callable[[float], None] | None" = None,
-    iterations: int = _FINISH_ITERATIONS,
-) -> "list[np.ndarray]":
-    """Line 6 of algorithm 1: descend on all vectors at once, by L-BFGS; the coefficients are the best ones at every
-    step."""
-    from scipy.optimize import minimize
-
-    shapes = [each.shape for each in z]
-    sizes = np.cumsum([0, *(each.size for each in z)])
-    scale, length = problem.scale, kernel_length(problem.gamma)
-
-    def split(flat: np.ndarray) -> "list[np.ndarray]":
-        return [length * flat[sizes[i] : sizes[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
-
-    def objective(flat: np.ndarray) -> "tuple[float, np.ndarray]":
-        fit = Fit(problem, split(flat), gradient=True)
-        if on_step:
-            on_step(fit.distance / scale)
-        return fit.distance / scale, np.concatenate([g.ravel() for g in fit.gradient]) * (length / scale)
-
-    if not sizes[-1]:
-        return z
-    done = minimize(
-        objective,
-        np.concatenate([each.ravel() for each in z]) / length,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12},
-    )
-    return split(done.x)
 
 
 @np.errstate(all="ignore")  # what overflows is refused
@@ -427,7 +186,7 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
     def shown(distance: float) -> None:
         nonlocal steps
         steps += 1
-        on_progress(done + (1 - done) * min(1.0, steps / _FINISH_ITERATIONS), f"squared distance {distance:.2g}")
+        on_progress(done + (1 - done) * min(1.0, steps / FINISH_ITERATIONS), f"squared distance {distance:.2g}")
 
     return shown
 

@@ -6,7 +6,8 @@ from scipy.optimize import approx_fprime
 
 from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.compilers.reduced_set import placement
-from fastsvm_cli.compilers.reduced_set.compile import Fit, Problem
+from fastsvm_cli.compilers.reduced_set.fit import Fit
+from fastsvm_cli.compilers.reduced_set.problem import Problem
 from support import oracles
 from support.oracles import Machine
 from support.reducing import (

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.compilers.feature_space import FeatureSpace
-from fastsvm_cli.compilers.reduced_set import compile as reduced_set
-from fastsvm_cli.compilers.reduced_set import placement
-from fastsvm_cli.compilers.reduced_set.compile import Problem, shares
+from fastsvm_cli.compilers.reduced_set import placement, problem
+from fastsvm_cli.compilers.reduced_set.problem import Problem
+from fastsvm_cli.compilers.reduced_set.selection import shares
 from support import oracles
 from support.oracles import random_machine
 from support.reducing import (
@@ -167,7 +167,7 @@ def test_support_vectors_kept_sparse_give_the_same_set(monkeypatch, init, optimi
     machine.nr_sv = [8, 8, 8]
     finishing = (init, optimizer) == ("greedy", "none")
     dense = reduce(machine, 9, init=init, optimizer=optimizer, finishing=finishing)
-    monkeypatch.setattr(reduced_set, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(problem, "DENSE_CELLS", 0)
     sparse = reduce(machine, 9, init=init, optimizer=optimizer, finishing=finishing)
     assert sparse.model.header.nr_sv == dense.model.header.nr_sv
     assert sparse.distance == pytest.approx(dense.distance, rel=1e-9 if optimizer == "none" and not finishing else 0.05)

@@ -1,0 +1,96 @@
+"""What a reduced set is to approximate (Suttorp and Igel, section 2): a model's decision functions, part by part."""
+
+import numpy as np
+
+from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved, row_norms
+from fastsvm_cli.compilers.reduced_set.placement import gaussian
+
+DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
+
+
+class Part:
+    """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in
+    `functions`: [(function, column)]."""
+
+    def __init__(self, x: Matrix, a: np.ndarray, functions: "list[tuple[int, int]]"):
+        self.x, self.a, self.functions = x, a, functions
+        self.norms = row_norms(x)
+
+    def __len__(self) -> int:
+        return self.x.shape[0]
+
+    def row(self, at: int) -> np.ndarray:
+        """One of the vectors, dense: (d)."""
+        return np.asarray(self.x[at].todense()).ravel() if hasattr(self.x, "todense") else self.x[at]
+
+
+class Problem:
+    """What is to be approximated, of the model of a FeatureSpace.
+
+    gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the
+    features (d). origin: the point (d) that the parts' vectors are told from, or None for 0. unit: what the parts'
+    coefficients are told in: 1, or a power of 2 where their squares would overflow. squared_norm: (functions),
+    scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
+
+    def __init__(self, space: FeatureSpace):
+        model, header = space.model, space.model.header
+        self.gamma, self.header = header.gamma, header
+        x, self.columns = matrix(model.vectors)
+        if x.shape[0] * x.shape[1] <= DENSE_CELLS:
+            x = x.toarray()
+        self.origin = far_mean(x)
+        if self.origin is not None:
+            model = moved(model, x, self.columns, self.origin)
+            space = FeatureSpace(model)
+            x = matrix(model.vectors)[0].toarray()
+        a = np.asarray(model.vectors.leading)
+        largest = float(np.max(np.abs(a), initial=0.0))
+        self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
+        a = a / self.unit
+        self.parts: list[Part] = []
+        if header.classification and header.nr_class > 2:
+            starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
+            pair = {}
+            for p, i, j in header.class_pairs:
+                pair[i, j] = pair[j, i] = p
+            for c in range(header.nr_class):
+                rows = slice(starts[c], starts[c + 1])
+                self.parts.append(
+                    Part(
+                        x[rows],
+                        a[rows],
+                        [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
+                    )
+                )
+        else:
+            self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else []))
+        self.functions = header.pairs
+        # Which (part, column) make up a function: one or two.
+        self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
+        for at, part in enumerate(self.parts):
+            for function, column in part.functions:
+                self.members[function].append((at, column))
+        # b = <Psi, phi(x)> at the support vectors, and |Psi|^2.
+        b, _ = space.at_support_vectors
+        coefficients = space.coefficients / self.unit
+        self.squared_norm = np.maximum(np.einsum("ip,ip->p", coefficients, b / self.unit), 0.0)
+        self.scale = max(
+            float(self.squared_norm.sum()),
+            UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()),
+            np.finfo(float).tiny,
+        )
+
+
+def kernel_times(
+    x: Matrix, norms: np.ndarray, z: Matrix, z_norms: np.ndarray, a: np.ndarray, gamma: float
+) -> np.ndarray:
+    """k(x, z) a for the rows of x: (n, m), in blocks."""
+    out = np.empty((x.shape[0], a.shape[1]))
+    wide = x.shape[1] if hasattr(x, "toarray") else 1  # which is written out block by block
+    size = max(1, (1 << 24) // max(z.shape[0], wide, 1))
+    for at in range(0, x.shape[0], size):
+        block = x[at : at + size]
+        block = block.toarray() if hasattr(block, "toarray") else block
+        out[at : at + size] = gaussian(z, z_norms, block, gamma) @ a
+    return out
