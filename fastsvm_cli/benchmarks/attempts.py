@@ -8,6 +8,12 @@ from collections.abc import Callable
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import process
 from fastsvm_cli.benchmarks.cases import Bench, Case
+from fastsvm_cli.compilers.border import compile as border
+from fastsvm_cli.compilers.maclaurin import certificates
+from fastsvm_cli.compilers.maclaurin import compile as maclaurin
+from fastsvm_cli.compilers.ordered import blocks, geometry, triangle
+from fastsvm_cli.compilers.reduced_set import compile as reduced_set
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
 from fastsvm_cli.text.sizes import size_text
@@ -21,10 +27,16 @@ _CERTIFY_OPERATIONS = 2e9  # a second, about
 
 class Attempt:
     """arguments: of fastsvm, without the files. exact: predict with --exact as well. skipped: why it is not tried,
-    or None."""
+    refused: why it would be refused, or None."""
 
-    def __init__(self, *arguments: str, exact: bool = False, skipped: "str | None" = None):
-        self.arguments, self.exact, self.skipped = list(arguments), exact, skipped
+    def __init__(
+        self,
+        *arguments: str,
+        exact: bool = False,
+        skipped: "str | None" = None,
+        refused: "str | None" = None,
+    ):
+        self.arguments, self.exact, self.skipped, self.refused = list(arguments), exact, skipped, refused
 
     @property
     def name(self) -> str:
@@ -32,50 +44,53 @@ class Attempt:
 
 
 def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Attempt]":
-    """max_bytes: of a compiled model. patience: seconds a compilation may take, as far as that is known beforehand."""
-    header, features = model.header, len(_native.used_indices(model.vectors))
+    """What every compiler is asked for that does not refuse the model. max_bytes: of a compiled model. patience:
+    seconds a compilation may take, as far as that is known beforehand."""
     out: list[Attempt] = []
-    if not model.pairs or not header.total_sv:
+    if not model.pairs or not model.header.total_sv:
         return out
+    if maclaurin.refusal(model) is None:
+        out += _expansions(model, max_bytes, patience)
+    if reduced_set.refusal(model) is None:
+        least = max(2, model.header.nr_class)
+        ratios = [ratio for ratio in _RATIOS if ratio * model.header.total_sv >= least]
+        out += [Attempt("reduce", "--ratio", str(ratio)) for ratio in ratios]
+    if border.refusal(model) is None and not border.needs_rows(model):
+        out += [Attempt("border", "--samples", str(samples)) for samples in _SAMPLES]
+    for name, method in (("geometry", geometry), ("triangle", triangle), ("blocks", blocks)):
+        if method.refusal(model) is None:
+            out.append(Attempt("order", "--method", name))
+    return out
 
-    def approx(*options: str, degree: int, expansions: int = 1, exact: bool = False) -> None:
+
+def _expansions(model: ExactModel, max_bytes: float, patience: float) -> "list[Attempt]":
+    header, features = model.header, len(_native.used_indices(model.vectors))
+    without_certificate = certificates.refusal(model)
+    out: list[Attempt] = []
+
+    def approx(*options: str, degree: int, expansions: int = 1) -> None:
+        certify = "--certify" in options
         size = coefficient_count(features, degree) * model.pairs * expansions * _NUMBER_BYTES
         why = size_text(round(size)) if size > max_bytes else None
-        if why is None and "--certify" in options:
+        if why is None and certify:
             seconds = header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)
             why = f"about {seconds:.2g} s" if seconds > patience else None
-        out.append(Attempt("approx", *options, exact=exact, skipped=why))
+        refused = without_certificate if certify else None
+        out.append(Attempt("approx", *options, exact=certify, skipped=why, refused=refused))
 
-    if header.kernel_type == "rbf" and header.gamma >= 0:
-        for degree in range(1, MAX_DEGREE + 1):
-            approx(
-                "--degree",
-                str(degree),
-                *(["--certify"] if degree in (2, 3) else []),
-                degree=degree,
-                exact=degree in (2, 3),
-            )
-        for degree in range(1, MAX_DEGREE + 1):
-            approx("--center", "origin", "--degree", str(degree), degree=degree)
-        if model.pairs > 1:
-            approx("--center", "pair", "--certify", degree=2, exact=True)
-        for centers in _CENTERS:
-            for degree in (2, 3):
-                if centers < header.total_sv:
-                    approx("--centers", str(centers), "--degree", str(degree), degree=degree, expansions=centers)
-        out += [
-            Attempt("reduce", "--ratio", str(ratio))
-            for ratio in _RATIOS
-            if ratio * header.total_sv >= max(2, header.nr_class)
-        ]
-    elif header.kernel_type == "linear" or (header.kernel_type == "polynomial" and 1 <= header.degree <= MAX_DEGREE):
-        approx("--certify", degree=1 if header.kernel_type == "linear" else header.degree, exact=True)
-    if header.classification and header.kernel_type != "precomputed":
-        out += [Attempt("border", "--samples", str(samples)) for samples in _SAMPLES]
-    if model.kernel.semidefinite:
-        out.append(Attempt("order", "--method", "geometry"))
-    if header.kernel_type == "rbf" and header.gamma >= 0:
-        out += [Attempt("order", "--method", method) for method in ("triangle", "blocks")]
+    if header.kernel_type != "rbf":
+        approx("--certify", degree=maclaurin.own_degree(header))
+        return out
+    for degree in range(1, MAX_DEGREE + 1):
+        approx("--degree", str(degree), *(["--certify"] if degree in (2, 3) else []), degree=degree)
+    for degree in range(1, MAX_DEGREE + 1):
+        approx("--center", "origin", "--degree", str(degree), degree=degree)
+    if model.pairs > 1:
+        approx("--center", "pair", "--certify", degree=2)
+    for centers in _CENTERS:
+        for degree in (2, 3):
+            if centers < header.total_sv:
+                approx("--centers", str(centers), "--degree", str(degree), degree=degree, expansions=centers)
     return out
 
 
@@ -96,6 +111,8 @@ def compile_attempts(
         on_progress(at / len(tried), each.name)
         reduces = each.arguments[0] == "reduce"
         why = f"not tried: {given_up} took too long" if given_up is not None and reduces else None
+        if each.refused is not None:  # what the command would say, without the time it takes
+            why = str(ModelFormatError(bench.exact_file, each.refused))
         path = os.path.join(folder, f"tried{at}")
         start = time.perf_counter()
         if why is None:

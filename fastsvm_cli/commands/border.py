@@ -173,10 +173,12 @@ def command(
     rows_file = model_file if bandwidth is not None else data_file
     source = None if bandwidth is not None else read_exact_model(model_file)
     if source is not None:
-        from fastsvm_cli.compilers.border.compile import check_border  # before the data, which may be long
+        # Before the data is read, which may be long.
+        from fastsvm_cli.compilers.border.compile import needs_rows, refusal
+        from fastsvm_cli.compilers.refusals import demand
 
-        check_border(source.model)
-        if source.model.header.svm_type == "one_class" and data_file is None:
+        demand(model_file, refusal(source.model))
+        if needs_rows(source.model) and data_file is None:
             raise click.UsageError(
                 "a one-class model needs --data TRAIN_FILE: its support vectors lie on one side of the border."
             )

@@ -11,6 +11,9 @@ from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import real_number, whole_number
 
+#: What is said of a model that was trained through a precomputed kernel, before it is given the vectors behind it.
+WITHOUT_VECTORS = "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"
+
 
 class OrderedModel(Model):
     """exact: the LIBSVM model, whole. fingerprint: of its file.

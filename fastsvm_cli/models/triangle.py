@@ -6,7 +6,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.kernel import Kernel
-from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
+from fastsvm_cli.models.ordered import WITHOUT_VECTORS, OrderedFile, OrderedModel
 
 
 class TriangleModel(OrderedModel):
@@ -42,17 +42,20 @@ class TriangleModel(OrderedModel):
         return self.file_of(f"nr_lists {len(self.pivots)}\n", b"pivots\n", pivots)
 
 
-def check_falls(kernel: Kernel, path: str) -> None:
-    """Raise ModelFormatError unless the kernel falls with the distance, which is what the triangle inequality
-    bounds."""
+def refusal(kernel: Kernel) -> "str | None":
+    """Why the triangle inequality bounds nothing of a kernel, or None where the kernel falls with the distance."""
     if kernel.type == "precomputed":
-        raise ModelFormatError(
-            path, "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"
-        )
-    if kernel.type not in ("rbf", "exponential") or kernel.gamma < 0:
-        what = f"a {kernel.type} kernel{' with negative gamma' * (kernel.gamma < 0)} found"
-        raise ModelFormatError(
-            path,
-            f"{what}, expected one that falls with the distance, rbf or exponential: the triangle inequality says"
-            " nothing of others",
-        )
+        return WITHOUT_VECTORS
+    if kernel.type in ("rbf", "exponential") and kernel.gamma >= 0:
+        return None
+    return (
+        f"a {kernel.type} kernel{' with negative gamma' * (kernel.gamma < 0)} found, expected one that falls with the"
+        " distance, rbf or exponential: the triangle inequality says nothing of others"
+    )
+
+
+def check_falls(kernel: Kernel, path: str) -> None:
+    """Raise ModelFormatError unless the kernel falls with the distance."""
+    why = refusal(kernel)
+    if why is not None:
+        raise ModelFormatError(path, why)

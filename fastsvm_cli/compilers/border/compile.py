@@ -18,6 +18,7 @@ from fastsvm_cli.compilers.border.gradients import DensityFunction, MachineFunct
 from fastsvm_cli.compilers.border.roots import DecisionFunction
 from fastsvm_cli.compilers.border.sampler import Sampler
 from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
+from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models.border import BorderModel, Samples
 from fastsvm_cli.models.exact import ExactModel
@@ -85,7 +86,7 @@ def compile_border(
     them. Raises ModelFormatError for models without a border or a gradient.
     """
     header = model.header
-    check_border(model)
+    demand(model.path, refusal(model))
     rng = np.random.default_rng(seed)
     rows = _rows_of(model, chunks, rng)
     # |x|^2 has what the gradient's columns do not know; so every feature of a row is a column.
@@ -190,15 +191,20 @@ def compile_density_border(
     )
 
 
-def check_border(model: ExactModel) -> None:
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no border samples, or None."""
     header = model.header
     if header.regression:
-        raise ModelFormatError(
-            model.path,
-            f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border",
-        )
+        return f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border"
     if header.kernel_type == "precomputed":
-        raise ModelFormatError(model.path, "a precomputed kernel found, which has no gradient")
+        return "a precomputed kernel found, which has no gradient"
+    return None
+
+
+def needs_rows(model: ExactModel) -> bool:
+    """Whether its border is found only between rows that are given: the support vectors of a one-class model lie on one
+    side of it."""
+    return model.header.svm_type == "one_class"
 
 
 def looks_one_hot(chunk: _native.Chunk) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.compilers.feature_space import Matrix
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
 from fastsvm_cli.text.header import Header
@@ -22,17 +21,16 @@ def certified_degree(degree: int, gaussian: bool) -> int:
     return degree + 5 if gaussian else max(degree, 1)
 
 
-def check_range(model: ExactModel) -> None:
-    """A proof counts roundings, each relative to a number: what it is about may not overflow nor, where no e^{-gamma
-    |z|^2} bounds the rows that matter, underflow, up to the fourth power. See bounds.py. And its norms need the support
-    vectors as a dense matrix.
+def refusal(model: ExactModel) -> "str | None":
+    """Why there is no certificate of a model, or None. A proof counts roundings, each relative to a number: what it is
+    about may not overflow nor, where no e^{-gamma |z|^2} bounds the rows that matter, underflow, up to the fourth
+    power. See bounds.py. And its norms need the support vectors as a dense matrix.
     """
     header, cells = model.header, model.vectors.rows * len(_native.used_indices(model.vectors))
     if cells > _DENSE_CELLS:
-        raise ModelFormatError(
-            model.path,
+        return (
             f"support vectors of {8e-9 * cells:.3g} GB as a dense matrix found, which a certificate needs, expected at"
-            f" most {8e-9 * _DENSE_CELLS:.3g} GB",
+            f" most {8e-9 * _DENSE_CELLS:.3g} GB"
         )
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
@@ -45,9 +43,8 @@ def check_range(model: ExactModel) -> None:
         sizes = np.abs(np.asarray(numbers, float))
         odd = sizes[(sizes != 0) & ((sizes < least) | (sizes > 1e30))]
         if len(odd):
-            raise ModelFormatError(
-                model.path, f"{what} of size {odd[0]:g} found, beyond what a certificate can cover: scale the data"
-            )
+            return f"{what} of size {odd[0]:g} found, beyond what a certificate can cover: scale the data"
+    return None
 
 
 def certificate(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import comb, factorial, isfinite
 
 from fastsvm_cli import _native
+from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.centers import Center, center_point
 from fastsvm_cli.models.exact import ExactModel
@@ -26,6 +27,25 @@ _FORMED = 1 << 28  # numbers of a matrix that is compressed, d * d
 
 class TooLargeError(ModelFormatError):
     """The compiled model would not fit the limit its user set."""
+
+
+def refusal(model: ExactModel, degree: "int | None" = None) -> "str | None":
+    """Why a model has no expansion (of this degree), or None."""
+    header = model.header
+    if header.kernel_type == "rbf":
+        if header.gamma >= 0:
+            return None
+        return f"gamma {header.gamma:g} found; approx compiles rbf kernels of gamma 0 or more"
+    own = own_degree(header)
+    if header.kernel_type not in ("linear", "polynomial") or own > MAX_DEGREE:
+        of = f" of degree {header.degree}" if header.kernel_type == "polynomial" else ""
+        return (
+            f"a {header.kernel_type} kernel{of} found; approx compiles rbf, linear and polynomial kernels of degree up"
+            f" to {MAX_DEGREE}"
+        )
+    if degree is not None and degree != own:
+        return f"a {header.kernel_type} kernel of degree {own} found: it compiles exactly, and at no other degree"
+    return None
 
 
 def compile_maclaurin(
@@ -56,7 +76,8 @@ def compile_maclaurin(
     """
     header = model.header
     gaussian = header.kernel_type == "rbf"
-    degree = _degree(model, degree)
+    demand(model.path, refusal(model, degree))
+    degree = own_degree(header) if degree is None else degree
     single = gaussian if single is None else single
     vectors = model.vectors
     features = _native.used_indices(vectors)
@@ -66,7 +87,7 @@ def compile_maclaurin(
         from fastsvm_cli.compilers.feature_space import matrix
         from fastsvm_cli.compilers.maclaurin import certificates
 
-        certificates.check_range(model)
+        demand(model.path, certificates.refusal(model))
         x, _ = matrix(vectors)
     functions = _decision_functions(header, vectors)
     compressed = degree == 2 and d and (rank is not None or tolerance is not None)
@@ -162,30 +183,11 @@ def compile_maclaurin(
     )
 
 
-def _degree(model: ExactModel, wanted: "int | None") -> int:
-    header = model.header
+def own_degree(header: Header) -> int:
+    """The degree at which a kernel is expanded unless it is said, and, of a finite one, at no other."""
     if header.kernel_type == "rbf":
-        if not header.gamma >= 0:
-            raise ModelFormatError(
-                model.path, f"gamma {header.gamma:g} found; approx compiles rbf kernels of gamma 0 or more"
-            )
-        return 2 if wanted is None else wanted
-    own = {"linear": 1, "polynomial": header.degree}.get(header.kernel_type)
-    if own is not None and own <= MAX_DEGREE:
-        if wanted is not None and wanted != own:
-            raise ModelFormatError(
-                model.path,
-                f"a {header.kernel_type} kernel of degree {own} found: it compiles exactly, and at no other degree",
-            )
-        return own
-    what = (
-        f"polynomial kernel of degree {header.degree}"
-        if header.kernel_type == "polynomial"
-        else f"{header.kernel_type} kernel"
-    )
-    raise ModelFormatError(
-        model.path, f"a {what} found; approx compiles rbf, linear and polynomial kernels of degree up to {MAX_DEGREE}"
-    )
+        return 2
+    return header.degree if header.kernel_type == "polynomial" else 1
 
 
 def _shown_of(on_progress: "Callable[[float], None]", done: int, size: int, work: int) -> "Callable[[float], None]":

@@ -4,15 +4,21 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli.compilers.feature_space import matrix
+from fastsvm_cli.compilers.refusals import demand
+from fastsvm_cli.models import triangle
 from fastsvm_cli.models.blocks import BLOCK, BlocksModel
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.triangle import check_falls
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no blocks, or None."""
+    return triangle.refusal(model.kernel)
 
 
 def compile_blocks(model: ExactModel, *, fingerprint: str) -> BlocksModel:
     """Halve every class's support vectors, again and again, at the median of the direction in which they spread
     most, down to blocks of 8. Raises ModelFormatError for kernels that do not fall with the distance."""
-    check_falls(model.kernel, model.path)
+    demand(model.path, refusal(model))
     vectors, header = model.vectors, model.header
     x, _ = matrix(vectors)
     order, first = [], 0

@@ -8,15 +8,33 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
+from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel
+from fastsvm_cli.models.ordered import WITHOUT_VECTORS
 
 SEQUENCES = ("greedy", "sgma")
 _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
 #: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
 _INDEPENDENT = 1e-4
 _MOST_POINTS = 2048
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no geometry to measure in, or None."""
+    kernel = model.kernel
+    if kernel.semidefinite:
+        return None
+    if kernel.type == "precomputed":
+        return WITHOUT_VECTORS
+    of = ""
+    if kernel.type in ("polynomial", "rbf", "exponential"):
+        of = f" with negative {'gamma' if kernel.gamma < 0 else 'coef0'}"
+    return (
+        f"a {kernel.type} kernel{of} found, which is no inner product of features: the geometry method has no space to"
+        " measure in"
+    )
 
 
 @np.errstate(all="ignore")  # what overflows is refused
@@ -39,8 +57,7 @@ def compile_geometry(
     seed: of what is drawn. on_progress: called with the share done. Raises ModelFormatError for kernels that are no
     inner product.
     """
-    if not model.kernel.semidefinite:
-        raise ModelFormatError(model.path, _refusal(model))
+    demand(model.path, refusal(model))
     vectors = model.vectors
     n, pairs = vectors.rows, model.pairs
     folded = folded or []
@@ -110,22 +127,6 @@ def folded_vectors(model: ExactModel) -> "list[dict]":
                 raise ModelFormatError(model.path, "a folded vector overflows: scale the data")
             out.append({int(index): float(value) for index, value in zip(columns, mean) if value})
     return out
-
-
-def _refusal(model: ExactModel) -> str:
-    kernel = model.kernel
-    if kernel.type == "precomputed":
-        return "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"
-    if kernel.type in ("polynomial", "rbf", "exponential"):
-        what = "gamma" if kernel.gamma < 0 else "coef0"
-        return (
-            f"a {kernel.type} kernel with negative {what} found, which is no inner product of features: the geometry"
-            " method has no space to measure in"
-        )
-    return (
-        f"a {kernel.type} kernel found, which is no inner product of features: the geometry method has no space to"
-        " measure in"
-    )
 
 
 def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:

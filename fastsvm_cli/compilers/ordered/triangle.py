@@ -4,8 +4,15 @@ import numpy as np
 
 from fastsvm_cli.compilers.clusters import k_means
 from fastsvm_cli.compilers.feature_space import matrix, near_origin, row_norms
+from fastsvm_cli.compilers.refusals import demand
+from fastsvm_cli.models import triangle
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.triangle import TriangleModel, check_falls
+from fastsvm_cli.models.triangle import TriangleModel
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no lists by distance, or None."""
+    return triangle.refusal(model.kernel)
 
 
 @np.errstate(all="ignore")  # what overflows is refused
@@ -15,7 +22,7 @@ def compile_triangle(
     """Find the centroids of `lists` clusters of the support vectors (default: the number of classes) by k-means, and
     take the support vector nearest to each. Raises ModelFormatError for kernels that do not fall with the distance."""
     header = model.header
-    check_falls(model.kernel, model.path)
+    demand(model.path, refusal(model))
     vectors = model.vectors
     x = near_origin(matrix(vectors)[0])
     wanted = min(lists or (header.nr_class if header.classification else 2), vectors.rows)

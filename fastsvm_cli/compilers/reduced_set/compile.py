@@ -25,6 +25,7 @@ from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, g
 from fastsvm_cli.compilers.reduced_set.problem import Part, Problem, kernel_times
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
 from fastsvm_cli.compilers.reduced_set.selection import shares
+from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.reduced_set import ReducedModel
@@ -32,18 +33,23 @@ from fastsvm_cli.models.reduced_set import ReducedModel
 _TRIES = 10  # starts for one vector before fixed-point iteration is given up
 
 
-def check_kernel(model: ExactModel) -> None:
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no reduced set, or None."""
     header = model.header
-    if header.kernel_type != "rbf" or not header.gamma >= 0:
-        what = (
-            f"an rbf kernel with gamma {header.gamma:g}"
-            if header.kernel_type == "rbf"
-            else f"a {header.kernel_type} kernel"
-        )
-        raise ModelFormatError(model.path, f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more")
-    if not np.all(
-        np.asarray(model.vectors.squared_norms) < 1e300
-    ):  # svm-predict's distances from it may overflow, even where its coefficient is 0
+    if header.kernel_type == "rbf" and header.gamma >= 0:
+        return None
+    what = (
+        f"an rbf kernel with gamma {header.gamma:g}"
+        if header.kernel_type == "rbf"
+        else f"a {header.kernel_type} kernel"
+    )
+    return f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more"
+
+
+def _check(model: ExactModel) -> None:
+    demand(model.path, refusal(model))
+    # svm-predict's distances from such a vector may overflow, even where its coefficient is 0.
+    if not np.all(np.asarray(model.vectors.squared_norms) < 1e300):
         raise ModelFormatError(model.path, "the squared norm of a support vector overflows: scale the data")
 
 
@@ -132,7 +138,7 @@ def compile_reduced_set(
     seed: of what is drawn. on_progress: called with the share done and the squared distance. space: the model's,
     where it is reduced more than once. Raises ModelFormatError for kernels other than rbf, for models whose numbers
     overflow, and where not one vector could be placed."""
-    check_kernel(model)
+    _check(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
     problem_model, merged = merge_duplicates(model)
@@ -203,7 +209,7 @@ class Reduction:
 @np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     """The model with duplicates merged: its values differ by the rounding of the sums of coefficients."""
-    check_kernel(model)
+    _check(model)
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)
     weight = np.abs(space.coefficients).sum(axis=0)
