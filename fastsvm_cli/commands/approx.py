@@ -1,15 +1,61 @@
+from typing import TYPE_CHECKING
+
 import click
 
 from fastsvm_cli.console.exact_model import (
+    CompilerOptions,
     agreement_line,
-    output_name,
     read_exact_model,
     size_line,
     text_to_write,
     warn_of_disagreement,
 )
-from fastsvm_cli.console.files import check_files, summary_stream
-from fastsvm_cli.console.options import FileCommand, threads_option
+from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.options import POSITIVE, FileCommand, model_arguments, quiet_option, threads_option
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.maclaurin import MaclaurinModel
+
+
+class ApproxOptions(CompilerOptions):
+    """Of `fastsvm approx`."""
+
+    center: "str | None"
+    degree: "int | None"
+    centers: "int | None"
+    rank: "int | None"
+    tolerance: "float | None"
+    certify: bool
+    precision: "str | None"
+    max_size: float  # MB
+
+    def check_model(self, model: "ExactModel") -> None:
+        """Raises UsageError for what does not go together, or not with the model."""
+        gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
+        if self.center is not None and not gaussian:
+            raise click.UsageError(
+                f"--center is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
+            )
+        if self.centers is not None and (self.center is not None or not gaussian):
+            raise click.UsageError(
+                "--centers is for RBF kernels, and chooses the centers itself: it does not go with --center."
+            )
+        if self.rank is not None and self.tolerance is not None:
+            raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
+        if (self.rank or self.tolerance) and (self.degree or 2) != 2:
+            raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
+
+    def better(self, compiled: "MaclaurinModel") -> str:
+        """What would bring its labels nearer to the exact model's."""
+        gaussian = compiled.header.kernel_type == "rbf"
+        ways = (
+            ["a larger --rank"] * (self.rank is not None)
+            + ["a smaller --tolerance"] * (self.tolerance is not None)
+            + ["a higher --degree"] * (gaussian and compiled.degree < 4)
+            + ["more --centers", "fastsvm reduce"] * gaussian
+        )
+        return ", ".join(ways) or "--precision double"
 
 
 @click.command("approx", cls=FileCommand)
@@ -41,7 +87,7 @@ from fastsvm_cli.console.options import FileCommand, threads_option
 @click.option("--rank", type=click.IntRange(1), metavar="R", help="Compress M to its R largest eigenvalues (degree 2).")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE,
     metavar="E",
     help=(
         "Compress M to as few eigenvalues as change no decision value by more than E, for rows as near the center as"
@@ -67,18 +113,15 @@ from fastsvm_cli.console.options import FileCommand, threads_option
 @threads_option
 @click.option(
     "--max-size",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE,
     default=256,
     show_default=True,
     metavar="MB",
     help="Refuse to write a larger model.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
-@click.argument("model_file")
-@click.argument("output_file", required=False)
-def command(
-    center, degree, centers, rank, tolerance, certify, precision, threads, max_size, quiet, model_file, output_file
-):
+@quiet_option()
+@model_arguments
+def command(**parsed):
     """Compile a LIBSVM model into its Maclaurin expansion.
 
     At degree 2 a row then costs at most d*d/2 products (sparse rows: the square of their non-zeros, halved), whatever
@@ -92,78 +135,53 @@ def command(
       fastsvm approx train.model
       fastsvm predict test.txt train.model.approx out
     """
-
-    from fastsvm_cli import _native
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.text.output import Output
     from fastsvm_cli.text.sizes import size_text
 
-    output_file = output_name(output_file, model_file, ".approx")
-    check_files(output_file, model_file)
-    _native.set_threads(threads)
-    source = read_exact_model(model_file)
+    options = ApproxOptions(**parsed)
+    options.begin(".approx")
+    source = read_exact_model(options.model_file)
     model = source.model
-    if center is not None and model.header.kernel_type != "rbf":
-        raise click.UsageError(
-            f"--center is for RBF kernels; a {model.header.kernel_type} kernel's expansion is exact about the origin."
-        )
-    if centers is not None and (center is not None or model.header.kernel_type != "rbf"):
-        raise click.UsageError(
-            "--centers is for RBF kernels, and chooses the centers itself: it does not go with --center."
-        )
-    if rank is not None and tolerance is not None:
-        raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
-    if (rank or tolerance) and (degree or 2) != 2:
-        raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
+    options.check_model(model)
 
-    from fastsvm_cli.compilers.maclaurin.compile import (
-        compile_maclaurin,
-    )  # numpy and scipy: after the faults that need neither
+    # numpy and scipy: after the faults that need neither.
+    from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 
-    with Progress("approx", quiet=quiet) as progress:
+    with Progress("approx", quiet=options.quiet) as progress:
         compiled = compile_maclaurin(
             model,
             fingerprint=source.fingerprint,
-            center=center,
-            degree=degree,
-            certify=certify,
-            clusters=centers or 1,
-            rank=rank,
-            tolerance=tolerance,
-            single=None if precision is None else precision == "single",
-            max_bytes=max_size * 1e6,
+            center=options.center,
+            degree=options.degree,
+            certify=options.certify,
+            clusters=options.centers or 1,
+            rank=options.rank,
+            tolerance=options.tolerance,
+            single=None if options.precision is None else options.precision == "single",
+            max_bytes=options.max_size * 1e6,
             on_progress=progress,
         )
-    result = text_to_write(compiled, model_file)
-    if len(result) > max_size * 1e6:  # --tolerance decides the size only as it goes
-        raise ModelFormatError(
-            model_file,
-            f"the compiled model takes {size_text(len(result))}, beyond the limit of {max_size:g} MB (--max-size)",
-        )
-    with Output(output_file) as output:
+    result = text_to_write(compiled, options.model_file)
+    if len(result) > options.max_size * 1e6:  # --tolerance decides the size only as it goes
+        size, limit = size_text(len(result)), f"{options.max_size:g} MB (--max-size)"
+        raise ModelFormatError(options.model_file, f"the compiled model takes {size}, beyond the limit of {limit}")
+    with Output(options.output_file) as output:
         output.write(result)
-    if quiet:
+    if options.quiet:
         return
     from fastsvm_cli.comparisons.trial import likeness
 
-    report = summary_stream(output_file)
+    report = summary_stream(options.output_file)
     d, pairs = len(compiled.features), model.header.pairs
     functions = f"{pairs} decision function{'s' * (pairs != 1)}"
     print(
         f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features",
         file=report,
     )
-    print(size_line(source.size, len(result), output_file), file=report)
+    print(size_line(source.size, len(result), options.output_file), file=report)
     seen = likeness(compiled, model)
     if seen is not None:
         print(agreement_line(seen, "support vectors, nearer to the border than most rows"), file=report)
-        gaussian = model.header.kernel_type == "rbf"
-        better = (
-            ["a larger --rank"] * (rank is not None)
-            + ["a smaller --tolerance"] * (tolerance is not None)
-            + ["a higher --degree"] * (gaussian and compiled.degree < 4)
-        )
-        warn_of_disagreement(
-            seen, ", ".join([*better, *["more --centers", "fastsvm reduce"] * gaussian]) or "--precision double"
-        )
+        warn_of_disagreement(seen, options.better(compiled))

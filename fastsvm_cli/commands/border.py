@@ -1,10 +1,26 @@
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.exact_model import output_name, read_exact_model, size_line, text_to_write
-from fastsvm_cli.console.files import check_files, summary_stream
-from fastsvm_cli.console.options import FileCommand, threads_option
+from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
+from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.options import (
+    POSITIVE,
+    FileCommand,
+    model_arguments,
+    quiet_option,
+    seed_option,
+    threads_option,
+    was_given,
+)
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.compilers.border.compile import Border
+    from fastsvm_cli.console.exact_model import Source
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.models.exact import ExactModel
 
 
 def _bandwidth(context, parameter, value):
@@ -19,6 +35,63 @@ def _bandwidth(context, parameter, value):
     return width
 
 
+class BorderOptions(CompilerOptions):
+    """Of `fastsvm border`."""
+
+    samples: int
+    target: "float | None"
+    data_file: "str | None"
+    sampling: str
+    local: int
+    tolerance: float
+    raw: bool
+    bandwidth: "str | float | None"
+    weight: "float | None"
+    density: bool
+    seed: int
+
+    def check(self) -> None:
+        if self.target is not None and was_given("samples"):
+            raise click.UsageError("--samples and --target do not go together.")
+        if (self.bandwidth == "adaptive") != (self.weight is not None):
+            raise click.UsageError(
+                "--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has"
+                " none."
+            )
+        if self.bandwidth is not None and (self.data_file is not None or self.raw):
+            raise click.UsageError(
+                "--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about"
+                " a model."
+            )
+        if not self.density:
+            return
+        # Of a border, and of what draws it, nothing is to be asked.
+        if self.bandwidth is None:
+            raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
+        for name in ("samples", "target", "sampling", "local", "tolerance", "seed"):
+            if was_given(name):
+                raise click.UsageError(f"--density writes no border: it does not go with --{name}.")
+
+    def check_model(self, model: "ExactModel") -> None:
+        """Raises UsageError where it needs rows that were not given."""
+        from fastsvm_cli.compilers.border.compile import needs_rows
+
+        if needs_rows(model) and self.data_file is None:
+            raise click.UsageError(
+                "a one-class model needs --data TRAIN_FILE: its support vectors lie on one side of the border."
+            )
+
+    @property
+    def rows_file(self) -> "str | None":
+        """What rows are read from: --data, or, with --bandwidth, MODEL_FILE, which is a training file then."""
+        return self.model_file if self.bandwidth is not None else self.data_file
+
+    @property
+    def width(self) -> "float | None":
+        """The fixed bandwidth of a density estimate; None of an adaptive one."""
+        return self.bandwidth if isinstance(self.bandwidth, float) else None
+
+
 @click.command("border", cls=FileCommand)
 @click.option(
     "--samples",
@@ -30,7 +103,7 @@ def _bandwidth(context, parameter, value):
 )
 @click.option(
     "--target",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE,
     metavar="E",
     help=(
         "Instead of --samples: as many (100,000 at most) as bring the share of labels that differ (0.002: 2 in 1,000),"
@@ -67,7 +140,7 @@ def _bandwidth(context, parameter, value):
 )
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE,
     default=1e-4,
     show_default=True,
     metavar="E",
@@ -93,7 +166,7 @@ def _bandwidth(context, parameter, value):
 @click.option(
     "-W",
     "weight",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE,
     metavar="W",
     help="With --bandwidth adaptive: how many rows a density estimate rests on, about.",
 )
@@ -106,28 +179,11 @@ def _bandwidth(context, parameter, value):
         "with probabilities."
     ),
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn.")
+@seed_option("Of what is drawn.")
 @threads_option
-@click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
-@click.argument("model_file")
-@click.argument("output_file", required=False)
-def command(
-    samples,
-    target,
-    data_file,
-    sampling,
-    local,
-    tolerance,
-    raw,
-    bandwidth,
-    weight,
-    density,
-    seed,
-    threads,
-    quiet,
-    model_file,
-    output_file,
-):
+@quiet_option()
+@model_arguments
+def command(**parsed):
     """Compile a LIBSVM model into border samples: points on the border between two classes, with normals.
 
     A border sample is a root of the decision function on the line between two vectors of opposite class, its normal the
@@ -146,101 +202,88 @@ def command(
       fastsvm border --bandwidth adaptive -W 20 train.txt
       fastsvm border --bandwidth adaptive -W 20 --density train.txt
     """
-    from fastsvm_cli import _native
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.text.output import Output
 
-    source_of_samples = click.get_current_context().get_parameter_source("samples")
-    if target is not None and source_of_samples is not None and source_of_samples.name == "COMMANDLINE":
-        raise click.UsageError("--samples and --target do not go together.")
-    if (bandwidth == "adaptive") != (weight is not None):
-        raise click.UsageError(
-            "--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has"
-            " none."
-        )
-    if bandwidth is not None and (data_file is not None or raw):
-        raise click.UsageError(
-            "--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about a"
-            " model."
-        )
-    if density:
-        _check_density(bandwidth)
-    output_file = output_name(output_file, model_file, ".density" if density else ".border")
-    check_files(output_file, model_file, data_file)
-    _native.set_threads(threads)
-    rows_file = model_file if bandwidth is not None else data_file
-    source = None if bandwidth is not None else read_exact_model(model_file)
+    options = BorderOptions(**parsed)
+    options.begin(".density" if options.density else ".border", options.data_file)
+    source = None if options.bandwidth is not None else read_exact_model(options.model_file)
     if source is not None:
         # Before the data is read, which may be long.
-        from fastsvm_cli.compilers.border.compile import needs_rows, refusal
+        from fastsvm_cli.compilers.border.compile import refusal
         from fastsvm_cli.compilers.refusals import demand
 
-        demand(model_file, refusal(source.model))
-        if needs_rows(source.model) and data_file is None:
-            raise click.UsageError(
-                "a one-class model needs --data TRAIN_FILE: its support vectors lie on one side of the border."
-            )
-    rows = list(read_chunks(rows_file)) if rows_file is not None else None
-    if rows is not None and not sum(chunk.rows for chunk in rows):
-        raise FileError(rows_file, "no rows found, expected some to draw lines between")
+        demand(options.model_file, refusal(source.model))
+        options.check_model(source.model)
+    rows = list(read_chunks(options.rows_file)) if options.rows_file is not None else None
+    if options.rows_file is not None and not sum(chunk.rows for chunk in rows or []):
+        raise FileError(options.rows_file, "no rows found, expected some to draw lines between")
 
-    if density:
-        width = None if bandwidth == "adaptive" else bandwidth
-        _write_density(rows, model_file, output_file, width, weight or 0.0, quiet)
+    if options.density:
+        _write_density(rows or [], options)
         return
-
-    from fastsvm_cli.comparisons.trial import trial
-    from fastsvm_cli.compilers.border.compile import compile_border, compile_density_border, looks_one_hot
-
-    how = dict(count=samples, tolerance=tolerance, sampling=sampling, local=local, target=target, seed=seed)
-    with Progress("border", quiet=quiet) as progress:
-        if source is None:
-            found = compile_density_border(
-                rows,
-                model_file,
-                fingerprint=_fingerprint(rows),
-                bandwidth=None if bandwidth == "adaptive" else bandwidth,
-                weight=weight or 0.0,
-                on_progress=progress,
-                **how,
-            )
-        else:
-            found = compile_border(
-                source.model, fingerprint=source.fingerprint, raw=raw, chunks=rows, on_progress=progress, **how
-            )
-    result = text_to_write(found.model, model_file)
-    with Output(output_file) as output:
+    with Progress("border", quiet=options.quiet) as progress:
+        found = _compile(source, rows, options, progress)
+    result = text_to_write(found.model, options.model_file)
+    with Output(options.output_file) as output:
         output.write(result)
-    if quiet:
-        return
-    report = summary_stream(output_file)
-    model = found.model
-    counts = [pair.count for pair in model.samples]
+    if not options.quiet:
+        _show(found, source, len(result), options)
+        _warn(found, source, rows, options)
+
+
+def _compile(
+    source: "Source | None", rows: "list[Chunk] | None", options: BorderOptions, progress: "Progress"
+) -> "Border":
+    """The border of a model, or, without one, of density estimates."""
+    from fastsvm_cli.compilers.border.compile import compile_border, compile_density_border
+
+    how: dict[str, Any] = dict(
+        count=options.samples,
+        tolerance=options.tolerance,
+        sampling=options.sampling,
+        local=options.local,
+        target=options.target,
+        seed=options.seed,
+        on_progress=progress,
+    )
+    if source is not None:
+        return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
+    assert rows is not None  # what is sampled without a model has training rows
+    return compile_density_border(
+        rows,
+        options.model_file,
+        fingerprint=_fingerprint(rows),
+        bandwidth=options.width,
+        weight=options.weight or 0.0,
+        **how,
+    )
+
+
+def _show(found: "Border", source: "Source | None", size: int, options: BorderOptions) -> None:
+    """The summary. size: of the file that was written."""
+    report = summary_stream(options.output_file)
+    model, counts = found.model, found.counts
     together = f" ({min(counts)} to {max(counts)} for each of {len(counts)} pairs)" if len(counts) > 1 else ""
     origin = f"{model.header.total_sv} {'support vectors' if source else 'training rows'}"
     print(f"{origin} -> {sum(counts)} border samples{together} in {len(model.features)} features", file=report)
-    print(size_line(source.size if source else None, len(result), output_file), file=report)
-    what = rows_file or "support vectors"
+    print(size_line(source.size if source else None, size, options.output_file), file=report)
+    what = options.rows_file or "support vectors"
     apart = "held out" if found.parted else "too few to hold out"
     print(
         f"labels that differ on {found.measured} rows of {what}, {apart}: {found.different}"
         f" ({100 * found.disagreement:.3g} %)",
         file=report,
     )
-    if local > 1:
-        print(
-            (
-                f"local: {model.local} of the nearest samples answer together"
-                if model.local > 1
-                else f"local: the nearest sample alone is as good as {local} of them"
-            ),
-            file=report,
-        )
+    if options.local > 1:
+        if model.local > 1:
+            print(f"local: {model.local} of the nearest samples answer together", file=report)
+        else:
+            print(f"local: the nearest sample alone is as good as {options.local} of them", file=report)
 
-    def warn(words):
-        print(f"Warning: {words}", file=sys.stderr)
+    from fastsvm_cli.comparisons.trial import trial
 
     tried = trial(model, source.model) if source else None
     if tried is not None:
@@ -249,78 +292,70 @@ def command(
             file=report,
         )
         if tried.speed_up < 1:
-            warn(
+            _say(
                 "no gain in time is to be expected over fastsvm predict with the exact model; fewer --samples are"
                 " faster."
             )
+
+
+def _warn(found: "Border", source: "Source | None", rows: "list[Chunk] | None", options: BorderOptions) -> None:
+    """What is to be known of the border before it is used."""
+    from fastsvm_cli.compilers.border.compile import looks_one_hot
+
+    pairs, target = f"{len(found.counts)} pairs", options.target
     if found.one_sided:
-        warn(
-            f"{found.one_sided} of {len(counts)} pairs of classes have no border between the rows: one class wins on"
-            " all of them."
-        )
+        _say(f"{found.one_sided} of {pairs} of classes have no border between the rows: one class wins on all of them.")
     if found.without_root:
         what = (
             "a larger --bandwidth" if source is None else "a larger --tolerance for decision values as large as these"
         )
-        warn(
-            f"{found.without_root} of {len(counts)} pairs of classes have no root within {tolerance:g}: choose {what}."
-        )
+        _say(f"{found.without_root} of {pairs} of classes have no root within {options.tolerance:g}: choose {what}.")
     if found.short and target is None:
-        warn(
-            f"{found.short} of {len(counts)} pairs have fewer samples than asked for: further ones would be"
-            " near-duplicates."
-        )
+        _say(f"{found.short} of {pairs} have fewer samples than asked for: further ones would be near-duplicates.")
     if target is not None and found.disagreement > target:
-        warn(f"the target of {100 * target:.3g} % was not met.")
+        _say(f"the target of {100 * target:.3g} % was not met.")
     elif found.disagreement > 0.05:
         better = "more --samples, another bandwidth, or an SVM" if source is None else "fastsvm approx or reduce"
-        warn(
-            f"poor agreement is to be expected: {better} may do"
-            f" better{' (fastsvm bench tells)' * (source is not None)}."
-        )
+        tells = "" if source is None else " (fastsvm bench tells)"
+        _say(f"poor agreement is to be expected: {better} may do better{tells}.")
     if rows:
         some = rows[0]
     else:
         assert source is not None  # what is sampled without a model has training rows
         some = source.model.vectors
     if looks_one_hot(some):
-        warn(
+        _say(
             "most features have one value besides 0, as one-hot data has: border samples lie between categories, where"
             " no row is."
         )
 
 
-def _check_density(bandwidth) -> None:
-    """Of a border, and of what draws it, nothing is to be asked."""
-    if bandwidth is None:
-        raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
-    context = click.get_current_context()
-    for name in ("samples", "target", "sampling", "local", "tolerance", "seed"):
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise click.UsageError(f"--density writes no border: it does not go with --{name}.")
+def _say(words: str) -> None:
+    print(f"Warning: {words}", file=sys.stderr)
 
 
-def _write_density(rows, train_file, output_file, bandwidth, weight, quiet) -> None:
+def _write_density(rows: "list[Chunk]", options: BorderOptions) -> None:
+    """The density estimate itself, in place of a border."""
     from fastsvm_cli.compilers.border.density import compile_density
     from fastsvm_cli.text.output import Output
 
-    model = compile_density(rows, train_file, fingerprint=_fingerprint(rows), bandwidth=bandwidth, weight=weight)
-    result = text_to_write(model, train_file)
-    with Output(output_file) as output:
+    width, weight = options.width, options.weight or 0.0
+    model = compile_density(rows, options.model_file, fingerprint=_fingerprint(rows), bandwidth=width, weight=weight)
+    result = text_to_write(model, options.model_file)
+    with Output(options.output_file) as output:
         output.write(result)
-    if quiet:
+    if options.quiet:
         return
-    report = summary_stream(output_file)
-    if bandwidth is None:
+    report = summary_stream(options.output_file)
+    if width is None:
         what = f"a density estimate of {model.header.total_sv} weights that add up to {weight:g}"
     else:
-        what = f"a LIBSVM model, the density estimate of bandwidth {bandwidth:g} (gamma {model.header.gamma:g})"
+        what = f"a LIBSVM model, the density estimate of bandwidth {width:g} (gamma {model.header.gamma:g})"
     print(f"{model.header.total_sv} training rows of {model.header.nr_class} classes -> {what}", file=report)
-    print(size_line(None, len(result), output_file), file=report)
+    print(size_line(None, len(result), options.output_file), file=report)
 
 
-def _fingerprint(rows) -> str:
+def _fingerprint(rows: "list[Chunk]") -> str:
     """Of the training rows, in their canonical text."""
     from fastsvm_cli import _native
     from fastsvm_cli.text.fingerprint import fingerprint

@@ -1,12 +1,84 @@
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.exact_model import output_name, read_exact_model, size_line, text_to_write
-from fastsvm_cli.console.files import check_files, summary_stream
-from fastsvm_cli.console.options import FileCommand, threads_option
+from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
+from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.options import (
+    POSITIVE,
+    FileCommand,
+    model_arguments,
+    quiet_option,
+    seed_option,
+    threads_option,
+)
+
+if TYPE_CHECKING:
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.kernel import Kernel
+    from fastsvm_cli.models.ordered import OrderedModel
 
 METHODS = ("geometry", "triangle", "blocks")
+
+
+class OrderOptions(CompilerOptions):
+    """Of `fastsvm order`."""
+
+    method: str
+    points: "int | None"
+    sequence: "str | None"
+    fold_file: "str | None"
+    lists: "int | None"
+    seed: int
+    own_kernel: "str | None"
+    gamma: "float | None"
+    coef0: "float | None"
+    degree: "int | None"
+    vectors_file: "str | None"
+
+    def check(self) -> None:
+        for name, value, of in (
+            ("--points", self.points, "geometry"),
+            ("--sequence", self.sequence, "geometry"),
+            ("--fold", self.fold_file, "geometry"),
+            ("--lists", self.lists, "triangle"),
+        ):
+            if value is not None and self.method != of:
+                raise click.UsageError(f"{name} goes with --method {of}.")
+        if (self.own_kernel is None) != (self.vectors_file is None):
+            raise click.UsageError(
+                "--kernel and --vectors go together: a precomputed model knows neither its kernel nor its vectors."
+            )
+        parameters = (self.gamma, self.coef0, self.degree)
+        if self.own_kernel is None and parameters != (None, None, None):
+            raise click.UsageError("--gamma, --coef0 and --degree go with --kernel; other models name their own.")
+        if self.own_kernel is not None and self.gamma is None:
+            raise click.UsageError("--kernel needs --gamma.")
+        if self.own_kernel == "exponential" and parameters[1:] != (None, None):
+            raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
+
+    def check_model(self, model: "ExactModel") -> None:
+        """Raises UsageError for what does not go with the model."""
+        header = model.header
+        if self.own_kernel is not None and header.kernel_type != "precomputed":
+            raise click.UsageError(
+                f"--kernel is for models of a precomputed kernel; {self.model_file} has a {header.kernel_type} kernel."
+            )
+        if self.fold_file is not None and not (header.classification and header.nr_class == 2):
+            raise click.UsageError("--fold is for models of two classes: their linear SVM has two folded vectors.")
+
+    @property
+    def kernel(self) -> "Kernel":
+        """The kernel that --kernel names."""
+        from fastsvm_cli.models.kernel import Kernel
+
+        assert self.gamma is not None  # --kernel needs it
+        if self.own_kernel == "exponential":
+            return Kernel("exponential", self.gamma)
+        coef0 = 1.0 if self.coef0 is None else self.coef0
+        return Kernel("normalized_polynomial", self.gamma, coef0, self.degree or 3)
 
 
 @click.command("order", cls=FileCommand)
@@ -55,13 +127,7 @@ METHODS = ("geometry", "triangle", "blocks")
         " rounds) [default: the number of classes]."
     ),
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Of what is drawn: the candidates of sgma, the start of k-means.",
-)
+@seed_option("Of what is drawn: the candidates of sgma, the start of k-means.")
 @click.option(
     "--kernel",
     "own_kernel",
@@ -71,10 +137,8 @@ METHODS = ("geometry", "triangle", "blocks")
         " k = (gamma x.z + coef0)^degree."
     ),
 )
-@click.option("--gamma", type=click.FloatRange(0, min_open=True), help="Of --kernel.")
-@click.option(
-    "--coef0", type=click.FloatRange(0, min_open=True), help="Of --kernel normalized-polynomial [default: 1]."
-)
+@click.option("--gamma", type=POSITIVE, help="Of --kernel.")
+@click.option("--coef0", type=POSITIVE, help="Of --kernel normalized-polynomial [default: 1].")
 @click.option("--degree", type=click.IntRange(1, 50), help="Of --kernel normalized-polynomial [default: 3].")
 @click.option(
     "--vectors",
@@ -83,26 +147,9 @@ METHODS = ("geometry", "triangle", "blocks")
     help="With --kernel: the rows that the model's serial numbers stand for.",
 )
 @threads_option
-@click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
-@click.argument("model_file")
-@click.argument("output_file", required=False)
-def command(
-    method,
-    points,
-    sequence,
-    fold_file,
-    lists,
-    seed,
-    own_kernel,
-    gamma,
-    coef0,
-    degree,
-    vectors_file,
-    threads,
-    quiet,
-    model_file,
-    output_file,
-):
+@quiet_option()
+@model_arguments
+def command(**parsed):
     """Order the support vectors of a LIBSVM model, so that prediction stops early with the exact label.
 
     A row is evaluated until what is left of its sum cannot change the label any more; the few rows that get to no end
@@ -119,91 +166,27 @@ def command(
     Intervals from 50 points:
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
-
-    from fastsvm_cli import _native
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.models.kernel import Kernel
-    from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.text.output import Output
 
-    for name, value, of in (
-        ("--points", points, "geometry"),
-        ("--sequence", sequence, "geometry"),
-        ("--fold", fold_file, "geometry"),
-        ("--lists", lists, "triangle"),
-    ):
-        if value is not None and method != of:
-            raise click.UsageError(f"{name} goes with --method {of}.")
-    if (own_kernel is None) != (vectors_file is None):
-        raise click.UsageError(
-            "--kernel and --vectors go together: a precomputed model knows neither its kernel nor its vectors."
-        )
-    if own_kernel is None and (gamma is not None or coef0 is not None or degree is not None):
-        raise click.UsageError("--gamma, --coef0 and --degree go with --kernel; other models name their own.")
-    if own_kernel is not None and gamma is None:
-        raise click.UsageError("--kernel needs --gamma.")
-    if own_kernel == "exponential" and (coef0 is not None or degree is not None):
-        raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
+    options = OrderOptions(**parsed)
+    options.begin(".order", options.fold_file, options.vectors_file)
+    source = read_exact_model(options.model_file)
+    options.check_model(source.model)
 
-    output_file = output_name(output_file, model_file, ".order")
-    check_files(output_file, model_file, fold_file, vectors_file)
-    _native.set_threads(threads)
-    source = read_exact_model(model_file)
-    model = source.model
-    if own_kernel is not None and model.header.kernel_type != "precomputed":
-        raise click.UsageError(
-            f"--kernel is for models of a precomputed kernel; {model_file} has a {model.header.kernel_type} kernel."
-        )
-    if fold_file is not None and not (model.header.classification and model.header.nr_class == 2):
-        raise click.UsageError("--fold is for models of two classes: their linear SVM has two folded vectors.")
-
-    report = summary_stream(output_file)
-    if own_kernel is not None:
-        from fastsvm_cli.compilers.ordered.precomputed import looks_untrained, with_vectors
-
-        kernel = (
-            Kernel("exponential", gamma)
-            if own_kernel == "exponential"
-            else Kernel("normalized_polynomial", gamma, 1.0 if coef0 is None else coef0, degree or 3)
-        )
-        model = with_vectors(model, read_chunks(vectors_file), vectors_file, kernel)
-        if not quiet and looks_untrained(model):
-            print(
-                f"Warning: with these vectors and this kernel the support vectors of {model_file} are not where"
-                " training puts them, on the margin: is --gamma, or the file, another one?",
-                file=sys.stderr,
-            )
-    with Progress("order", quiet=quiet) as progress:
-        if method == "geometry":
-            from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
-
-            folded = None if fold_file is None else folded_vectors(_linear_model(fold_file))
-            ordered = compile_geometry(
-                model,
-                fingerprint=source.fingerprint,
-                sequence=sequence or "greedy",
-                points=points,
-                folded=folded,
-                seed=seed,
-                on_progress=progress,
-            )
-        elif method == "triangle":
-            from fastsvm_cli.compilers.ordered.triangle import compile_triangle
-
-            ordered = compile_triangle(model, fingerprint=source.fingerprint, lists=lists, seed=seed)
-        else:
-            from fastsvm_cli.compilers.ordered.blocks import compile_blocks
-
-            ordered = compile_blocks(model, fingerprint=source.fingerprint)
-    result = text_to_write(ordered, model_file)
-    with Output(output_file) as output:
+    report = summary_stream(options.output_file)
+    model = source.model if options.own_kernel is None else _with_vectors(source.model, options)
+    with Progress("order", quiet=options.quiet) as progress:
+        ordered = _compile(model, source.fingerprint, options, progress)
+    result = text_to_write(ordered, options.model_file)
+    with Output(options.output_file) as output:
         output.write(result)
-    if quiet:
+    if options.quiet:
         return
     from fastsvm_cli.comparisons.trial import trial
 
     print(f"{model.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
-    print(size_line(source.size, len(result), output_file), file=report)
+    print(size_line(source.size, len(result), options.output_file), file=report)
     tried = trial(ordered, ordered.exact)
     if tried is None:
         return
@@ -213,7 +196,7 @@ def command(
         file=report,
     )
     if tried.speed_up < 1:
-        others = ", ".join(name for name in METHODS if name != method)
+        others = ", ".join(name for name in METHODS if name != options.method)
         print(
             "Warning: no gain is to be expected of this model over fastsvm predict with the exact one; try another"
             f" --method ({others}).",
@@ -221,7 +204,47 @@ def command(
         )
 
 
-def _linear_model(train_file):
+def _with_vectors(model: "ExactModel", options: OrderOptions) -> "ExactModel":
+    """A model of a precomputed kernel, with the vectors of --vectors and the kernel of --kernel."""
+    from fastsvm_cli.compilers.ordered.precomputed import looks_untrained, with_vectors
+    from fastsvm_cli.text.data import read_chunks
+
+    assert options.vectors_file is not None  # it goes with --kernel
+    model = with_vectors(model, read_chunks(options.vectors_file), options.vectors_file, options.kernel)
+    if not options.quiet and looks_untrained(model):
+        print(
+            f"Warning: with these vectors and this kernel the support vectors of {options.model_file} are not where"
+            " training puts them, on the margin: is --gamma, or the file, another one?",
+            file=sys.stderr,
+        )
+    return model
+
+
+def _compile(model: "ExactModel", fingerprint: str, options: OrderOptions, progress: "Progress") -> "OrderedModel":
+    """By the method that is asked for."""
+    if options.method == "triangle":
+        from fastsvm_cli.compilers.ordered.triangle import compile_triangle
+
+        return compile_triangle(model, fingerprint=fingerprint, lists=options.lists, seed=options.seed)
+    if options.method == "blocks":
+        from fastsvm_cli.compilers.ordered.blocks import compile_blocks
+
+        return compile_blocks(model, fingerprint=fingerprint)
+    from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
+
+    folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file))
+    return compile_geometry(
+        model,
+        fingerprint=fingerprint,
+        sequence=options.sequence or "greedy",
+        points=options.points,
+        folded=folded,
+        seed=options.seed,
+        on_progress=progress,
+    )
+
+
+def _linear_model(train_file: str) -> "ExactModel":
     """A linear SVM of the file's rows, C = 1."""
     import os
     import tempfile

@@ -1,17 +1,67 @@
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fastsvm_cli.console.exact_model import (
+    CompilerOptions,
     agreement_line,
-    output_name,
     read_exact_model,
     size_line,
     text_to_write,
     warn_of_disagreement,
 )
-from fastsvm_cli.console.files import check_files, summary_stream
-from fastsvm_cli.console.options import FileCommand, threads_option
+from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.options import (
+    POSITIVE,
+    FileCommand,
+    model_arguments,
+    quiet_option,
+    seed_option,
+    threads_option,
+)
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.compilers.reduced_set.compile import Reduction
+    from fastsvm_cli.console.exact_model import Source
+    from fastsvm_cli.console.progress import Progress
+
+
+class ReduceOptions(CompilerOptions):
+    """Of `fastsvm reduce`."""
+
+    vectors: "int | None"
+    ratio: "float | None"
+    target: "float | None"
+    data_file: "str | None"
+    lossless: bool
+    init: str
+    optimizer: str
+    finishing: bool
+    seed: int
+
+    def check(self) -> None:
+        sizes = {"--vectors": self.vectors, "--ratio": self.ratio, "--target": self.target}
+        wanted = [name for name, value in sizes.items() if value is not None] + ["--lossless"] * self.lossless
+        if len(wanted) != 1:
+            raise click.UsageError(
+                f"{' and '.join(wanted)} do not go together."
+                if wanted
+                else "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless)."
+            )
+        if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
+            raise click.UsageError(
+                "--lossless places no vectors: it does not go with --init, --optimizer or --no-finish."
+            )
+        if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
+            raise click.UsageError(
+                "--target grows a set vector by vector; kernel k-means makes another one for every number."
+            )
+
+    def count(self, total_sv: int) -> int:
+        """How many vectors --vectors or --ratio asks for."""
+        return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
 
 
 @click.command("reduce", cls=FileCommand)
@@ -24,7 +74,7 @@ from fastsvm_cli.console.options import FileCommand, threads_option
 )
 @click.option(
     "--target",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE,
     metavar="E",
     help=(
         "As many as bring the share of labels that differ (0.002: 2 in 1,000) on --data, or on the support vectors, to"
@@ -70,26 +120,11 @@ from fastsvm_cli.console.options import FileCommand, threads_option
     default=True,
     help="No descent on all vectors at the end (L-BFGS, 100 rounds): seconds, and several times the squared distance.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn.")
+@seed_option("Of what is drawn.")
 @threads_option
-@click.option("-q", "--quiet", is_flag=True, help="No summary, no progress bar.")
-@click.argument("model_file")
-@click.argument("output_file", required=False)
-def command(
-    vectors,
-    ratio,
-    target,
-    data_file,
-    lossless,
-    init,
-    optimizer,
-    finishing,
-    seed,
-    threads,
-    quiet,
-    model_file,
-    output_file,
-):
+@quiet_option("No summary, no progress bar.")
+@model_arguments
+def command(**parsed):
     """Replace the support vectors of an RBF model by a few others: a smaller LIBSVM model.
 
     The output is a true LIBSVM model: svm-predict, and everything else that reads such models, gets faster without a
@@ -102,79 +137,41 @@ def command(
       fastsvm reduce --ratio 0.01 --data test.txt train.model
       svm-predict test.txt train.model.reduced out
     """
-    from fastsvm_cli import _native
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.prediction.scores import summary_lines
     from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.text.output import Output
 
-    wanted = [
-        name
-        for name, value in (
-            ("--vectors", vectors),
-            ("--ratio", ratio),
-            ("--target", target),
-            ("--lossless", lossless or None),
-        )
-        if value is not None
-    ]
-    if len(wanted) != 1:
-        raise click.UsageError(
-            f"{' and '.join(wanted)} do not go together."
-            if wanted
-            else "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless)."
-        )
-    if lossless and (init != "greedy" or optimizer != "none" or not finishing):
-        raise click.UsageError("--lossless places no vectors: it does not go with --init, --optimizer or --no-finish.")
-    if optimizer == "none" and init == "cluster" and target is not None:
-        raise click.UsageError(
-            "--target grows a set vector by vector; kernel k-means makes another one for every number."
-        )
-    output_file = output_name(output_file, model_file, ".reduced")
-    check_files(output_file, model_file, data_file)
-    _native.set_threads(threads)
-    source = read_exact_model(model_file)
+    options = ReduceOptions(**parsed)
+    options.begin(".reduced", options.data_file)
+    source = read_exact_model(options.model_file)
     model = source.model
-    rows = list(read_chunks(data_file)) if data_file else None
-    if rows is not None and not rows:
-        raise FileError(data_file, "no rows found, expected some to measure on")
+    rows = list(read_chunks(options.data_file)) if options.data_file else None
+    if options.data_file and not rows:
+        raise FileError(options.data_file, "no rows found, expected some to measure on")
 
     from fastsvm_cli.comparisons.agreement import agreement
-    from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow
-    from fastsvm_cli.compilers.reduced_set.compile import lossless as merge
-    from fastsvm_cli.compilers.reduced_set.probabilities import refit
 
-    total = model.header.total_sv
-    how = dict(fingerprint=source.fingerprint, init=init, optimizer=optimizer, finishing=finishing, seed=seed)
-    with Progress("reduce", quiet=quiet) as progress:
-        if lossless:
-            found = merge(model, source.fingerprint)
-        elif target is not None:
-            found = grow(model, target, rows or [model.vectors], on_progress=progress, **how)
-        else:
-            found = compile_reduced_set(
-                model, count=vectors or max(1, round(ratio * total)), on_progress=progress, **how
-            )
-        reduced = found.model
-        if rows and model.header.has_probability and not lossless:
-            refit(reduced, rows)
-    result = text_to_write(reduced, model_file)
-    with Output(output_file) as output:
+    with Progress("reduce", quiet=options.quiet) as progress:
+        found = _compile(source, rows, options, progress)
+    reduced = found.model
+    result = text_to_write(reduced, options.model_file)
+    with Output(options.output_file) as output:
         output.write(result)
-    if quiet:
+    if options.quiet:
         return
-    report = summary_stream(output_file)
+    report = summary_stream(options.output_file)
     merged = f", {found.merged} of them equal to others or of coefficient 0" if found.merged else ""
-    print(f"{total} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
-    print(size_line(source.size, len(result), output_file), file=report)
-    if not lossless:
+    print(f"{model.header.total_sv} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
+    print(size_line(source.size, len(result), options.output_file), file=report)
+    if not options.lossless:
         print(
             f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}",
             file=report,
         )
     seen = agreement(reduced, model, rows or [model.vectors])
-    print(agreement_line(seen, data_file or "the support vectors"), file=report)
+    print(agreement_line(seen, options.data_file or "the support vectors"), file=report)
     if rows:
         print(
             f"{summary_lines(model.header, seen.score)[0]}; the exact model:"
@@ -187,4 +184,29 @@ def command(
             " wanted; --optimizer irprop reaches any number.",
             file=sys.stderr,
         )
-    warn_of_disagreement(seen, "more --vectors", wanted=0.0 if model.header.regression else target or 0.0)
+    warn_of_disagreement(seen, "more --vectors", wanted=0.0 if model.header.regression else options.target or 0.0)
+
+
+def _compile(source: "Source", rows: "list[Chunk] | None", options: ReduceOptions, progress: "Progress") -> "Reduction":
+    """The reduced set that is asked for; its probability parameters are fitted to the rows, where there are some."""
+    from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
+    from fastsvm_cli.compilers.reduced_set.probabilities import refit
+
+    model = source.model
+    if options.lossless:
+        return lossless(model, source.fingerprint)
+    how: dict[str, Any] = dict(
+        fingerprint=source.fingerprint,
+        init=options.init,
+        optimizer=options.optimizer,
+        finishing=options.finishing,
+        seed=options.seed,
+        on_progress=progress,
+    )
+    if options.target is not None:
+        found = grow(model, options.target, rows or [model.vectors], **how)
+    else:
+        found = compile_reduced_set(model, count=options.count(model.header.total_sv), **how)
+    if rows and model.header.has_probability:
+        refit(found.model, rows)
+    return found

@@ -2,10 +2,31 @@
 
 from typing import TYPE_CHECKING
 
+from fastsvm_cli.console.options import Options
+
 if TYPE_CHECKING:
     from fastsvm_cli.comparisons.agreement import Agreement
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
+
+
+class CompilerOptions(Options):
+    """Of a command that has `model_arguments`, --threads and -q."""
+
+    model_file: str
+    output_file: str  # where the result goes, from `begin` on; before, None where it is not named
+    threads: int
+    quiet: bool
+
+    def begin(self, suffix: str, *inputs: "str | None") -> None:
+        """Before the first file is read. suffix: of the output's name where none is named. inputs: files that are read
+        besides the model (None: an option that was not given). Raises FileError and UsageError, as check_files."""
+        from fastsvm_cli import _native
+        from fastsvm_cli.console.files import check_files
+
+        self.output_file = output_name(self.output_file, self.model_file, suffix)
+        check_files(self.output_file, self.model_file, *inputs)
+        _native.set_threads(self.threads)
 
 
 class Source:

@@ -1,4 +1,4 @@
-"""What the commands share: options, and the hint that follows an error."""
+"""What the commands share: options, the record that holds a command's own, and the hint that follows an error."""
 
 from collections.abc import Callable
 
@@ -22,6 +22,50 @@ class FileCommand(click.Command):
             raise FastsvmError(f"{error}; {words}") from None
 
 
+class Options:
+    """The options and arguments of one command: a subclass names and types each, under the name that click gives it.
+
+    They stand there as parsed, and what does not go together is refused at once, so that whoever has the record need
+    not ask again. What else a command means by them are the subclass's methods. Raises UsageError.
+    """
+
+    def __init__(self, **parsed: object):
+        vars(self).update(parsed)
+        self.check()
+
+    def check(self) -> None:
+        """Raises UsageError for what does not go together, as far as that is known before a file is read."""
+
+
+def was_given(name: str) -> bool:
+    """Whether a parameter of the command that runs stands on the command line, and is not left at its default."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+#: A number above 0.
+POSITIVE = click.FloatRange(0, min_open=True)
+
+
+class Share(click.ParamType):
+    """0.005 or 0.5%: a share between 0 and 1."""
+
+    name = "share"
+
+    def convert(
+        self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
+    ) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            share = float(value[:-1]) / 100 if value.endswith("%") else float(value)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"'{value}' is not a share: expected 0.005 or 0.5%.", parameter, context)
+        return share
+
+
 def _one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
     if len(value) != 1 or not value.isascii() or value.isalnum() or value in "+-.\n\r":
@@ -34,7 +78,7 @@ def data_options(command: "Callable") -> "Callable":
     for option in (
         click.option(
             "--max-line",
-            type=click.FloatRange(0, min_open=True),
+            type=POSITIVE,
             default=256.0,
             show_default=True,
             metavar="MB",
@@ -66,3 +110,23 @@ threads_option = click.option(
     metavar="N",
     help="Threads to use [default: all the process may run on].",
 )
+
+
+def quiet_option(words: str = "No summary, no warnings, no progress bar.") -> "Callable":
+    """-q, and what it leaves out."""
+    return click.option("-q", "--quiet", is_flag=True, help=words)
+
+
+def seed_option(words: str) -> "Callable":
+    """--seed, and of what."""
+    return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=words)
+
+
+def json_option(words: str) -> "Callable":
+    """--json, and what it prints."""
+    return click.option("--json", "as_json", is_flag=True, help=words)
+
+
+def model_arguments(command: "Callable") -> "Callable":
+    """The files of a command that compiles a model: MODEL_FILE [OUTPUT_FILE]."""
+    return click.argument("model_file")(click.argument("output_file", required=False)(command))

@@ -58,6 +58,11 @@ class Border:
         self.short = sum(0 < len(sampler.points) < count for sampler in samplers)
 
     @property
+    def counts(self) -> "list[int]":
+        """The samples of every pair."""
+        return [pair.count for pair in self.model.samples]
+
+    @property
     def disagreement(self) -> float:
         return self.different / self.measured if self.measured else 0.0
 
