@@ -98,9 +98,7 @@ def compile_attempts(
     bench: Bench,
     tried: "list[Attempt]",
     fastsvm: "list[str]",
-    folder: str,
     patience: float,
-    threads: int,
     on_progress: "Callable[[float, str], None]",
 ) -> None:
     """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they
@@ -113,13 +111,13 @@ def compile_attempts(
         why = f"not tried: {given_up} took too long" if given_up is not None and reduces else None
         if each.refused is not None:  # what the command would say, without the time it takes
             why = str(ModelFormatError(bench.exact_file, each.refused))
-        path = os.path.join(folder, f"tried{at}")
+        path = os.path.join(bench.folder, f"tried{at}")
         start = time.perf_counter()
         if why is None:
             words = [
                 *fastsvm,
                 *each.arguments,
-                *(["--threads", str(threads)] if threads else []),
+                *bench.thread_words(),
                 "-q",
                 bench.exact_file,
                 path,

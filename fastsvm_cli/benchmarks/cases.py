@@ -106,7 +106,7 @@ class Bench:
         self.cases.append(
             self._process(
                 Case("fastsvm, empty file", "start-up", self.exact_file),
-                [*self._fastsvm, "predict", *self._thread_words(), "-q"],
+                [*self._fastsvm, "predict", *self.thread_words(), "-q"],
                 self._empty,
             )
         )
@@ -155,7 +155,7 @@ class Bench:
 
         case.scoring = Timed(case.name, SCORING, score)
         words = ["--exact", self.exact_file] if case.with_exact else []
-        self._process(case, [*self._fastsvm, "predict", *self._thread_words(), "-q", *words], self.test_file)
+        self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], self.test_file)
 
     def _of_exact(self, found: Quality) -> Quality:
         """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""
@@ -169,7 +169,8 @@ class Bench:
         )
         return out
 
-    def _thread_words(self) -> "list[str]":
+    def thread_words(self) -> "list[str]":
+        """The option of every fastsvm that is started."""
         return ["--threads", str(self.threads)] if self.threads else []
 
     def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
@@ -299,6 +300,16 @@ class Bench:
             return scoring.median if scoring is not None else float("inf"), timings.median
 
         return min(level, key=seconds)[0]
+
+    def fastest_compiled(self) -> "Case | None":
+        """End to end, of those that were timed."""
+        timed = [
+            (timings.median, case)
+            for case in self.cases
+            for timings in [case.timings(END_TO_END)]
+            if case.role == "compiled" and case.failed is None and timings is not None
+        ]
+        return min(timed, key=lambda each: each[0])[1] if timed else None
 
     def record(self, case: Case) -> dict:
         """All of a case, for programs."""

@@ -1,6 +1,7 @@
 """Train, compile and predict, fold by fold: how good the exact and the compiled model are on rows that neither has
 seen (approxsvm's approx-xval)."""
 
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -79,3 +80,47 @@ def cross_validate(
         if on_progress:
             on_progress((fold + 1) / folds, f"fold {fold + 1}")
     return out
+
+
+def as_json(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, degree: int) -> str:
+    """Everything, for programs. data_file: what was cross-validated, and gamma, cost, degree: with what."""
+    exact, compiled, disagreement = _means(folds)
+    document = {
+        "data_file": data_file,
+        "gamma": gamma,
+        "cost": cost,
+        "degree": degree,
+        "folds": [vars(fold) for fold in folds],
+        "exact": exact,
+        "compiled": compiled,
+        "disagreement": disagreement,
+    }
+    return json.dumps(document, indent=1)
+
+
+def as_table(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, degree: int) -> str:
+    """The same for the eye: a line per fold, and one for all rows."""
+    exact, compiled, disagreement = _means(folds)
+    lines = [
+        f"{data_file}: {len(folds)} folds, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}",
+        f"{'fold':>6} {'rows':>8} {'support vectors':>16} {'exact':>10} {'compiled':>10} {'labels that differ':>19}",
+    ]
+    for at, fold in enumerate(folds, 1):
+        lines.append(
+            f"{at:>6} {fold.rows:>8} {fold.vectors:>16} {100 * fold.exact:>8.2f} % {100 * fold.compiled:>8.2f} %"
+            f" {100 * fold.disagreement:>17.3g} %"
+        )
+    rows = sum(fold.rows for fold in folds)
+    lines.append(
+        f"{'all':>6} {rows:>8} {'':>16} {100 * exact:>8.2f} % {100 * compiled:>8.2f} % {100 * disagreement:>17.3g} %"
+    )
+    return "\n".join(lines)
+
+
+def _means(folds: "list[Fold]") -> "tuple[float, float, float]":
+    """Over all rows: shares that the exact model and the compiled one have right, and their disagreement."""
+    rows = sum(fold.rows for fold in folds)
+    exact, compiled, disagreement = (
+        sum(getattr(fold, name) * fold.rows for fold in folds) / rows for name in ("exact", "compiled", "disagreement")
+    )
+    return exact, compiled, disagreement

@@ -3,8 +3,9 @@
 import csv
 import json
 import os
+import shlex
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
@@ -65,10 +66,15 @@ class RawTimings:
             self._file.close()
 
 
-def time_rows(bench: Bench) -> "list[tuple[str, ...]]":
+#: A case, and what a table says of it.
+Row: TypeAlias = tuple[Case, tuple[str, ...]]
+
+
+def time_rows(bench: Bench) -> "list[Row]":
     """The cells of TIME_COLUMNS, a row per case."""
     return [
         (
+            case,
             (
                 case.name + (f" ({case.note})" if case.note else ""),
                 size_text(case.size) if case.size is not None and case.role != "start-up" else "",
@@ -77,15 +83,15 @@ def time_rows(bench: Bench) -> "list[tuple[str, ...]]":
                 *_clock(bench, case, SCORING),
             )
             if case.failed is None
-            else (case.name, *_why(case, len(TIME_COLUMNS)))
+            else (case.name, *_why(case, len(TIME_COLUMNS))),
         )
         for case in bench.cases
     ]
 
 
-def answer_rows(bench: Bench) -> "list[tuple[str, ...]]":
+def answer_rows(bench: Bench) -> "list[Row]":
     """The cells of ANSWER_COLUMNS, a row per case that answers."""
-    out: list[tuple[str, ...]] = []
+    out: list[Row] = []
     for case in bench.cases:
         record = bench.record(case)
         if case.failed is not None or case.quality is None:
@@ -101,9 +107,8 @@ def answer_rows(bench: Bench) -> "list[tuple[str, ...]]":
         )
         upper = "" if record["disagreement"] is None else f"{100 * record['disagreement_upper_95']:.2g} %"
         proven = "" if record["rows_proven"] is None else f"{100 * record['rows_proven'] / bench.rows:.4g} %"
-        out.append(
-            (case.name, differ, upper, score, _g(record["largest_difference"]), _g(record["mean_difference"]), proven)
-        )
+        largest, mean = _g(record["largest_difference"]), _g(record["mean_difference"])
+        out.append((case, (case.name, differ, upper, score, largest, mean, proven)))
     return out
 
 
@@ -126,7 +131,7 @@ def as_markdown(bench: Bench, machine: dict) -> str:
 
     lines = []
     for columns, rows in ((TIME_COLUMNS, time_rows(bench)), (ANSWER_COLUMNS, answer_rows(bench))):
-        lines += [line(columns), f"|{'---|' * len(columns)}", *map(line, rows), ""]
+        lines += [line(columns), f"|{'---|' * len(columns)}", *(line(cells) for _, cells in rows), ""]
     return "\n".join([*lines, heading(bench, machine)])
 
 
@@ -137,13 +142,12 @@ def print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "lis
     console = Console()
     if not console.is_terminal:
         console = Console(width=_WIDTH)
-    names = {case.name for case in front}
     with console.capture() as shown:  # rich ends the process itself when a reader has gone
-        _print_tables(bench, machine, picked, names, console)
+        _print_tables(bench, machine, picked, front, console)
     print(shown.get(), end="")
 
 
-def _print_tables(bench: Bench, machine: dict, picked: "Case | None", names: "set[str]", console: "Console") -> None:
+def _print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]", console: "Console") -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -154,10 +158,9 @@ def _print_tables(bench: Bench, machine: dict, picked: "Case | None", names: "se
         table = Table(title=title, title_justify="left", show_edge=False)
         for at, column in enumerate(columns):
             table.add_column(column, justify="left" if at == 0 else "right", overflow="fold")
-        for row in rows:
-            name = row[0].split(" (")[0] if row[0] not in names else row[0]
-            style = "bold green" if picked is not None and name == picked.name else "bold" if name in names else ""
-            table.add_row(*(Text(cell) for cell in row), style=style)
+        for case, cells in rows:
+            style = "bold green" if case is picked else "bold" if case in front else ""
+            table.add_row(*map(Text, cells), style=style)
         console.print(table)
         console.print()
     console.print(Text(heading(bench, machine)))
@@ -174,6 +177,35 @@ def heading(bench: Bench, machine: dict) -> str:
         f" {machine['python']}."
         + (f" svm-predict is {os.path.realpath(machine['svm_predict'])}." if machine["svm_predict"] else "")
     )
+
+
+def picked_lines(bench: Bench, picked: "Case | None", budget: float, keep: "str | None") -> "list[str]":
+    """Which case is the fastest within the budget, and the commands that make it and predict with it. keep: where it
+    was written, or None."""
+    if picked is None:
+        return [f"Nothing measured stays within {100 * budget:.3g} %."]
+    share, faster, reference = (
+        bench.disagreement(picked) or 0.0,
+        bench.speed_up(picked, END_TO_END),
+        bench.reference(END_TO_END),
+    )
+    assert faster is not None and reference is not None  # it was timed
+    lines = [
+        f"Fastest within {100 * budget:.3g} %: {picked.name}, {faster[0]:.3g} +- {faster[1]:.2g} times as fast as"
+        f" {reference.name}; {100 * share:.3g} % of the labels differ."
+    ]
+    path = keep or "fast.model"
+    if picked.role == "exact":
+        lines.append("No compiled model is faster; fastsvm predict takes the exact one as it is.")
+        path = keep or bench.exact_file
+    if picked.made_by:
+        lines.append(f"  fastsvm {shlex.join([*picked.made_by, bench.exact_file, path])}")
+    elif picked.role == "compiled":
+        assert picked.path is not None  # it was named
+        path = picked.path
+    exact = ["--exact", bench.exact_file] if picked.with_exact else []
+    lines.append(f"  fastsvm {shlex.join(['predict', *exact, bench.test_file, path, 'out'])}")
+    return lines
 
 
 def pareto(bench: Bench) -> "list[Case]":

@@ -3,12 +3,12 @@ import sys
 import click
 
 from fastsvm_cli.console.files import check_inputs
-from fastsvm_cli.console.options import FileCommand, data_options
+from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option
 
 
 @click.command("bound", cls=FileCommand)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output, for programs.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
+@json_option("One JSON document on standard output, for programs.")
+@quiet_option("No progress bar.")
 @data_options
 @click.argument("data_or_model", nargs=-1, required=True)
 def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_model):

@@ -1,11 +1,26 @@
-import os
 import sys
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import click
 
 from fastsvm_cli.console.files import check_outputs, summary_stream
-from fastsvm_cli.console.options import FileCommand, data_options, threads_option
+from fastsvm_cli.console.options import (
+    FileCommand,
+    data_options,
+    json_option,
+    quiet_option,
+    threads_option,
+)
+from fastsvm_cli.console.predict_options import PredictOptions
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import Fallback, Tally
+    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.data import Place
+    from fastsvm_cli.text.header import Header
 
 
 @click.command("predict", cls=FileCommand)
@@ -17,7 +32,7 @@ from fastsvm_cli.console.options import FileCommand, data_options, threads_optio
     show_default=True,
     help="1: predict probabilities too, as svm-predict -b 1.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No summary, no warnings, no progress bar.")
+@quiet_option()
 @click.option(
     "--values",
     is_flag=True,
@@ -62,7 +77,7 @@ from fastsvm_cli.console.options import FileCommand, data_options, threads_optio
         " where the radius reaches beyond zero."
     ),
 )
-@click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON.")
+@json_option("The summary as one line of JSON.")
 @click.option(
     "--on-bad-row",
     type=click.Choice(["stop", "skip", "nan"]),
@@ -103,28 +118,7 @@ from fastsvm_cli.console.options import FileCommand, data_options, threads_optio
 @click.argument("test_file")
 @click.argument("model_file")
 @click.argument("output_file", required=False)
-def command(
-    probability,
-    quiet,
-    values,
-    evaluations,
-    exact_file,
-    tolerance,
-    steps,
-    as_json,
-    on_bad_row,
-    resume,
-    open_file,
-    outside_file,
-    threads,
-    dense,
-    delimiter,
-    unlabelled,
-    max_line,
-    test_file,
-    model_file,
-    output_file,
-):
+def command(**parsed):
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 
     A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and
@@ -137,252 +131,235 @@ def command(
       fastsvm predict --open-rows open.txt test.txt train.model.approx out
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.console.fallback import ExactFile, fallback
+    from fastsvm_cli.console.fallback import ExactFile
     from fastsvm_cli.console.progress import Progress, bytes_read
-    from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.prediction.pipeline import columns, predict
-    from fastsvm_cli.prediction.scores import summary_lines, summary_values
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.blocks import Blocks, Place
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
 
-    if test_file == "-" and model_file == "-":
-        raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
-    if resume and (open_file is not None or outside_file is not None):
-        option = "--outside-rows" if open_file is None else "--open-rows"
-        raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
-    if resume:
-        _check_files(test_file, output_file)
-    output_file = "-" if output_file is None else output_file
-    output_files = [output_file, *(file for file in (open_file, outside_file) if file is not None)]
-    check_outputs(output_files, test_file, model_file, exact_file)
-    if as_json and not quiet and not any(map(is_standard_output, output_files)):
+    options = PredictOptions(**parsed)
+    check_outputs(options.outputs, options.test_file, options.model_file, options.exact_file)
+    if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
         demand_standard_output()
-    _native.set_threads(threads)
-    exact_model = ExactFile(exact_file) if exact_file is not None else None  # read beside the other one
-    text = read_bytes(model_file, lambda start: check_start(start, model_file))
-    model, digest = parse_model(text, model_file), fingerprint(text) if resume else None
+    _native.set_threads(options.threads)
+    # Read beside the other one.
+    exact_model = ExactFile(options.exact_file) if options.exact_file is not None else None
+    text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
+    model, digest = parse_model(text, options.model_file), fingerprint(text) if options.resume else None
     del text
+    options.check_model(model)
+    if options.steps is not None and model.stop_after is not None:
+        model.stop_after(options.steps)
+    exact = options.fallback(model, exact_model)
     header = model.header
-    if dense and header.kernel_type == "precomputed" and not model.ordered:
-        raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
-    if probability and not header.has_probability:
-        raise click.ClickException(
-            f"{model_file}: the model has no probability estimates; train it with svm-train -b 1"
-        )
-
-    if steps is not None:
-        stopped = model.stopped_after(steps)
-        if stopped is None:
-            raise click.UsageError(
-                f"--steps goes with a model of fastsvm order --method geometry, which {model_file} is not."
-            )
-        if probability:
-            raise click.UsageError("--steps stops before the value that -b 1 needs.")
-        model = stopped
-    if evaluations and not model.ordered:
-        why = f"goes with a model of fastsvm order, which {model_file} is not"
-        raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
-    proven_within = model.ordered and header.regression and exact_file is None and open_file is None
-    within = tolerance if proven_within else None
-    if within is not None and (steps is not None or values or probability):
-        raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
-    if open_file is not None and probability and model.reduced and exact_model is None:
-        why = "a reduced set has probability parameters of its own"
-        raise click.UsageError(f"--open-rows with -b 1 needs --exact: {why}.")
-    if outside_file is not None and not model.bounded:
-        why = "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one"
-        raise ModelFormatError(model_file, why)
-    to_file = all(_is_plain_file(file) for file in output_files)
-    exact = fallback(
-        model,
-        model_file,
-        exact_model,
-        tolerance if within is None else None,
-        wait=resume or not to_file,
-        open_rows=open_file is not None,
-    )
-    if exact is not None and probability and model.reduced:
+    if exact is not None and options.probability and model.reduced:
         header = exact.model.header
-    if exact is not None and probability and header.classification and header.nr_class > 2 and not quiet:
-        print(
-            "Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every row is"
-            " evaluated exactly.",
-            file=sys.stderr,
+    summary = Summary(options, model, header, exact)
+    summary.begin()
+
+    if options.on_bad_row != "stop":
+        width = columns(
+            model,
+            header,
+            probability=bool(options.probability),
+            values=options.values,
+            evaluations=options.evaluations,
         )
-
-    open_tolerance = tolerance if open_file is not None and exact is None and tolerance is not None else 0.0
-    report = summary_stream(*output_files)
-
-    def say(line):
-        if not quiet and not as_json:
-            print(line, file=report)
-
-    def warn(line):
-        if not quiet:
-            print(line, file=sys.stderr)
-
-    if header.has_probability and not probability:
-        say("Model supports probability estimates, but disabled in prediction.")
-    if probability and header.regression:
-        assert header.probA is not None  # it has probability estimates
-        sigma = _native.format_g(header.probA[0])
-        say(
-            "Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution"
-            f" e^(-|z|/sigma)/(2sigma),sigma={sigma}"
-        )
-
-    bad_rows = None
-    if on_bad_row != "stop":
-        width = columns(model, header, probability=bool(probability), values=values, evaluations=evaluations)
-        nan = b" ".join([b"nan"] * width) + b"\n"
-        bad_rows = BadRows(test_file, nan if on_bad_row == "nan" else b"", lambda message: warn(f"Warning: {message}"))
+        nan = b" ".join([b"nan"] * width) + b"\n" if options.on_bad_row == "nan" else b""
+        summary.bad_rows = BadRows(options.test_file, nan, lambda message: summary.warn(f"Warning: {message}"))
     place = Place()
 
     def open_output():
-        if not resume:
-            return Output(output_file)
-        from fastsvm_cli.prediction.resume import Origin, ResumableOutput
-
-        options = {"-b": probability, "--values": values, "--evaluations": evaluations}
-        options |= {"--exact": exact_file is not None}
-        options |= {"--tolerance": tolerance, "--steps": steps}
-        options |= {"--dense": dense, "--delim": delimiter, "--unlabelled": unlabelled}
+        if not options.resume:
+            return Output(options.output)
         assert digest is not None  # --resume asks for it
-        origin = Origin(test_file, model_file, digest, options, on_bad_row, max_line)
-        inputs = [file for file in (test_file, model_file, exact_file) if file is not None]
-        return ResumableOutput(output_file, inputs, origin, place, bad_rows, labelled=not unlabelled, say=warn)
+        return _resumable_output(options, digest, place, summary)
 
     def rows_output(file):
         return nullcontext() if file is None else Output(file)
 
-    rows_on_screen = any(map(is_standard_output, output_files)) and sys.stdout.isatty()
+    rows_on_screen = any(map(is_standard_output, options.outputs)) and sys.stdout.isatty()
     with (
-        Progress("predict", quiet=quiet or rows_on_screen) as progress,
+        Progress("predict", quiet=options.quiet or rows_on_screen) as progress,
         open_output() as output,
-        rows_output(open_file) as open_rows,
-        rows_output(outside_file) as outside_rows,
+        rows_output(options.open_file) as open_rows,
+        rows_output(options.outside_file) as outside_rows,
     ):
-        if not resume or not output.whole:
-            going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk} if resume else {}
+        if not options.resume or not output.whole:
+            going_on = {}
+            if options.resume:
+                going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk}
+            open_tolerance = options.tolerance if open_rows is not None and exact is None else None
             with Blocks(
-                test_file,
-                labelled=not unlabelled,
-                dense=dense,
-                delimiter=delimiter,
-                max_line=max_line,
-                on_read=bytes_read(test_file, progress),
+                options.test_file,
+                labelled=not options.unlabelled,
+                dense=options.dense,
+                delimiter=options.delimiter,
+                max_line=options.max_line,
+                on_read=bytes_read(options.test_file, progress),
                 place=place,
-                bad_rows=bad_rows,
+                bad_rows=summary.bad_rows,
             ) as blocks:
                 tally = predict(
                     model,
                     blocks,
                     output.write,
-                    path=test_file,
-                    probability=bool(probability),
-                    values=values,
-                    evaluations=evaluations,
-                    labelled=not unlabelled,
+                    path=options.test_file,
+                    probability=bool(options.probability),
+                    values=options.values,
+                    evaluations=options.evaluations,
+                    labelled=not options.unlabelled,
                     exact=exact,
-                    tolerance=within,
-                    bad_rows=bad_rows,
+                    tolerance=options.within(model),
+                    bad_rows=summary.bad_rows,
                     write_open=open_rows.write if open_rows is not None else None,
-                    open_tolerance=open_tolerance,
+                    open_tolerance=open_tolerance or 0.0,
                     write_outside=outside_rows.write if outside_rows is not None else None,
                     **going_on,
                 )
         else:
             tally = output.tally
+    summary.end(tally)
 
-    if as_json:
-        import json
 
-        summary: dict[str, object] = {"rows": tally.rows}
-        if bad_rows is not None:
-            summary["bad_rows"] = bad_rows.count
+def _resumable_output(options: PredictOptions, digest: str, place: "Place", summary: "Summary") -> "ResumableOutput":
+    """The output of --resume. digest: the model's."""
+    from fastsvm_cli.prediction.resume import Origin, ResumableOutput
+
+    origin = Origin(
+        options.test_file, options.model_file, digest, options.of_lines(), options.on_bad_row, options.max_line
+    )
+    inputs = [file for file in (options.test_file, options.model_file, options.exact_file) if file is not None]
+    return ResumableOutput(
+        options.output,
+        inputs,
+        origin,
+        place,
+        summary.bad_rows,
+        labelled=not options.unlabelled,
+        say=summary.warn,
+    )
+
+
+class Summary:
+    """What predict says beside its lines. header: of the model whose answers are printed. exact: what stands behind
+    --exact, or None. bad_rows: of --on-bad-row, or None."""
+
+    def __init__(self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None"):
+        self.options, self.model, self.header, self.exact = options, model, header, exact
+        self.bad_rows: BadRows | None = None
+        self._report = summary_stream(*options.outputs)
+
+    def say(self, line: str) -> None:
+        """In svm-predict's words, where it has any."""
+        if not self.options.quiet and not self.options.as_json:
+            print(line, file=self._report)
+
+    def warn(self, line: str) -> None:
+        """On standard error."""
+        if not self.options.quiet:
+            print(line, file=sys.stderr)
+
+    def begin(self) -> None:
+        """Before the first row."""
+        header, probability = self.header, self.options.probability
+        if self.exact is not None and probability and header.classification and header.nr_class > 2:
+            self.warn(
+                "Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every"
+                " row is evaluated exactly."
+            )
+        if header.has_probability and not probability:
+            self.say("Model supports probability estimates, but disabled in prediction.")
+        if probability and header.regression:
+            from fastsvm_cli import _native
+
+            assert header.probA is not None  # it has probability estimates
+            sigma = _native.format_g(header.probA[0])
+            self.say(
+                "Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution"
+                f" e^(-|z|/sigma)/(2sigma),sigma={sigma}"
+            )
+
+    def end(self, tally: "Tally") -> None:
+        """Behind the last row."""
+        if self.options.as_json:
+            import json
+
+            if not self.options.quiet:
+                print(json.dumps(self._values(tally)), file=self._report)
+            return
         if tally.score is not None:
-            summary.update(summary_values(header, tally.score))
+            from fastsvm_cli.prediction.scores import summary_lines
+
+            for line in summary_lines(self.header, tally.score):
+                self.say(line)
+        bad_rows = self.bad_rows
+        if bad_rows is not None and bad_rows.count:
+            became = "each a line of nan" if self.options.on_bad_row == "nan" else "left out"
+            self.warn(f"Bad rows: {bad_rows.count} of {bad_rows.count + tally.rows} lines, {became}.")
+        if self.exact is not None:
+            proven = _of(tally.rows - tally.evaluated, tally.rows)
+            by_sum = f"{tally.reference_rows} of them by the reference sum"
+            self.warn(f"Proven: {proven}; {tally.evaluated} evaluated exactly, {by_sum}.")
+        elif self.model.ordered:
+            self._say_saved(tally)
+        elif self.options.open_file is not None:
+            proven = _of(tally.rows - tally.undecided, tally.rows)
+            self.warn(f"Proven: {proven}; {tally.undecided} left open.")
+        elif tally.outside:
+            percent = 100 * tally.outside / tally.rows
+            self.warn(
+                f"Note: {tally.outside} of {tally.rows} rows ({percent:.3g} %) are outside the bound of the expansion"
+                " (Claesen et al., eq. 3.11): nothing is known of how near their values are to the exact model's."
+                " fastsvm bench tells how many labels differ."
+            )
+
+    def _values(self, tally: "Tally") -> "dict[str, object]":
+        """The same for programs."""
+        from fastsvm_cli.prediction.scores import summary_values
+
+        model, exact, header = self.model, self.exact, self.header
+        out: dict[str, object] = {"rows": tally.rows}
+        if self.bad_rows is not None:
+            out["bad_rows"] = self.bad_rows.count
+        if tally.score is not None:
+            out.update(summary_values(header, tally.score))
         if model.bounded:
-            summary["rows_outside_bound"] = tally.outside
+            out["rows_outside_bound"] = tally.outside
         if exact is not None:
-            summary.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
-        if open_file is not None:
-            summary["rows_open"] = tally.undecided if exact is None else tally.evaluated
+            out.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
+        if self.options.open_file is not None:
+            out["rows_open"] = tally.undecided if exact is None else tally.evaluated
         if model.proves or exact is not None:
-            summary["rows_by_reference_sum"] = tally.reference_rows
+            out["rows_by_reference_sum"] = tally.reference_rows
         if model.ordered:
-            summary.update(
+            out.update(
                 kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv
             )
-            summary["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
-        if steps is not None:
-            summary["rows_decided"] = tally.rows - tally.undecided
-        if not quiet:
-            print(json.dumps(summary), file=report)
-        return
-    if tally.score is not None:
-        for line in summary_lines(header, tally.score):
-            say(line)
-    if bad_rows is not None and bad_rows.count:
-        share = f"{bad_rows.count} of {bad_rows.count + tally.rows} lines"
-        warn(f"Bad rows: {share}, {'each a line of nan' if on_bad_row == 'nan' else 'left out'}.")
-    if exact is not None and not quiet:
-        proven = tally.rows - tally.evaluated
-        share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
-        print(
-            f"Proven: {proven} of {tally.rows} rows{share}; {tally.evaluated} evaluated exactly, {tally.reference_rows}"
-            " of them by the reference sum.",
-            file=sys.stderr,
-        )
-    elif model.ordered and not quiet:
-        _say_saved(model, tally, steps, within)
-    elif open_file is not None and not quiet:
-        proven = tally.rows - tally.undecided
-        share = f" ({100 * proven / tally.rows:.4g} %)" if tally.rows else ""
-        print(f"Proven: {proven} of {tally.rows} rows{share}; {tally.undecided} left open.", file=sys.stderr)
-    elif tally.outside and not quiet:
-        percent = 100 * tally.outside / tally.rows
-        print(
-            f"Note: {tally.outside} of {tally.rows} rows ({percent:.3g} %) are outside the bound of the expansion"
-            " (Claesen et al., eq. 3.11): nothing is known of how near their values are to the exact model's. fastsvm"
-            " bench tells how many labels differ.",
-            file=sys.stderr,
-        )
+            out["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
+        if self.options.steps is not None:
+            out["rows_decided"] = tally.rows - tally.undecided
+        return out
+
+    def _say_saved(self, tally: "Tally") -> None:
+        """What stopping early has saved."""
+        header, steps = self.model.header, self.options.steps
+        whole = tally.rows * header.total_sv
+        share = f" ({100 * (1 - tally.kernel_evaluations / whole):.4g} % saved)" if whole else ""
+        self.warn(f"Kernel evaluations: {tally.kernel_evaluations} of {whole}{share}.")
+        if steps is not None and not header.regression:
+            self.warn(f"Decided: {_of(tally.rows - tally.undecided, tally.rows)} after {steps} points.")
+        elif header.regression and self.options.within(self.model) is None and steps is None:
+            self.warn(
+                "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is"
+                " within E."
+            )
 
 
-def _is_plain_file(path: str) -> bool:
-    from fastsvm_cli.text.output import is_standard_output
-
-    return not is_standard_output(path) and (os.path.isfile(path) or not os.path.exists(path))
-
-
-def _check_files(test_file: str, output_file: "str | None") -> None:
-    """What can be gone on with, after a stop, is a file."""
-    from fastsvm_cli.text.partial import can_be_kept
-
-    kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
-    if test_file == "-" or (os.path.exists(test_file) and not any(kind(test_file) for kind in kinds)):
-        why = "standard input and pipes cannot be read again"
-        raise click.UsageError(f"--resume needs a TEST_FILE that is a file: {why}.")
-    if not can_be_kept(output_file):
-        raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
-
-
-def _say_saved(model, tally, steps, within):
-    whole = tally.rows * model.header.total_sv
-    share = f" ({100 * (1 - tally.kernel_evaluations / whole):.4g} % saved)" if whole else ""
-    print(f"Kernel evaluations: {tally.kernel_evaluations} of {whole}{share}.", file=sys.stderr)
-    if steps is not None and not model.header.regression:
-        decided = tally.rows - tally.undecided
-        part = f" ({100 * decided / tally.rows:.4g} %)" if tally.rows else ""
-        print(f"Decided: {decided} of {tally.rows} rows{part} after {steps} points.", file=sys.stderr)
-    elif model.header.regression and within is None and steps is None:
-        print(
-            "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is"
-            " within E.",
-            file=sys.stderr,
-        )
+def _of(some: int, rows: int) -> str:
+    share = f" ({100 * some / rows:.4g} %)" if rows else ""
+    return f"{some} of {rows} rows{share}"

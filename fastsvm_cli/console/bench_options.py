@@ -1,0 +1,97 @@
+"""What `fastsvm bench` is asked for."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from fastsvm_cli.console.options import Options
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+
+
+class BenchOptions(Options):
+    """Its options and arguments."""
+
+    attempt: bool
+    budget: "float | None"
+    keep: "str | None"
+    max_disagreement: "float | None"
+    train_file: "str | None"
+    folds: "int | None"
+    cost: "float | None"
+    gamma: "float | None"
+    degree: int
+    runs: int
+    max_seconds: float
+    patience: float
+    max_size: float  # MB
+    as_json: bool
+    as_markdown: bool
+    csv_file: "str | None"
+    plot_file: "str | None"
+    seed: int
+    threads: int
+    quiet: bool
+    test_file: str
+    model_files: "tuple[str, ...]"
+
+    def check(self) -> None:
+        if "-" in (self.test_file, self.train_file, *self.model_files):
+            raise click.UsageError("bench reads its files several times: none of them can be standard input.")
+        gate, budget = self.max_disagreement is not None, self.budget is not None
+        if self.folds is not None:
+            others = (self.model_files, self.attempt, budget, self.keep, gate, self.train_file)
+            if any(others) or self.csv_file or self.plot_file or self.as_markdown:
+                raise click.UsageError(
+                    "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
+                    " --seed and --json, not with --csv, --plot or the others."
+                )
+        elif not self.model_files:
+            raise click.UsageError("Missing argument 'MODEL_FILES...': the exact model, then others (or --try).")
+        if self.gamma is not None and self.folds is None:
+            raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
+        if self.cost is not None and self.folds is None and self.train_file is None:
+            raise click.UsageError("-c goes with --cross-validate or --control.")
+        if self.keep is not None and not (self.attempt and budget):
+            raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
+        if gate and len(self.model_files) < 2:
+            raise click.UsageError("--max-disagreement is about named models: name one behind the exact model.")
+        if self.as_json and self.as_markdown:
+            raise click.UsageError("--json and --markdown do not go together.")
+        if self.plot_file is not None:
+            if not self.plot_file.endswith((".svg", ".png", ".pdf")):
+                raise click.UsageError(f"--plot writes .svg, .png or .pdf, and '{self.plot_file}' is none of them.")
+            try:
+                import matplotlib  # noqa: F401
+            except Exception:
+                raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
+
+    def check_files(self) -> None:
+        """Before minutes of measuring, as console.files.check_files; and no two outputs are the same file."""
+        from os.path import exists, isfile, realpath
+
+        from fastsvm_cli.text.output import check_output, demand_standard_output
+
+        demand_standard_output()
+        outputs = [path for path in (self.keep, self.csv_file, self.plot_file) if path is not None]
+        for path in outputs:
+            check_output(path, (self.test_file, self.train_file, *self.model_files))
+        files = [realpath(path) for path in outputs if isfile(path) or not exists(path)]
+        if len(set(files)) < len(files):
+            raise click.UsageError("--keep, --csv and --plot write a file each: two of them have the same name.")
+
+    def check_model(self, model: "Model") -> None:
+        """Raises UsageError for what does not go with the exact model."""
+        about_labels = (self.budget is not None, self.max_disagreement is not None, self.train_file, self.plot_file)
+        if model.header.regression and any(about_labels):
+            raise click.UsageError(
+                "--budget, --max-disagreement, --control and --plot are about labels that differ; a regression model"
+                " has values."
+            )
+
+    def note(self, words: str) -> None:
+        """On standard error, without -q."""
+        if not self.quiet:
+            print(words, file=sys.stderr)

@@ -1,0 +1,136 @@
+"""What `fastsvm predict` is asked for."""
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from fastsvm_cli.console.options import Options
+
+if TYPE_CHECKING:
+    from fastsvm_cli.console.fallback import ExactFile
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import Fallback
+
+
+class PredictOptions(Options):
+    """Its options and arguments."""
+
+    probability: int
+    quiet: bool
+    values: bool
+    evaluations: bool
+    exact_file: "str | None"
+    tolerance: "float | None"
+    steps: "int | None"
+    as_json: bool
+    on_bad_row: str
+    resume: bool
+    open_file: "str | None"
+    outside_file: "str | None"
+    threads: int
+    dense: bool
+    delimiter: str
+    unlabelled: bool
+    max_line: int  # bytes
+    test_file: str
+    model_file: str
+    output_file: "str | None"
+
+    def check(self) -> None:
+        if self.test_file == "-" and self.model_file == "-":
+            raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
+        if not self.resume:
+            return
+        if self.open_file is not None or self.outside_file is not None:
+            option = "--outside-rows" if self.open_file is None else "--open-rows"
+            raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
+        # What can be gone on with, after a stop, is a file.
+        from fastsvm_cli.text.partial import can_be_kept
+
+        kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
+        if self.test_file == "-" or (
+            os.path.exists(self.test_file) and not any(kind(self.test_file) for kind in kinds)
+        ):
+            why = "standard input and pipes cannot be read again"
+            raise click.UsageError(f"--resume needs a TEST_FILE that is a file: {why}.")
+        if not can_be_kept(self.output_file):
+            raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
+
+    @property
+    def output(self) -> str:
+        """Where the lines go."""
+        return "-" if self.output_file is None else self.output_file
+
+    @property
+    def outputs(self) -> "list[str]":
+        """All the files that are written."""
+        return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
+
+    def check_model(self, model: "Model") -> None:
+        """Raises UsageError and ModelFormatError for what does not go with the model."""
+        header = model.header
+        if self.dense and header.kernel_type == "precomputed" and not model.ordered:
+            raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
+        if self.probability and not header.has_probability:
+            raise click.ClickException(
+                f"{self.model_file}: the model has no probability estimates; train it with svm-train -b 1"
+            )
+        if self.steps is not None:
+            if model.stop_after is None:
+                raise click.UsageError(
+                    f"--steps goes with a model of fastsvm order --method geometry, which {self.model_file} is not."
+                )
+            if self.probability:
+                raise click.UsageError("--steps stops before the value that -b 1 needs.")
+        if self.evaluations and not model.ordered:
+            why = f"goes with a model of fastsvm order, which {self.model_file} is not"
+            raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
+        if self.within(model) is not None and (self.steps is not None or self.values or self.probability):
+            raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
+        if self.open_file is not None and self.probability and model.reduced and self.exact_file is None:
+            why = "a reduced set has probability parameters of its own"
+            raise click.UsageError(f"--open-rows with -b 1 needs --exact: {why}.")
+        if self.outside_file is not None and not model.bounded:
+            from fastsvm_cli.errors import ModelFormatError
+
+            why = "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one"
+            raise ModelFormatError(self.model_file, why)
+
+    def within(self, model: "Model") -> "float | None":
+        """--tolerance where it stops a row early: of a model that proves its own values of a regression."""
+        proven_within = model.ordered and model.header.regression and self.exact_file is None and self.open_file is None
+        return self.tolerance if proven_within else None
+
+    def fallback(self, model: "Model", exact_model: "ExactFile | None") -> "Fallback | None":
+        """What stands behind --exact. exact_model: its file. Raises UsageError and ModelFormatError."""
+        from fastsvm_cli.console.fallback import fallback
+
+        return fallback(
+            model,
+            self.model_file,
+            exact_model,
+            self.tolerance if self.within(model) is None else None,
+            wait=self.resume or not all(map(_is_plain_file, self.outputs)),
+            open_rows=self.open_file is not None,
+        )
+
+    def of_lines(self) -> dict:
+        """What the lines of the output depend on: another run may go on from these only if it has the same."""
+        return {
+            "-b": self.probability,
+            "--values": self.values,
+            "--evaluations": self.evaluations,
+            "--exact": self.exact_file is not None,
+            "--tolerance": self.tolerance,
+            "--steps": self.steps,
+            "--dense": self.dense,
+            "--delim": self.delimiter,
+            "--unlabelled": self.unlabelled,
+        }
+
+
+def _is_plain_file(path: str) -> bool:
+    from fastsvm_cli.text.output import is_standard_output
+
+    return not is_standard_output(path) and (os.path.isfile(path) or not os.path.exists(path))
