@@ -9,6 +9,7 @@ from fastsvm_cli.console.options import (
     FileCommand,
     data_options,
     json_option,
+    model_arguments,
     quiet_option,
     threads_option,
 )
@@ -116,8 +117,7 @@ if TYPE_CHECKING:
 @threads_option
 @data_options
 @click.argument("test_file")
-@click.argument("model_file")
-@click.argument("output_file", required=False)
+@model_arguments
 def command(**parsed):
     """Predict the rows of TEST_FILE with any model file, exact or compiled.
 

@@ -128,5 +128,5 @@ def json_option(words: str) -> "Callable":
 
 
 def model_arguments(command: "Callable") -> "Callable":
-    """The files of a command that compiles a model: MODEL_FILE [OUTPUT_FILE]."""
+    """MODEL_FILE [OUTPUT_FILE]."""
     return click.argument("model_file")(click.argument("output_file", required=False)(command))
