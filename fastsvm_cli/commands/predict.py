@@ -151,9 +151,7 @@ def command(**parsed):
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
     model, digest = parse_model(text, options.model_file), fingerprint(text) if options.resume else None
     del text
-    options.check_model(model)
-    if options.steps is not None and model.stop_after is not None:
-        model.stop_after(options.steps)
+    model = options.settled(model)
     exact = options.fallback(model, exact_model)
     header = model.header
     if exact is not None and options.probability and model.reduced:

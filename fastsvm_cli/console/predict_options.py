@@ -67,8 +67,9 @@ class PredictOptions(Options):
         """All the files that are written."""
         return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
 
-    def check_model(self, model: "Model") -> None:
-        """Raises UsageError and ModelFormatError for what does not go with the model."""
+    def settled(self, model: "Model") -> "Model":
+        """The model that answers: with --steps it stops early. Raises UsageError and ModelFormatError for what does
+        not go with it."""
         header = model.header
         if self.dense and header.kernel_type == "precomputed" and not model.ordered:
             raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
@@ -83,6 +84,7 @@ class PredictOptions(Options):
                 )
             if self.probability:
                 raise click.UsageError("--steps stops before the value that -b 1 needs.")
+            model.stop_after(self.steps)
         if self.evaluations and not model.ordered:
             why = f"goes with a model of fastsvm order, which {self.model_file} is not"
             raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
@@ -96,6 +98,7 @@ class PredictOptions(Options):
 
             why = "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one"
             raise ModelFormatError(self.model_file, why)
+        return model
 
     def within(self, model: "Model") -> "float | None":
         """--tolerance where it stops a row early: of a model that proves its own values of a regression."""
