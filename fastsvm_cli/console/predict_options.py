@@ -78,13 +78,14 @@ class PredictOptions(Options):
                 f"{self.model_file}: the model has no probability estimates; train it with svm-train -b 1"
             )
         if self.steps is not None:
-            if model.stop_after is None:
+            stopped = model.stopped_after(self.steps)
+            if stopped is None:
                 raise click.UsageError(
                     f"--steps goes with a model of fastsvm order --method geometry, which {self.model_file} is not."
                 )
             if self.probability:
                 raise click.UsageError("--steps stops before the value that -b 1 needs.")
-            model.stop_after(self.steps)
+            model = stopped
         if self.evaluations and not model.ordered:
             why = f"goes with a model of fastsvm order, which {self.model_file} is not"
             raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
