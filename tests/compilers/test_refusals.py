@@ -1,7 +1,6 @@
 """What a compiler refuses: one sentence, which its command prints and by which bench --try leaves it out."""
 
 import pytest
-from conftest import ROOT
 
 from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts
 from fastsvm_cli.compilers.border import compile as border
@@ -10,6 +9,7 @@ from fastsvm_cli.compilers.maclaurin import compile as maclaurin
 from fastsvm_cli.compilers.ordered import blocks, geometry, triangle
 from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.models import parse_model
+from support.places import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
 COMPILERS = {

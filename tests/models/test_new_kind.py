@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
-from conftest import DATA, ROOT
 from fastsvm_cli import _native
 from fastsvm_cli.models import MODEL_TYPES, load_model
 from fastsvm_cli.models.base import Model
@@ -21,6 +20,7 @@ from fastsvm_cli.models.wanted import LABELS
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.fingerprint import fingerprint
+from support.places import DATA, ROOT
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 ROWS = 60
