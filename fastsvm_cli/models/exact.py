@@ -1,5 +1,7 @@
 """Exact models: what svm-train writes."""
 
+from _thread import allocate_lock
+
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.models.base import Model
@@ -26,6 +28,7 @@ class ExactModel(Model):
         self.header, self.vectors, self.path = header, vectors, path
         self.kernel = kernel or Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
         self._evaluator: _native.Exact | None = None
+        self._lock = allocate_lock()
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ExactModel":
@@ -57,9 +60,10 @@ class ExactModel(Model):
 
     @property
     def evaluator(self) -> _native.Exact:
-        if self._evaluator is None:
-            self._evaluator = _native.Exact(self.svm_model)
-        return self._evaluator
+        with self._lock:  # it may take seconds, and much memory: once, whichever thread needs it first
+            if self._evaluator is None:
+                self._evaluator = _native.Exact(self.svm_model)
+            return self._evaluator
 
     def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
         of_many = self.header.classification and self.header.nr_class > 2

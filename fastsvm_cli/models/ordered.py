@@ -35,7 +35,6 @@ class OrderedModel(Model):
         self.exact, self.header, self.fingerprint = exact, exact.header, fingerprint
         self.vectors = exact.vectors
         self._task = self.header.task()
-        self._again = _native.Decisions(self.pairs, True)
 
     @property
     def ordered_by(self) -> str:
@@ -52,7 +51,7 @@ class OrderedModel(Model):
         left = self.settle(chunk, self._task, tolerance or 0.0, out)
         if not left:
             return
-        part, again = chunk.select(left), self._again
+        part, again = chunk.select(left), _native.Decisions(self.pairs, True)
         if tolerance is None:
             self._exact_values(part, again, wanted)
         else:

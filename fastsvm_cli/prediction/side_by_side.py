@@ -46,11 +46,14 @@ class SideBySide(Generic[Job]):
 
     def run(self, jobs: "Iterable[Job]", ready: "Callable[[], bool]") -> "Iterator[Job]":
         """Every job, once it is done, in order; what a worker raised is raised in its place. ready: whether the next
-        job can be had at once: where it cannot, what has been begun comes first."""
+        job can be had at once: where it cannot, what has been begun comes first. The first job is done before any
+        other, so that what is made when it is first needed is made once."""
         mine = self._new_worker()
         pending: deque[_Task[Job]] = deque()
+        first = True
         for job in jobs:
-            if not pending and (self._threads == 1 or not ready()):
+            if first or (not pending and (self._threads == 1 or not ready())):
+                first = False
                 mine(job)
                 yield job
                 continue

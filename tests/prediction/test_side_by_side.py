@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Fallback, Tally, predict
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.prediction.answers import Answerer, Fallback, Request
+from fastsvm_cli.prediction.pipeline import Tally, predict
 from fastsvm_cli.prediction.side_by_side import SideBySide
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.blocks import Blocks, Place
 from fastsvm_cli.text.data import read_chunks
+from support.places import GOLDEN
 
 MODEL = """svm_type c_svc
 kernel_type rbf
@@ -57,7 +59,7 @@ def test_jobs_come_back_in_order_and_each_worker_does_one_at_a_time():
         def work(job):
             assert me not in busy
             busy.add(me)
-            assert _native.get_threads() == 1
+            assert _native.get_threads() == 1 or job["number"] == 0
             job["done by"] = me
             taken.setdefault(me, []).append(job["number"])
             busy.remove(me)
@@ -72,10 +74,19 @@ def test_jobs_come_back_in_order_and_each_worker_does_one_at_a_time():
 
 
 def test_both_of_two_threads_work():
-    """Two jobs that wait for each other are done: on one thread they never would be."""
+    """Two jobs that wait for each other are done: on one thread they never would be. The first has nobody to wait
+    for."""
     meeting = threading.Barrier(2, timeout=60)
-    with SideBySide(lambda: lambda job: meeting.wait(), 2) as crew:
-        assert list(crew.run(iter(range(20)), always)) == list(range(20))
+    with SideBySide(lambda: lambda job: job and meeting.wait(), 2) as crew:
+        assert list(crew.run(iter(range(21)), always)) == list(range(21))
+
+
+def test_the_first_job_is_done_before_any_other():
+    done = []
+    with SideBySide(lambda: done.append, 4) as crew:
+        jobs = crew.run(iter(range(40)), always)
+        assert next(jobs) == 0 and done == [0]
+        assert list(jobs) == list(range(1, 40))
 
 
 def test_what_has_begun_is_handed_back_before_a_job_that_is_waited_for():
@@ -293,3 +304,39 @@ def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path, all_thre
         with Blocks(str(path), size=size) as blocks, pytest.raises(DataFormatError, match="rows:151: "):
             predict(parsed, blocks, written.write, path=str(path))
         assert len(written.getvalue().splitlines()) == 150
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(GOLDEN.iterdir()) if path.is_file()])
+def test_a_model_answers_several_threads_at_once(name, all_threads):
+    """Nothing that one thread computes is seen by another: every kind, rows of its own for each thread."""
+    if name.startswith(("data", "values")):
+        pytest.skip("no model")
+    model = load_model(str(GOLDEN / name))
+    _native.set_threads(1)
+    (chunk,) = read_chunks(str(GOLDEN / "data"))
+    if model.header.kernel_type == "precomputed" and not model.ordered:
+        pytest.skip("the rows have no serial numbers")
+    whole = _native.Chunk.concatenate([chunk] * 20)
+    parts = [whole.slice(0, whole.rows // 2), whole.slice(whole.rows // 2, whole.rows)]
+    # The same number of rows left over in both, of models that give some to the exact one.
+    parts = [parts[0], parts[0].select(list(range(parts[0].rows))[::-1]), parts[1]]
+
+    def answer(part, request):
+        return Answerer(request).answer(part).lines
+
+    requests = [Request(model), Request(model, values=True)]
+    expected = [[answer(part, request) for part in parts] for request in requests]
+    wrong = []
+
+    def keep_asking(part):
+        for _ in range(100):
+            for request, lines in zip(requests, expected):
+                if answer(parts[part], request) != lines[part]:
+                    wrong.append(part)
+
+    threads = [threading.Thread(target=keep_asking, args=(part,)) for part in range(len(parts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
