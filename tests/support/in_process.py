@@ -16,6 +16,8 @@ from support.oracles import Machine
 class Libsvm:
     """A model file as LIBSVM itself reads and uses it, through its C interface."""
 
+    likely_label = "%g"  # how svm-predict prints a label before probabilities: one of seven digits as 1e+06
+
     def __init__(self, path):
         self.model = svm_load_model(str(path))
         self.classes = self.model.get_nr_class()
@@ -57,7 +59,10 @@ class Libsvm:
             return [["%.17g" % label] for label in self.labels(rows)]
         one_class = self.svm_type == libsvm.svm_forms.ONE_CLASS
         head = ["label", "normal", "outlier"] if one_class else ["labels", *map(str, self.model.get_labels())]
-        return [head, *(["%g" % label, *("%g" % p for p in row)] for label, row in zip(*self.probabilities(rows)))]
+        return [
+            head,
+            *([self.likely_label % label, *("%g" % p for p in row)] for label, row in zip(*self.probabilities(rows))),
+        ]
 
 
 def written_lines(model, chunks, **options):
