@@ -34,7 +34,7 @@ def read_chunks(
     """Yield the rows of a data file in order, as native chunks (leading, indptr, indices, values, squared_norms:
     buffers).
 
-    The rules are svm-predict's, stricter where it would lose data silently; the README lists every difference.
+    The rules are svm-predict's, stricter where it would lose data silently; commands/README.md lists every difference.
 
     path: a file, or "-" for standard input; gzip, bzip2, xz and zstd are known by their first bytes.
     labelled: every row begins with its label.
