@@ -1,5 +1,5 @@
 """Blocks models: bounds of distances for blocks of neighbouring support vectors (native/models/blocks.h). The file
-format is described in the README."""
+format is described in FORMAT.md."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError

@@ -2,7 +2,7 @@
 
 A border sample b_i is a root of a decision function on the line between two vectors of opposite class; its normal n_i
 is the gradient there. The class of a row z is the side of the plane through its nearest border sample on which it lies:
-the sign of n_i . (z - b_i). The file format is described in the README."""
+the sign of n_i . (z - b_i). The file format is described in FORMAT.md."""
 
 from array import array
 

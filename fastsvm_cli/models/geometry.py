@@ -1,6 +1,6 @@
 """Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel
-Machines: Fast Support Vector Machine Classification via Distance Geometry"). The file format is described in the
-README, the proof in bounds.py."""
+Machines: Fast Support Vector Machine Classification via Distance Geometry"). The file format is described in
+FORMAT.md, the proof in bounds.py."""
 
 from array import array
 

@@ -1,5 +1,5 @@
 """Maclaurin models: decision functions as polynomials (Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM
-Models Containing RBF Kernels"). The file format is described in the README."""
+Models Containing RBF Kernels"). The file format is described in FORMAT.md."""
 
 from array import array
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Triangle models: support vectors in the order of their distance from a pivot (Acevedo-Rodriguez, Maldonado-Bascon,
 Lafuente-Arroyo, Siegmann, Lopez-Ferreras, "Computational load reduction in decision functions using support vector
-machines"). The file format is described in the README."""
+machines"). The file format is described in FORMAT.md."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
