@@ -1,19 +1,24 @@
-"""The README cannot drift from the program."""
+"""The READMEs, one per room, cannot drift from the program."""
 
 import os
 import re
 import shlex
 import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
 
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
+from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, sections, stages
 from support.places import DATA, ROOT, SCRIPTS
 
-README = (ROOT / "README.md").read_text()
+FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
+#: Programs of other projects that command lines name.
+OTHERS = {"svm-train", "svm-predict", "zcat", "sort", "uniq", "jq", "ssh", "echo", "sha256sum", "head", "pip", "sed"}
 
 
 def _options(name):
@@ -25,30 +30,234 @@ def _options(name):
     } | {"-h", "--help"}
 
 
-def test_every_command_is_in_the_readme_with_its_own_usage():
-    for name in COMMANDS:
-        assert f"`fastsvm {name} [options]" in README
+def _fits(name, words):
+    """Whether a command has the options among these words, which may be a part of a line alone, and takes their values;
+    values in capitals stand for any."""
+    command = group.get_command(CONTEXT, name)
+    options = {option: each for each in command.params for option in each.opts if isinstance(each, click.Option)}
+    for word, value in zip(words, [*words[1:], "X"]):
+        if re.fullmatch(r"-\w|--[\w-]+", word) and word not in ("-h", "--help"):
+            if word not in options:
+                return False
+            each = options[word]
+            if not each.is_flag and not re.fullmatch(r"\W*[A-Z_]+\W*", value):
+                for choice in value.split("|") if isinstance(each.type, click.Choice) else [value.rpartition("..")[2]]:
+                    each.type.convert(choice, each, CONTEXT)
+    return True
 
 
-@pytest.mark.parametrize("line", sorted(set(re.findall(rf"fastsvm (?:{'|'.join(COMMANDS)})\b[^|`#\n]*", README))))
-def test_every_option_in_the_readme_exists(line):
-    words = shlex.split(line)
-    for word in words[2:]:
-        if word.startswith("-") and len(word) > 1:
-            assert word in _options(words[1]), line
+def test_the_front_page_is_short():
+    assert len(FRONT.splitlines()) <= 170
 
 
-def test_every_long_option_is_explained_in_the_readme():
-    for name in COMMANDS:
-        for option in _options(name) - {"--help", "--quiet", "--probability", "--threads"}:
-            assert not option.startswith("--") or option in README, f"{name} {option}"
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_can_be_read_as_plain_text(page):
+    """No line is wider than a window, and the columns of a table stand under each other."""
+    assert not [number for number, line in enumerate(PAGES[page].split("\n"), 1) if len(line) > 120]
+    table = None
+    for number, line in prose(PAGES[page]):
+        bars = [at for at, c in enumerate(line) if c == "|"] if line.lstrip().startswith("|") else None
+        assert not bars or table is None or bars == table, f"{page}:{number}"
+        table = bars
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for target, path, anchor in links(page):
+        assert (ROOT / path).is_file(), target
+        assert not anchor or anchor in anchors(path), target
+
+
+def test_every_page_can_be_reached_from_the_front_page():
+    reached, left = set(), ["README.md"]
+    while left:
+        page = left.pop()
+        reached.add(page)
+        left += {path for _, path, _ in links(page) if path in PAGES} - reached
+    assert reached == set(PAGES)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("page", ["README.md", "fastsvm_cli/commands/README.md"])
+def test_every_command_is_told_with_its_arguments(page, name):
+    arguments = [
+        (f"{each.name.removesuffix('s')}..." if each.nargs < 0 else each.name if each.required else f"[{each.name}]")
+        for each in group.get_command(CONTEXT, name).params
+        if isinstance(each, click.Argument)
+    ]
+    assert f"| `fastsvm {name} [options] {' '.join(arguments)}` " in PAGES[page]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_long_option_is_in_the_reference(name):
+    """In the section of its command, or in that of several commands, as the beginning of a paragraph: with its default,
+    where the command's help shows one."""
+    told_of = sections(REFERENCE, 2)
+    paragraphs = re.findall(
+        r"^ *- (`-.*?)(?=^ *- |^$|\Z)", told_of[name] + "\n" + told_of["Options of several commands"], re.M | re.S
+    )
+    heads = [re.split(r"(?<!\(default): ", " ".join(paragraph.split()))[0] for paragraph in paragraphs]
+    for option in group.get_command(CONTEXT, name).params:
+        for long in (each for each in option.opts if each.startswith("--")):
+            told = [head for head in heads if re.search(rf"(?<![\w-]){long}(?![\w-])", head)]
+            assert told, f"{name} {long}"
+            if option.show_default and not option.is_flag:
+                default = f"{option.default:g}" if isinstance(option.default, float) else str(option.default)
+                assert any(
+                    re.search(rf"{long}\b[^`]*`.*?\((?:default: )?{re.escape(default)}\)", " ".join(p.split()))
+                    for p in paragraphs
+                ), f"{name} {long}: {default}"
+    for head in heads[: len(re.findall(r"^ *- `-", told_of[name], re.M))]:
+        for option in re.findall(r"`(--?[\w-]+)", head):
+            assert option in _options(name), f"{name} {option}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_option_in_a_page_exists(page):
+    """Of a command, or of a script (where its text says so)."""
+    ours = {option for name in COMMANDS for option in _options(name)} | {"--version"}
+    theirs = "".join(path.read_text() for path in SCRIPTS.iterdir() if path.suffix in (".py", ".sh"))
+    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", PAGES[page])) - ours:
+        assert re.search(rf"(?<![\w-]){option}(?![\w-])", theirs), option
+
+
+@pytest.mark.parametrize(
+    "page, code",
+    sorted(
+        {
+            (page, code)
+            for page, text in PAGES.items()
+            for code in inline(text)
+            if re.match(rf"(fastsvm )?({'|'.join(COMMANDS)}) ", code) and "model_file" not in code
+        }
+    ),
+)
+def test_commands_within_a_text_have_their_options(page, code):
+    name, *words = shlex.split(code.removeprefix("fastsvm "))
+    assert _fits(name, words)
+
+
+@pytest.mark.parametrize("page, line", [(page, line) for page, text in PAGES.items() for line in command_lines(text)])
+def test_command_lines_parse(page, line):
+    for stage in stages(line):
+        if stage[0] == "fastsvm":
+            command = group.get_command(CONTEXT, stage[1])
+            assert command is not None
+            command.make_context(stage[1], stage[2:])  # a usage error, where they do not go together
+        elif stage[0].removeprefix("./").startswith("scripts/"):
+            script = ROOT / stage[0]
+            assert os.access(script, os.X_OK)
+            assert all(word in script.read_text() for word in stage[1:] if word.startswith("--"))
+        else:
+            assert stage[0] in OTHERS
+
+
+#: What command lines may name beside data/ and what lines before them write: file in the folder of shared data and
+#: models. Where there is no such folder, their lines are not run.
+SHARED = {
+    "a9a.t": "data/a9a.t",
+    "a9a.model": "models/a9a_g0.01_c1.model",
+    "ijcnn1.t": "data/ijcnn1.t",
+    "ijcnn1.model": "models/ijcnn1_g0.05_c1.model",
+    "u20.t": "data/u20.t",
+    "u20.model": "models/u20_g0.1_c1.model",
+}
+
+
+def _inputs(stage):
+    """The files that a command reads, if it is one that is run here: svm-train, predict and bound, what compiles."""
+    if stage[0] == "svm-train":
+        return [stage[-1]]
+    if stage[0] != "fastsvm" or stage[1] not in ("approx", "reduce", "order", "border", "predict", "bound"):
+        return None
+    values = group.get_command(CONTEXT, stage[1]).make_context(stage[1], stage[2:]).params
+    named = [values.get(name) for name in ("test_file", "model_file", "exact_file", "data_file", *values)]
+    files = [value for value in named if isinstance(value, str)] + list(values.get("data_or_model", ()))
+    return [
+        file
+        for file in files
+        if file != values.get("output_file") and re.search(r"\.(t|model|approx|order|reduced|border|train|test)$", file)
+    ]
+
+
+def _comparable(lines, digits):
+    """Sorted, for two streams have no order; without what a clock says; numbers as #, unless their digits count."""
+    lines = [line.rstrip() for line in lines if line.strip() and not line.startswith(("Trial on", "Warning"))]
+    return sorted(lines if digits else [re.sub(r"[\d.,]+", "#", line) for line in lines])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
+    """Of the command lines whose files are at hand, in the order of the page."""
+    for name in ("data", "scripts"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    for name, file in SHARED.items():
+        if (ROOT.parent / "shared" / file).is_file():
+            (tmp_path / name).symlink_to(ROOT.parent / "shared" / file)
+    sys.path.append(str(SCRIPTS))
+    from svm_predict import Build
+
+    trained_alike = "3.24" in Build(svm_predict).name  # the svm-train that trained the models of the page
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}
+    ran = 0
+    for block in blocks(PAGES[page], "console"):
+        for at, line in enumerate(block):
+            commands = stages(line[2:]) if line.startswith("$ ") else []
+            if (
+                len(commands) != 1
+                or not (files := _inputs(commands[0]))
+                or not all((tmp_path / f).is_file() for f in files)
+            ):
+                continue
+            shown = block[at + 1 :]
+            shown = shown[: next((i for i, each in enumerate(shown) if each.startswith("$ ")), len(shown))]
+            if commands[0][1] in ("predict", "bound") and not shown:
+                continue
+            done = subprocess.run(
+                commands[0], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+            assert done.returncode == 0, done.stdout
+            digits = trained_alike or not any(file.startswith(("data/", "rings.")) for file in files)
+            if shown:
+                assert _comparable(done.stdout.split("\n"), digits) == _comparable(shown, digits), line
+                ran += 1
+    assert ran or page != "data/README.md"
+
+
+def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
+    """With golden files under its names."""
+    golden = ROOT / "tests" / "golden"
+    (tmp_path / "a9a.model.approx").symlink_to(golden / "version2" / "c_svc-certified.approx")
+    (tmp_path / "a9a.t").symlink_to(golden / "data")
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks(PAGES["fastsvm_cli/README.md"], "python")
+    names = {}
+    exec("\n".join(code), names)
+    assert names["values"].shape == names["proven"].shape == (len(names["truth"]), 1)
 
 
 def test_both_commands_of_the_readme_are_there():
     for script in ("./scripts/quickstart.sh", "./scripts/test.sh"):
-        assert f"\n{script}\n" in README
+        assert f"\n{script}\n" in FRONT
         assert os.access(ROOT / script, os.X_OK)
         subprocess.run(["bash", "-n", ROOT / script], check=True)
+
+
+@pytest.mark.parametrize("folder", ["scripts", "data"])
+def test_every_file_of_a_folder_is_in_its_readme(folder):
+    page = PAGES[f"{folder}/README.md"]
+    files = {path.name for path in (ROOT / folder).iterdir() if path.is_file()} - {"README.md"}
+    assert not {file for file in files if not re.search(rf"^\| .*`{re.escape(file)}`", page, re.M)}
+    named = re.findall(r"^\| `([\w.]+\.(?:py|sh))`", page, re.M)
+    assert set(named) <= files
+
+
+def test_the_rows_of_the_data_are_as_many_as_its_readme_says():
+    told = {}
+    for files, counts in re.findall(r"^\| (`.*?`) +\| ([\d, ]+?) +\|", PAGES["data/README.md"], re.M):
+        told |= dict(zip(re.findall(r"`(.*?)`", files), counts.split(", "), strict=True))
+    files = [path for path in DATA.iterdir() if path.suffix != ".md"]
+    assert told == {path.name: f"{len(path.read_text().splitlines()):,}" for path in files}
 
 
 def test_the_changelog_names_the_version():

@@ -1,0 +1,60 @@
+"""models/FORMAT.md cannot drift from the files that the models write."""
+
+import re
+
+import pytest
+
+from fastsvm_cli.models import MODEL_TYPES
+from fastsvm_cli.text.checksum import REDUCED, VERSION
+from fastsvm_cli.text.header import _READERS
+from support.pages import PAGES, blocks, sections
+from support.places import GOLDEN
+
+FORMAT = PAGES["fastsvm_cli/models/FORMAT.md"]
+#: Of compiled models.
+KINDS = [key.split()[1] for key in MODEL_TYPES if " " in key]
+
+
+def _own_words(lines):
+    """The words that begin the lines of a compiled model, or of the block that describes one, beyond LIBSVM's header:
+    each once, in order."""
+    first = [line.split()[0] for line in lines if re.match(r"[a-z_]+(?= |$)", line)]
+    libsvm = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", FORMAT, re.M)))
+    return list(dict.fromkeys(word for word in first if word not in libsvm and not word.startswith("svm_")))
+
+
+def _golden(kind, version):
+    for path in sorted(GOLDEN.rglob("*")):
+        if path.is_file() and path.read_bytes().startswith(f"fastsvm_model {kind} {version}\n".encode()):
+            yield path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_format_of_a_kind_is_described(kind):
+    """Its keys and the records of its body, in their order, and none that it does not have."""
+    (block,) = blocks(sections(FORMAT, 3)[kind], "text")
+    described, met = _own_words(block), set()
+    assert block[0].split() == ["fastsvm_model", kind, str(VERSION)]
+    for path in _golden(kind, VERSION):
+        words = _own_words(path.read_text().split("\n"))
+        met |= set(words)
+        assert words == [word for word in described if word in words], path.name
+    assert met == set(described)
+
+
+def test_every_kind_and_every_version_of_the_format_is_described():
+    assert set(KINDS) <= set(sections(FORMAT, 3))
+    assert {key for key in MODEL_TYPES if " " not in key} == {"svm_type", REDUCED}
+    assert {f"Version {number}" for number in range(1, VERSION + 1)} <= set(sections(FORMAT, 2))
+    (line,) = (block for block in blocks(FORMAT, "text") if block[0].startswith(REDUCED))
+    words = (GOLDEN / "version2" / "c_svc.reduced").read_text().split("\n")[-2].split()
+    assert len(line[0].split()) == len(words)  # of one pair of classes
+    for number in range(1, VERSION):  # what changed since: the checksum
+        for kind in KINDS:
+            for path in _golden(kind, number):
+                assert "checksum" not in path.read_text()
+
+
+def test_every_key_of_libsvms_header_is_described():
+    table = sections(FORMAT, 2)["LIBSVM's header"]
+    assert set(_READERS) == set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", table, re.M))))
