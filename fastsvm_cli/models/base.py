@@ -25,7 +25,8 @@ class Model:
 
     proves: bool        its decision values always decide svm-predict's label (for its own file, if that is a LIBSVM
                         model, else for the exact model's), and reference_values gives svm-predict's numbers
-    certified: bool     asked for radii, it fills Decisions.radius with bounds of |value - the exact model's|
+    certified: bool     it was compiled, and asked for radii it fills Decisions.radius with bounds of
+                        |value - the exact model's|
     ordered: bool       it stops early on some rows and counts the kernel evaluations of all (Decisions.evaluations)
 
     What it holds, each None unless it is said:
@@ -61,7 +62,8 @@ class Model:
         all decision values makes other ones where labels alone are wanted: a winner in place of values.
 
     Everything after decision values (votes, labels, probabilities, lines, scores) is written once, elsewhere, and
-    needs nothing more. Nobody outside models/ asks for a model's class.
+    needs nothing more. Nobody outside models/ asks for a model's class: a command that
+    compiles a LIBSVM model has it of models.parse_libsvm.
     """
 
     kind: str

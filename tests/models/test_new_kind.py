@@ -91,7 +91,8 @@ def compiled(exact_file, slack):
 
 class Case:
     """A folder with `rows`, `exact` and `linear`, the latter of the new kind. expected: its decision values, (rows,
-    pairs). certified: as the exact model's file says, the kernel is linear, and the new kind's values are its own."""
+    pairs). certified: whether the kernel is linear, so that the new kind's values are the exact model's, and have
+    radii."""
 
     def __init__(self, folder, source, options, certified):
         y, x = svm_read_problem(str(DATA / source))
