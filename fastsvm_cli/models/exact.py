@@ -66,8 +66,9 @@ class ExactModel(Model):
             return self._evaluator
 
     def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
-        of_many = self.header.classification and self.header.nr_class > 2
-        return _native.Decisions(self.pairs, with_radius, of_many and wanted.labels_alone and not with_radius)
+        return _native.Decisions(
+            self.pairs, with_radius, self.header.elects and wanted.labels_alone and not with_radius
+        )
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         precise = self.header.regression or not wanted.labels_alone

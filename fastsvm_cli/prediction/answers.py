@@ -67,7 +67,7 @@ class Request:
         # last digit.
         self.coupled = probability and many and (model.proves or exact is not None)
         # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed.
-        self.elects = exact is not None and many and not (probability or values)
+        self.elects = exact is not None and self.header.elects and not (probability or values)
         self.stopped = model.ordered and not model.proves
         self.settled_within = open_tolerance if exact is None else exact.tolerance
         self.open_tolerance = open_tolerance
@@ -101,6 +101,15 @@ class Answer:
         self.open_rows: list[int] = []
         self.outside_rows: list[int] = []
         self.outside = self.evaluated = self.reference_rows = self.kernel_evaluations = self.undecided = 0
+        self.grid_rows = self.single_rows = self.double_rows = 0
+
+    def count_rungs(self, decisions: _native.Decisions) -> None:
+        """Add what settled the rows of an exact model."""
+        grid, single, double, _ = decisions.rung_rows
+        self.grid_rows += grid
+        self.single_rows += single
+        self.double_rows += double
+        self.reference_rows += decisions.reference_rows
 
 
 class Answerer:
@@ -136,7 +145,8 @@ class Answerer:
                 chunk = chunk.slice(0, fault.row)
                 self._evaluate(chunk)
             answer.chunk = chunk
-        answer.outside, answer.reference_rows = decisions.outside, decisions.reference_rows
+        answer.outside = decisions.outside
+        answer.count_rungs(decisions)
         if request.stopped:
             answer.undecided = len(_native.unsettled(request.task, decisions, False, request.open_tolerance))
         if request.outside_rows and decisions.outside:
@@ -201,7 +211,7 @@ class Answerer:
             exact.decision_values(part, again)
             again.count(exact.header.total_sv)
             decisions.charge(rows, again)
-            answer.reference_rows += again.reference_rows
+            answer.count_rungs(again)
             elected = _native.Predictions()
             _native.predict(request.task, again, False, elected)
             return elected
@@ -210,7 +220,7 @@ class Answerer:
             exact.decision_values(part, again, request.wanted)
             again.count(exact.header.total_sv)
             decisions.put(rows, again)
-            answer.reference_rows += again.reference_rows
+            answer.count_rungs(again)
             # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
             open_still = [
                 row

@@ -20,14 +20,15 @@ _LEAST_BLOCK_BYTES = 1 << 16
 
 class Tally:
     """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); evaluated: rows the radii did not
-    settle, given to the exact model; reference_rows: rows that only LIBSVM's own order of operations decides;
-    kernel_evaluations: of an ordered model; undecided: rows whose answer the radii leave open, of a model that stops
+    settle, given to the exact model; reference_rows: rows that only LIBSVM's own order of operations decides, and
+    grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations did; kernel_evaluations: of an ordered model; undecided: rows whose answer the radii leave open, of a model that stops
     early or where they are written elsewhere; score: svm-predict's sums, or None for unlabelled data."""
 
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")  # of the score
 
     def __init__(self, labelled: bool):
         self.rows = self.outside = self.evaluated = self.reference_rows = self.kernel_evaluations = self.undecided = 0
+        self.grid_rows = self.single_rows = self.double_rows = 0
         self.score = _native.Score() if labelled else None
 
     def add(self, answer: Answer) -> None:
@@ -35,6 +36,9 @@ class Tally:
         self.outside += answer.outside
         self.evaluated += answer.evaluated
         self.reference_rows += answer.reference_rows
+        self.grid_rows += answer.grid_rows
+        self.single_rows += answer.single_rows
+        self.double_rows += answer.double_rows
         self.kernel_evaluations += answer.kernel_evaluations
         self.undecided += answer.undecided
         if self.score is not None:

@@ -59,6 +59,11 @@ class Header:
         return self.svm_type in ("c_svc", "nu_svc")
 
     @property
+    def elects(self) -> bool:
+        """Whether an answer is one of at least two labels."""
+        return (self.classification and self.nr_class > 1) or self.svm_type == "one_class"
+
+    @property
     def regression(self) -> bool:
         return self.svm_type in ("epsilon_svr", "nu_svr")
 

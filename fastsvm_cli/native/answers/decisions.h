@@ -1,5 +1,6 @@
 // What a model answers for a chunk of rows.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -23,6 +24,7 @@ struct Decisions {
         is_outside.clear();
         evaluations.assign(static_cast<std::size_t>(n), 0);
         outside = reference_rows = 0;
+        rung_rows.fill(0);
     }
     // Replaces the values (and radii; 0 where `from` has none) of these rows, and adds what they cost. Throws
     // std::invalid_argument, std::out_of_range.
@@ -46,6 +48,9 @@ struct Decisions {
     std::int64_t outside = 0;      // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion
     std::vector<char> is_outside;  // (rows): which they are, of a model that counts them
     std::int64_t reference_rows = 0;  // rows evaluated by the reference sum
+    // Of an exact model: rows that each rung of its evaluation settled: on a grid, in single precision, in double
+    // precision, by the reference sum.
+    std::array<std::int64_t, 4> rung_rows{};
     std::vector<std::int64_t>
         evaluations;  // (rows): kernel evaluations, as often as they were done; of models that stop early
 };

@@ -106,7 +106,9 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
-            if (decisions.labels_alone) {
+            if (decisions.labels_alone && task.type == SvmType::one_class) {
+                out.label[row] = decisions.winner[row] == 0 ? 1 : -1;
+            } else if (decisions.labels_alone) {
                 out.label[row] = task.labels[static_cast<std::size_t>(decisions.winner[row])];
             } else if (task.regression()) {
                 out.label[row] = value[0];

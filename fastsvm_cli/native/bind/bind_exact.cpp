@@ -58,7 +58,7 @@ void bind_exact(nb::module_& m) {
             "decision_values",
             [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds,
                Decisions& out) {
-                check_pairs(out, self.model().pairs(), self.model().classes() > 1);
+                check_pairs(out, self.model().pairs(), !self.model().regression);
                 const nb::gil_scoped_release release;
                 const std::int64_t row = self.without_serials(*chunk.rows);
                 if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, out);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "exact/single_tiles.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -26,7 +27,36 @@ std::int64_t rows_per_block(std::int64_t rows) {
 
 // Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
 constexpr double folded_max = 4e6;
+
+// Nanoseconds, measured on one core with AVX-512: a product of the register tiles of single precision, what else a kernel
+// value takes there; the same of the lists by column.
+constexpr double tile_product = 0.011, tile_value = 0.2, list_product = 0.7, list_value = 0.7;
+// A trial on so many support vectors, which are harder than most rows: above this share of open ones a rung is left out.
+constexpr std::int64_t trial_rows = 64;
+constexpr double open_max = 0.85;
+// Of labels: uneven shares balance.
+constexpr std::int64_t shares_per_thread = 4;
 }  // namespace
+
+// What the evaluation in double precision needs.
+struct Exact::Layout {
+    std::vector<double> coef;     // (nr_class - 1, padded), 0 in the padding
+    std::optional<Strips> strips;
+    std::vector<double> norms;             // in lists (padded): |x|^2, 0 in the padding
+    std::vector<std::int64_t> list_start;  // (d + 1)
+    std::vector<std::int32_t> list_vector;
+    std::vector<double> list_value;
+};
+
+// The rungs below double precision, and their places in Decisions::rung_rows.
+struct Exact::Ladder {
+    std::optional<LabelSums> sums;
+    std::vector<std::pair<std::size_t, std::unique_ptr<KernelTiles>>> rungs;
+};
+
+constexpr std::size_t single_rung = 1, double_rung = 2, reference_rung = 3;
+
+Exact::~Exact() = default;
 
 Exact::Exact(SvmModel model) : model_(std::move(model)), features_(used_indices(*model_.vectors)) {
     const double entries = static_cast<double>(model_.vectors->indices.size());
@@ -35,8 +65,8 @@ Exact::Exact(SvmModel model) : model_(std::move(model)), features_(used_indices(
             std::max(4 * entries, folded_max))
         fold_linear();
     else if (model_.kernel.type != KernelType::precomputed)
-        lay_out();
-    rounding_.emplace(model_, strips_ && strips_->dense(), linear_);
+        place_vectors();
+    rounding_.emplace(model_, in_strips_ && dense(*model_.vectors, features_.size()), linear_);
 }
 
 void Exact::fold_linear() {
@@ -55,9 +85,8 @@ void Exact::fold_linear() {
             }
 }
 
-void Exact::lay_out() {
+void Exact::place_vectors() {
     const Rows& sv = *model_.vectors;
-    const std::int64_t d = features_.size();
     const auto whole_strips = [](std::int64_t n) { return (n + strip - 1) / strip * strip; };
     for (std::int64_t n : model_.nr_sv) padded_ += whole_strips(n);
     const bool gaps =
@@ -65,48 +94,96 @@ void Exact::lay_out() {
     class_start_.push_back(0);
     for (std::int64_t n : model_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_strips(n) : n));
     padded_ = whole_strips(class_start_.back());
-    std::vector<std::int64_t> order(static_cast<std::size_t>(padded_), -1),
-        place;  // and the place of each support vector in it
+    order_.assign(static_cast<std::size_t>(padded_), -1);
+    std::int64_t i = 0;
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c)
-        for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k) {
-            order[class_start_[c] + k] = static_cast<std::int64_t>(place.size());
-            place.push_back(class_start_[c] + k);
+        for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k) order_[class_start_[c] + k] = i++;
+    in_strips_ = dense(sv, features_.size()) || model_.kernel.by_differences() || model_.kernel.normalized();
+}
+
+const Exact::Layout& Exact::layout() const {
+    std::call_once(laid_out_, [this] {
+        const Rows& sv = *model_.vectors;
+        auto made = std::make_unique<Layout>();
+        made->coef.assign(static_cast<std::size_t>(padded_ * sv.leading_count), 0.0);
+        for (std::int64_t s = 0; s < padded_; ++s)
+            for (int j = 0; order_[s] >= 0 && j < sv.leading_count; ++j)
+                made->coef[j * padded_ + s] = sv.leading[order_[s] * sv.leading_count + j];
+        if (in_strips_) {
+            made->strips.emplace(model_, sv, order_);
+        } else {
+            const std::int64_t d = features_.size();
+            made->norms.assign(static_cast<std::size_t>(padded_), 0.0);
+            made->list_start.assign(static_cast<std::size_t>(d + 1), 0);
+            for (std::int64_t e = 0; e < sv.indices.size(); ++e)
+                ++made->list_start[features_.column(sv.indices[e]) + 1];
+            for (std::int64_t j = 0; j < d; ++j) made->list_start[j + 1] += made->list_start[j];
+            made->list_vector.resize(static_cast<std::size_t>(sv.indices.size()));
+            made->list_value.resize(static_cast<std::size_t>(sv.indices.size()));
+            std::vector<std::int64_t> at(made->list_start.begin(), made->list_start.end() - 1);
+            for (std::int64_t s = 0; s < padded_; ++s) {
+                const std::int64_t i = order_[s];
+                if (i < 0) continue;
+                made->norms[s] = sv.squared_norms[i];
+                for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
+                    const std::int64_t to = at[features_.column(sv.indices[e])]++;
+                    made->list_vector[to] = static_cast<std::int32_t>(s);
+                    made->list_value[to] = sv.values[e];
+                }
+            }
         }
-    coef_.assign(static_cast<std::size_t>(padded_ * sv.leading_count), 0.0);
-    for (std::int64_t i = 0; i < sv.rows; ++i)
-        for (int j = 0; j < sv.leading_count; ++j) coef_[j * padded_ + place[i]] = sv.leading[i * sv.leading_count + j];
-    const bool dense = static_cast<double>(sv.indices.size()) >=
-                       sparse_density * static_cast<double>(sv.rows) * static_cast<double>(d);
-    if (dense || model_.kernel.by_differences() || model_.kernel.normalized()) {
-        strips_.emplace(model_, sv, order);
-        return;
-    }
-    norms_.assign(padded_, 0.0);
-    for (std::int64_t i = 0; i < sv.rows; ++i) norms_[place[i]] = sv.squared_norms[i];
-    list_start_.assign(d + 1, 0);
-    for (std::int64_t e = 0; e < sv.indices.size(); ++e) ++list_start_[features_.column(sv.indices[e]) + 1];
-    for (std::int64_t j = 0; j < d; ++j) list_start_[j + 1] += list_start_[j];
-    list_vector_.resize(sv.indices.size());
-    list_value_.resize(sv.indices.size());
-    std::vector<std::int64_t> at(list_start_.begin(), list_start_.end() - 1);
-    for (std::int64_t i = 0; i < sv.rows; ++i)
-        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
-            const std::int64_t to = at[features_.column(sv.indices[e])]++;
-            list_vector_[to] = static_cast<std::int32_t>(place[i]);
-            list_value_[to] = sv.values[e];
+        layout_ = std::move(made);
+    });
+    return *layout_;
+}
+
+// Whether kernel values by register tiles, whatever a row's zeros, cost less than by the lists: of a row like the
+// vectors, a product for every entry that it shares with a vector.
+bool Exact::tiles_beat_lists() const {
+    if (in_strips_) return true;
+    const Rows& sv = *model_.vectors;
+    std::vector<double> share(static_cast<std::size_t>(features_.size()), 0.0);
+    for (std::int64_t e = 0; e < sv.indices.size(); ++e) share[features_.column(sv.indices[e])] += 1;
+    double shared = 0;
+    for (double count : share) shared += count * count;
+    shared /= static_cast<double>(sv.rows) * static_cast<double>(sv.rows);
+    return tile_product * static_cast<double>(features_.size()) + tile_value < list_product * shared + list_value;
+}
+
+// Whether the tiles settle enough of the model's own vectors, taken for rows.
+bool Exact::pays(const KernelTiles& tiles, const LabelSums& sums) const {
+    const std::int64_t total = model_.total_sv(), count = std::min(total, trial_rows);
+    std::vector<std::int64_t> open;
+    for (std::int64_t i = 0; i < count; ++i) open.push_back(i * total / count);
+    std::vector<std::int32_t> winner(static_cast<std::size_t>(total));
+    sums.settle(tiles, *model_.vectors, open, winner.data());
+    return static_cast<double>(open.size()) <= open_max * static_cast<double>(count);
+}
+
+const Exact::Ladder& Exact::ladder() const {
+    std::call_once(climbed_, [this] {
+        auto made = std::make_unique<Ladder>();
+        if (LabelSums::holds(model_) && SingleTiles::holds(model_) && tiles_beat_lists()) {
+            made->sums.emplace(model_, *rounding_);
+            auto single = std::make_unique<SingleTiles>(model_, made->sums->order());
+            if (pays(*single, *made->sums)) made->rungs.emplace_back(single_rung, std::move(single));
         }
+        ladder_ = std::move(made);
+    });
+    return *ladder_;
 }
 
 // Adds the terms of the padded support vectors [from, to) to a row's values.
 void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const {
     const Loops& k = loops();
+    const double* const coef = layout().coef.data();
     to = std::min(to, class_start_.back());
     std::int64_t c = std::upper_bound(class_start_.begin(), class_start_.end(), from) - class_start_.begin() - 1;
     for (; from < to; ++c) {
         const std::int64_t stop = std::min(to, class_start_[c + 1]);
         if (stop > from)
             for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
-                value[pair] += k.dot(stop - from, coef_.data() + column * padded_ + from, kernel_values);
+                value[pair] += k.dot(stop - from, coef + column * padded_ + from, kernel_values);
             });
         kernel_values += stop - from;
         from = stop;
@@ -115,52 +192,57 @@ void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_
 
 struct Exact::Block {
     std::vector<Columns> columns;
-    std::vector<StripRow> rows;
+    StripRows rows;
     std::vector<double> kernel_values, scratch, value, own, sums;
-    std::vector<std::int64_t> open;  // rows that the reference sum decides
+    std::vector<std::int64_t> open;      // rows that the next rung decides
+    std::vector<std::int64_t> open_now;  // those of this rung
+    const std::int64_t* numbers(std::int64_t first, std::int64_t last) {
+        open_now.resize(static_cast<std::size_t>(last - first));
+        std::iota(open_now.begin(), open_now.end(), first);
+        return open_now.data();
+    }
 };
 
-void Exact::take_rows(const Rows& rows, std::int64_t first, std::int64_t last, Block& block) const {
-    if (strips_) {
-        block.rows.resize(block_rows);
-        for (std::int64_t r = first; r < last; ++r) strips_->take(rows, r, block.rows[r - first]);
-        return;
+void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const {
+    if (in_strips_) return layout().strips->take(rows, which, n, block.rows);
+    if (static_cast<std::int64_t>(block.columns.size()) < n) block.columns.resize(static_cast<std::size_t>(n));
+    for (std::int64_t r = 0; r < n; ++r) {
+        const std::int64_t begin = rows.begin(which[r]);
+        block.columns[r].take(features_, rows.indices.data() + begin, rows.values.data() + begin,
+                              rows.end(which[r]) - begin);
     }
-    block.columns.resize(block_rows);
-    for (std::int64_t r = first; r < last; ++r)
-        block.columns[r - first].take(features_, rows.indices.data() + rows.begin(r),
-                                      rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
 }
 
 // Kernel values of one row with all vectors, from the vectors' lists by column: (padded).
 void Exact::sparse_kernel_values(const Columns& row, double squared_norm, double* values) const {
+    const Layout& lists = layout();
     std::fill_n(values, padded_, 0.0);
     for (std::int64_t e = 0; e < row.count(); ++e)
-        for (std::int64_t i = list_start_[row.column[e]]; i < list_start_[row.column[e] + 1]; ++i)
-            values[list_vector_[i]] += row.value[e] * list_value_[i];
-    kernel_from_dots(model_.kernel, padded_, squared_norm, norms_.data(), 1, nullptr, values);
+        for (std::int64_t i = lists.list_start[row.column[e]]; i < lists.list_start[row.column[e] + 1]; ++i)
+            values[lists.list_vector[i]] += row.value[e] * lists.list_value[i];
+    kernel_from_dots(model_.kernel, padded_, squared_norm, lists.norms.data(), 1, nullptr, values);
 }
 
 namespace {
-// Vectors whose strips stay in the first-level cache while the rows of a block pass over them.
+// Vectors whose strips stay in the first-level cache while the rows of a block pass over them, and their kernel values
+// in the second.
 std::int64_t vectors_per_tile(std::int64_t d) {
-    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 16) * strip;
+    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 8) * strip;
 }
 }  // namespace
 
-void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, double* value) const {
-    const std::int64_t n = last - first, pairs = model_.pairs();
+void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const {
+    const std::int64_t pairs = model_.pairs();
     std::fill_n(value, n * pairs, 0.0);
-    take_rows(rows, first, last, block);
-    if (strips_) {
+    take_rows(rows, which, n, block);
+    if (in_strips_) {
         const std::int64_t tile = vectors_per_tile(features_.size());
-        block.kernel_values.resize(tile);
+        block.kernel_values.resize(static_cast<std::size_t>(n * tile));
         for (std::int64_t from = 0; from < padded_; from += tile) {
             const std::int64_t to = std::min(padded_, from + tile);
-            for (std::int64_t r = 0; r < n; ++r) {
-                strips_->kernel_values(block.rows[r], from, to, block.kernel_values.data(), block.scratch);
-                accumulate(from, to, block.kernel_values.data(), value + r * pairs);
-            }
+            layout().strips->kernel_values(block.rows, from, to, block.kernel_values.data(), tile, block.scratch);
+            for (std::int64_t r = 0; r < n; ++r)
+                accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs);
         }
         return;
     }
@@ -171,9 +253,9 @@ void Exact::evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Bl
                                    weights_.data() + block.columns[r].column[e] * pairs, value + r * pairs);
         return;
     }
-    block.kernel_values.resize(padded_);
+    block.kernel_values.resize(static_cast<std::size_t>(padded_));
     for (std::int64_t r = 0; r < n; ++r) {
-        sparse_kernel_values(block.columns[r], rows.squared_norms[first + r], block.kernel_values.data());
+        sparse_kernel_values(block.columns[r], rows.squared_norms[which[r]], block.kernel_values.data());
         accumulate(0, padded_, block.kernel_values.data(), value + r * pairs);
     }
 }
@@ -198,6 +280,7 @@ int Exact::likely_class(const double* kernel_values) const {
 void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const {
     constexpr std::int64_t few = 16;  // below, a call for every run of vectors costs more than it does
     const Loops& k = loops();
+    const double* const all = layout().coef.data();
     const std::int64_t classes = model_.classes(), n = model_.nr_sv[c];
     const double* const mine = kernel_values + class_start_[c];
     own.assign(static_cast<std::size_t>(classes - 1),
@@ -209,11 +292,11 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
                          own.data());
     } else {
         for (std::int64_t column = 0; column < classes - 1; ++column)
-            own[column] = k.dot(n, coef_.data() + column * padded_ + class_start_[c], mine);
+            own[column] = k.dot(n, all + column * padded_ + class_start_[c], mine);
     }
     for (std::int64_t other = 0; other < classes; ++other) {
         if (other == c) continue;
-        const double* const coef = coef_.data() + (other < c ? c - 1 : c) * padded_ + class_start_[other];
+        const double* const coef = all + (other < c ? c - 1 : c) * padded_ + class_start_[other];
         const double* const theirs = kernel_values + class_start_[other];
         const std::int64_t count = model_.nr_sv[other];
         double sum = 0;
@@ -225,73 +308,77 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
     }
 }
 
-// The winners of a block of rows, (last - first); returns how many the reference sum had to decide.
-std::int64_t Exact::elect(const Rows& rows, std::int64_t first, std::int64_t last, Block& block,
-                          std::int32_t* winner) const {
-    const std::int64_t n = last - first, pairs = model_.pairs();
+// The winners of a few rows, of more than two classes, in double precision; rows that stay open go to block.open.
+void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
+                  std::int32_t* winner) const {
+    const std::int64_t pairs = model_.pairs();
     const int classes = static_cast<int>(model_.classes());
     Votes votes(classes);
     block.sums.resize(static_cast<std::size_t>(classes));
-    block.open.clear();
-    if (model_.kernel.type == KernelType::precomputed) {
-        for (std::int64_t r = first; r < last; ++r) block.open.push_back(r);
-    } else {
-        take_rows(rows, first, last, block);
-        if (strips_) {
-            const std::int64_t tile = vectors_per_tile(features_.size());
-            block.kernel_values.resize(n * padded_);
-            for (std::int64_t from = 0; from < padded_; from += tile) {
-                const std::int64_t to = std::min(padded_, from + tile);
-                for (std::int64_t r = 0; r < n; ++r)
-                    strips_->kernel_values(block.rows[r], from, to, block.kernel_values.data() + r * padded_ + from,
-                                           block.scratch);
-            }
-        } else {
-            block.kernel_values.resize(linear_ ? pairs : padded_);
-        }
-        for (std::int64_t r = 0; r < n; ++r) {
-            const Rounding::Row rounding = rounding_->row(rows, first + r, false);
-            if (!(rounding.kernel() < std::numeric_limits<double>::infinity())) {
-                block.open.push_back(first + r);
-                continue;
-            }
-            double* const values = block.kernel_values.data() + (strips_ ? r * padded_ : 0);
-            if (linear_) {  // the sums themselves
-                std::fill_n(values, pairs, 0.0);
-                for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
-                    loops().add_scaled(pairs, block.columns[r].value[e],
-                                       weights_.data() + block.columns[r].column[e] * pairs, values);
-            } else if (!strips_) {
-                sparse_kernel_values(block.columns[r], rows.squared_norms[first + r], values);
-            }
-            const int found = votes.winner(linear_ ? 0 : likely_class(values), [&](int c, int* won) {
-                if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
-                for (int other = 0; other < classes; ++other) {
-                    if (other == c) continue;
-                    const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
-                    const double value = (linear_ ? values[pair] : block.sums[other]) - model_.rho[pair];
-                    // Few values are as small as the radius of any pair, so that one number serves nearly all. False
-                    // for NaN too.
-                    const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||
-                                       std::fabs(value) > rounding_->radius(pair, rounding, value);
-                    won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
-                }
-            });
-            if (found < 0)
-                block.open.push_back(first + r);
-            else
-                winner[r] = found;
-        }
+    take_rows(rows, which, n, block);
+    block.kernel_values.resize(static_cast<std::size_t>(in_strips_ ? n * padded_ : linear_ ? pairs : padded_));
+    if (in_strips_) {
+        const std::int64_t tile = vectors_per_tile(features_.size());
+        for (std::int64_t from = 0; from < padded_; from += tile)
+            layout().strips->kernel_values(block.rows, from, std::min(padded_, from + tile),
+                                           block.kernel_values.data() + from, padded_, block.scratch);
     }
-    elect_by_reference(rows, first, block, votes, winner);
-    return static_cast<std::int64_t>(block.open.size());
+    for (std::int64_t r = 0; r < n; ++r) {
+        const Rounding::Row rounding = rounding_->row(rows, which[r], false);
+        if (!(rounding.kernel() < std::numeric_limits<double>::infinity())) {
+            block.open.push_back(which[r]);
+            continue;
+        }
+        double* const values = block.kernel_values.data() + (in_strips_ ? r * padded_ : 0);
+        if (linear_) {  // the sums themselves
+            std::fill_n(values, pairs, 0.0);
+            for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
+                loops().add_scaled(pairs, block.columns[r].value[e],
+                                   weights_.data() + block.columns[r].column[e] * pairs, values);
+        } else if (!in_strips_) {
+            sparse_kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
+        }
+        const int found = votes.winner(linear_ ? 0 : likely_class(values), [&](int c, int* won) {
+            if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
+            for (int other = 0; other < classes; ++other) {
+                if (other == c) continue;
+                const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
+                const double value = (linear_ ? values[pair] : block.sums[other]) - model_.rho[pair];
+                // Few values are as small as the radius of any pair, so that one number serves nearly all. False
+                // for NaN too.
+                const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||
+                                   std::fabs(value) > rounding_->radius(pair, rounding, value);
+                won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
+            }
+        });
+        if (found < 0)
+            block.open.push_back(which[r]);
+        else
+            winner[which[r]] = found;
+    }
+}
+
+// Likewise with one pair.
+void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
+                   std::int32_t* winner) const {
+    block.value.resize(static_cast<std::size_t>(n));
+    evaluate(rows, which, n, block, block.value.data());
+    for (std::int64_t r = 0; r < n; ++r) {
+        const Rounding::Row rounding = rounding_->row(rows, which[r], false);
+        const double value = block.value[r] - model_.rho[0];
+        const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
+        if (known && std::fabs(value) > rounding_->radius(0, rounding, value))  // false for NaN too
+            winner[which[r]] = value > 0 ? 0 : 1;
+        else
+            block.open.push_back(which[r]);
+    }
 }
 
 // The winners of the block's open rows, from svm-predict's own values.
-void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes,
-                               std::int32_t* winner) const {
+void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
     const int classes = static_cast<int>(model_.classes());
+    Votes votes(classes);
     // As many rows at a time as the reference sum does side by side; one where the values of more would be too many.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
@@ -301,14 +388,52 @@ void Exact::elect_by_reference(const Rows& rows, std::int64_t first, Block& bloc
         reference_sums(model_, rows, block.open.data() + at, count, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
             const double* const value = block.value.data() + r * pairs;
-            winner[block.open[at] - first] = votes.winner(0, [&](int c, int* won) {
-                for (int other = 0; other < classes; ++other)
-                    if (other != c)
-                        won[other] =
-                            (value[model_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1 : -1;
-            });
+            winner[block.open[at]] =
+                pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.winner(0, [&](int c, int* won) {
+                    for (int other = 0; other < classes; ++other)
+                        if (other != c)
+                            won[other] =
+                                (value[model_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other)
+                                    ? 1
+                                    : -1;
+                });
         }
     }
+}
+
+// The labels of rows first, ..., last - 1: up the ladder.
+void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
+                  RungRows& settled) const {
+    std::int32_t* const winner = out.winner.data();
+    block.open.resize(static_cast<std::size_t>(last - first));
+    std::iota(block.open.begin(), block.open.end(), first);
+    auto count = [&, left = last - first](std::size_t rung) mutable {
+        settled[rung] += left - static_cast<std::int64_t>(block.open.size());
+        left = static_cast<std::int64_t>(block.open.size());
+    };
+    if (model_.kernel.type != KernelType::precomputed) {
+        for (const auto& [rung, tiles] : ladder().rungs) {
+            ladder().sums->settle(*tiles, rows, block.open, winner);
+            count(rung);
+        }
+        // As many rows at a time as leave their kernel values in bounded memory.
+        const std::int64_t most = std::clamp<std::int64_t>(
+            model_.pairs() == 1 ? block_rows : numbers_per_thread() / std::max<std::int64_t>(padded_, 1), 1, block_rows);
+        block.open_now.swap(block.open);
+        block.open.clear();
+        const std::int64_t n = static_cast<std::int64_t>(block.open_now.size());
+        for (std::int64_t at = 0; at < n; at += most) {
+            const std::int64_t now = std::min(most, n - at);
+            if (model_.pairs() == 1)
+                decide(rows, block.open_now.data() + at, now, block, winner);
+            else
+                elect(rows, block.open_now.data() + at, now, block, winner);
+        }
+        count(double_rung);
+    }
+    for (std::int64_t r : block.open) out.evaluations[r] += model_.total_sv();
+    label_by_reference(rows, block, winner);
+    settled[reference_rung] += static_cast<std::int64_t>(block.open.size());
 }
 
 void Exact::fast_values(const Rows& rows, Decisions& out) const {
@@ -320,7 +445,7 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
             double* value = out.value.data() + first * pairs;
-            evaluate(rows, first, stop, block, value);
+            evaluate(rows, block.numbers(first, stop), stop - first, block, value);
             for (std::int64_t r = first; r < stop; ++r) {
                 const Rounding::Row rounding = rounding_->row(rows, r, false);
                 for (std::int64_t p = 0; p < pairs; ++p, ++value) {
@@ -349,27 +474,28 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                             Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = model_.pairs();
-    std::atomic<std::int64_t> reference_rows{0};
-    std::int64_t grain = rows_per_block(rows.rows), share = grain;
+    std::array<std::atomic<std::int64_t>, 4> rung_rows{};
+    const std::int64_t grain = rows_per_block(rows.rows);
+    std::int64_t share = grain;
     if (out.labels_alone) {
-        grain = std::clamp<std::int64_t>(numbers_per_thread() / std::max<std::int64_t>(padded_, 1), 1, grain);
-        // One row's numbers, one for every pair, may be too many for that: few large shares of the rows keep few
-        // threads busy.
-        const std::int64_t threads = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(pairs, 1));
+        // Shares large enough for the rows that a rung leaves open to be many. One row's numbers, one for every pair,
+        // may be too many for a thread: few large shares of the rows keep few threads busy.
+        const std::int64_t threads = std::clamp<std::int64_t>((1 << 22) / std::max<std::int64_t>(pairs, 1), 1,
+                                                              shares_per_thread * get_threads());
         share = std::max(grain, (rows.rows + threads - 1) / threads);
     }
     parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
         Block block;
-        std::int64_t settled_by_reference = 0;
+        RungRows settled{};
+        if (out.labels_alone) {
+            label(rows, first, last, block, out, settled);
+            first = last;
+        }
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
-            if (out.labels_alone) {
-                settled_by_reference += elect(rows, first, stop, block, out.winner.data() + first);
-                for (std::int64_t r : block.open) out.evaluations[r] += model_.total_sv();
-                continue;
-            }
             double* const value = out.value.data() + first * pairs;
-            if (model_.kernel.type != KernelType::precomputed) evaluate(rows, first, stop, block, value);
+            if (model_.kernel.type != KernelType::precomputed)
+                evaluate(rows, block.numbers(first, stop), stop - first, block, value);
             block.open.clear();
             for (std::int64_t r = first; r < stop; ++r) {
                 double* const row_value = out.value.data() + r * pairs;
@@ -391,6 +517,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 }
                 if (!settled) block.open.push_back(r);
             }
+            settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size());
             if (block.open.empty()) continue;
             const std::int64_t count = static_cast<std::int64_t>(block.open.size());
             block.value.resize(static_cast<std::size_t>(count * pairs));
@@ -401,11 +528,12 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
                 out.evaluations[block.open[i]] += model_.total_sv();
             }
-            settled_by_reference += count;
+            settled[reference_rung] += count;
         }
-        reference_rows += settled_by_reference;
+        for (std::size_t rung = 0; rung < settled.size(); ++rung) rung_rows[rung] += settled[rung];
     });
-    out.reference_rows = reference_rows;
+    for (std::size_t rung = 0; rung < rung_rows.size(); ++rung) out.rung_rows[rung] = rung_rows[rung];
+    out.reference_rows = out.rung_rows[reference_rung];
 }
 
 }  // namespace fastsvm

@@ -1,11 +1,16 @@
 // Fast evaluation of an exact LIBSVM model, with the reference sum where rounding could decide.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "answers/decisions.h"
+#include "exact/kernel_tiles.h"
+#include "exact/label_sums.h"
 #include "exact/reference.h"
 #include "exact/rounding.h"
 #include "exact/strips.h"
@@ -15,18 +20,23 @@
 
 namespace fastsvm {
 
-// Support vectors stand in strips of `strip` columns (or, when few entries are non-zero, in column lists), so that a
-// sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold into one vector per
-// pair.
+// A ladder of evaluations, cheapest first; a row climbs while its label is open:
+//   single precision in register tiles (single_tiles.h), for labels alone,
+//   double precision: support vectors in strips of `strip` columns, or, where few entries are non-zero, in column
+//     lists, so that a sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold
+//     into one vector per pair,
+//   the reference sum: svm-predict's own numbers.
+// Which of them pay is decided per model, from its density and a trial on its support vectors.
 //
 // Values differ from svm-predict's by rounding only, at most Rounding::radius(). A value whose side of zero (or of one
 // of `thresholds`) that radius leaves open sends its row to the reference sum, so that every label is svm-predict's.
-// Where labels alone are asked for (Decisions::labels_alone, more than two classes), kernel values are computed once
-// and only the pairs that can still change the winner get a value.
+// Where labels alone are asked for (Decisions::labels_alone), kernel values are computed once and only the pairs that
+// can still change the winner get a value.
 class Exact {
 public:
     using Threshold = std::pair<double, double>;  // value, margin
     explicit Exact(SvmModel model);
+    ~Exact();
     // precise: the values themselves are used, not only their side of zero: for RBF they are within 1e-9 sum |coef| of
     // svm-predict's. thresholds: further values (and margins about them) whose side must be settled; only for models
     // with one pair. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
@@ -43,17 +53,25 @@ public:
 
 private:
     struct Block;
-    void take_rows(const Rows& rows, std::int64_t first, std::int64_t last, Block& block) const;
-    void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, double* value) const;
+    struct Layout;
+    struct Ladder;
+    using RungRows = std::array<std::int64_t, 4>;  // as Decisions has them
+    void take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const;
+    void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const;
     void sparse_kernel_values(const Columns& row, double squared_norm, double* values) const;
-    std::int64_t elect(const Rows& rows, std::int64_t first, std::int64_t last, Block& block,
-                       std::int32_t* winner) const;
-    void elect_by_reference(const Rows& rows, std::int64_t first, Block& block, Votes& votes,
-                            std::int32_t* winner) const;
+    void label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
+               RungRows& settled) const;
+    void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
+    void decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
+    void label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const;
     int likely_class(const double* kernel_values) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     void fold_linear();
-    void lay_out();
+    void place_vectors();
+    const Layout& layout() const;
+    const Ladder& ladder() const;
+    bool pays(const KernelTiles& tiles, const LabelSums& sums) const;
+    bool tiles_beat_lists() const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const;
 
     SvmModel model_;
@@ -65,12 +83,11 @@ private:
     // gaps.
     std::int64_t padded_ = 0;                // padded number of support vectors, whole strips
     std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
-    std::vector<double> coef_;               // (nr_class - 1, padded), 0 in the padding
-    std::optional<Strips> strips_;           // when dense
-    std::vector<double> norms_;              // when sparse (padded): |x|^2, 0 in the padding
-    std::vector<std::int64_t> list_start_;   // (d + 1)
-    std::vector<std::int32_t> list_vector_;
-    std::vector<double> list_value_;
+    std::vector<std::int64_t> order_;        // (padded): the support vector there, or -1
+    bool in_strips_ = false;                 // rather than in lists by column
+    mutable std::once_flag laid_out_, climbed_;
+    mutable std::unique_ptr<const Layout> layout_;  // made when the first row is evaluated in double precision
+    mutable std::unique_ptr<const Ladder> ladder_;  // when the first label is asked for
     std::optional<Rounding> rounding_;
 };
 

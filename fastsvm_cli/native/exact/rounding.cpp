@@ -89,6 +89,13 @@ void widen(const Rows& rows, const Origin& origin, Decisions& out) {
     }
 }
 
+KernelRounding Rounding::svm_predict(const Rows& rows, std::int64_t row) const {
+    const double q = static_cast<double>(rows.end(row) - rows.begin(row));
+    const double z = length(rows.squared_norms[row], q);
+    if (!(largest_norm_ < 1e150 && z < 1e150)) return {std::numeric_limits<double>::infinity(), 1};
+    return svm_predict_kernel_rounding(kernel_, q, largest_count_, z, largest_norm_);
+}
+
 // Between a value of ours and svm-predict's, for one row: svm-predict's part is B5, with n, q, s, X = the largest |x|
 // as there; this is ours. First-order terms, with the second-order ones covered by rounding the constants up.
 //

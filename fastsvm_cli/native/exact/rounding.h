@@ -65,6 +65,15 @@ public:
     // precise: the values themselves are used, not only their side of zero: for RBF they are within 1e-9 sum |coef| of
     // svm-predict's.
     Row row(const Rows& rows, std::int64_t row, bool precise) const;
+    // svm-predict's part alone, of one row; kernel infinite where nothing can be said.
+    KernelRounding svm_predict(const Rows& rows, std::int64_t row) const;
+    // B5, of a decision value of such a row; and at least that of any pair.
+    double svm_predict(std::int64_t pair, const KernelRounding& row) const {
+        return svm_predict_rounding(row, pair_weight_[pair], static_cast<double>(pair_count_[pair]), rho_[pair]);
+    }
+    double svm_predict_of_any(const KernelRounding& row) const {
+        return svm_predict_rounding(row, largest_weight_, static_cast<double>(largest_pair_count_), largest_rho_);
+    }
     // Of a kernel value with one of the vectors: ours from svm-predict's, or from the exact one.
     double kernel_error(const Row& row) const {
         return row.kernel() * row.svm_predict.scale * (kernel_.type == KernelType::linear ? largest_norm_ : 1.0);

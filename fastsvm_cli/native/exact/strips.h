@@ -18,6 +18,14 @@ struct StripRow {
     double inverse_root = 1;  // 1 / sqrt(k(z, z)) of a normalized kernel
 };
 
+// Rows whose kernel values are computed together.
+struct StripRows {
+    std::vector<StripRow> rows;                    // the first `count` of them
+    std::int64_t count = 0;
+    std::vector<std::int64_t> in_panels, by_entry;  // which rows are computed by register tiles, and which are not
+    Aligned<double> panels;                        // (panels, d, panel)
+};
+
 // Strips of `strip` vectors, dense by column, so that a row costs its own non-zeros times the vectors; where few of the
 // vectors' entries are non-zero, the vectors' own entries.
 class Strips {
@@ -27,11 +35,15 @@ public:
     Strips(const SvmModel& model, const Rows& vectors, const std::vector<std::int64_t>& order);
     std::int64_t size() const { return padded_; }
     void take(const Rows& rows, std::int64_t row, StripRow& out) const;
+    void take(const Rows& rows, const std::int64_t* which, std::int64_t n, StripRows& out) const;
     // The row's entries by column, (features), zeros included. Returns the squared norm of those that no vector has.
     double spread(const Rows& rows, std::int64_t row, double* out) const;
     // K(z, x_s) for from <= s < to, multiples of `strip`; or of one group of `lanes`. scratch: zeros (features), left
     // so.
     void kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
+                       std::vector<double>& scratch) const;
+    // Of many rows: out[r * stride + s - from]. A row's values do not depend on the rows beside it.
+    void kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out, std::int64_t stride,
                        std::vector<double>& scratch) const;
     // |z - x_s|^2 likewise.
     void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
@@ -47,6 +59,7 @@ public:
 
 private:
     void dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out, std::vector<double>& scratch) const;
+    void from_dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out) const;
     Kernel kernel_;
     Features features_;
     std::int64_t padded_ = 0;
@@ -61,6 +74,10 @@ private:
 
 // Above this share of non-zeros, strips are dense: a product elsewhere costs about eight done side by side.
 constexpr double sparse_density = 1.0 / 16;
+inline bool dense(const Rows& vectors, std::int64_t features) {
+    return static_cast<double>(vectors.indices.size()) >=
+           sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
+}
 // The LIBSVM indices that occur in a block of vectors, increasing.
 std::vector<std::int32_t> used_indices(const Rows& vectors);
 

@@ -482,6 +482,7 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 }  // namespace
 
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
+extern const TileLoops tiles;                                  // tiles.cpp
 extern const Loops table;
 const Loops table = {
     FASTSVM_TEXT(FASTSVM_ISA),
@@ -509,6 +510,7 @@ const Loops table = {
     row_distances,
     count_settled,
     certain_sums,
+    &tiles,
 };
 
 }  // namespace FASTSVM_ISA

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "simd/reference_lanes.h"
+#include "simd/tiles.h"
 
 namespace fastsvm {
 
@@ -81,6 +82,7 @@ struct Loops {
     // For how many of n sums (sums[p] - rho[p])^2 >= widths[p] rest
     std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest,
                                  const double* sums);
+    const TileLoops* tiles;
 };
 
 const Loops& loops();

@@ -1,0 +1,56 @@
+// Labels from kernel values in single precision, where their errors leave them no other.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exact/kernel_tiles.h"
+#include "exact/rounding.h"
+#include "exact/svm_model.h"
+#include "exact/votes.h"
+#include "simd/aligned.h"
+
+namespace fastsvm {
+
+// A term of a kernel sum is wrong relative to itself, so that a sum of |a_i| K_i bounds what is wrong with the sum of a_i
+// K_i. With one pair, positive and negative coefficients are summed apart: their difference is the value, their sum the
+// bound. With more, a sum per class of max_p |a_ip| K_i bounds all its pairs (B25 and B26 in bounds.py), and only the
+// pairs that can still change the winner are summed.
+class LabelSums {
+public:
+    // rounding: of the same model; must outlive this.
+    LabelSums(const SvmModel& model, const Rounding& rounding);
+    // Whether there are labels, and the coefficients fit: a condition for everything below.
+    static bool holds(const SvmModel& model);
+    // The vectors as the tiles must have them: row numbers, -1 for padding.
+    const std::vector<std::int64_t>& order() const { return order_; }
+
+    // winner[row] for every row that is settled, as Decisions::winner has it; `open` keeps the others.
+    void settle(const KernelTiles& tiles, const Rows& rows, std::vector<std::int64_t>& open,
+                std::int32_t* winner) const;
+
+private:
+    struct Scratch;
+    void settle_pair(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
+                     Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const;
+    void settle_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
+                        Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const;
+    // Of scale * weight, the computed sum of positive terms that an error of these terms is relative to.
+    struct Share {
+        double relative = 0, absolute = 0;
+        double of(double weight) const { return relative * weight + absolute; }
+    };
+    Share share(double relative_error) const;
+
+    const SvmModel& model_;
+    const Rounding& rounding_;
+    std::vector<std::int64_t> order_;
+    std::int64_t padded_ = 0;
+    double scale_ = 1, inexact_ = 0;         // of the coefficients: a power of two; the relative error of the rest
+    std::int64_t positive_ = 0;              // one pair: positive coefficients stand before this
+    std::vector<std::int64_t> class_start_;  // more: (classes + 1)
+    Aligned<float> coef_;                    // (nr_class - 1, padded), of one pair their sizes; 0 in the padding
+    Aligned<float> largest_;                 // (padded): the largest size of a vector's coefficients
+};
+
+}  // namespace fastsvm

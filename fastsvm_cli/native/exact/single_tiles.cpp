@@ -1,0 +1,174 @@
+#include "exact/single_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "exact/strips.h"
+#include "simd/loops.h"
+
+namespace fastsvm {
+
+namespace {
+constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
+constexpr double up = 1 + 1e-9;                         // what the doubles of a bound themselves are rounded by
+constexpr std::int64_t piece_min = 8;                   // shorter ones take too long for what they save
+constexpr double exponent_min = 1e-28, exponent_max = 1e28;
+}  // namespace
+
+struct SingleTiles::Taken final : KernelTiles::Block {
+    std::int64_t rows = 0;
+    Aligned<float> panels;                // (panels, padded columns, panel)
+    Aligned<float> norms;                 // (panels * panel)
+    Aligned<double> spread;               // (padded columns): the row at hand
+    std::vector<double> relative_errors;  // (rows)
+};
+
+bool SingleTiles::holds(const SvmModel& model) {
+    const double exponent = model.kernel.gamma * 1.4426950408889634;
+    return model.kernel.type == KernelType::rbf && model.vectors->rows > 0 && exponent > exponent_min &&
+           exponent < exponent_max;
+}
+
+SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>& order)
+    : gamma_(model.kernel.gamma), features_(used_indices(*model.vectors)) {
+    const Rows& sv = *model.vectors;
+    const std::int64_t d = features_.size(), padded = static_cast<std::int64_t>(order.size());
+    columns_ = d;
+    padded_columns_ = std::max<std::int64_t>((d + lanes - 1) / lanes * lanes, lanes);
+    const std::int64_t root = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(d))));
+    pieces_ = std::max<std::int64_t>((d + std::max(root, piece_min) - 1) / std::max(root, piece_min), 1);
+    piece_ = std::max<std::int64_t>((d + pieces_ - 1) / pieces_, 1);
+    const double log2_e = 1.4426950408889634, exponent = gamma_ * log2_e;
+    exponent_.high = static_cast<float>(exponent);
+    exponent_.low = static_cast<float>(std::fma(gamma_, log2_e, -static_cast<double>(exponent_.high)) +
+                                       gamma_ * 2.0355273740931033e-17);
+    exponent_.last = static_cast<float>(126.01 / static_cast<double>(exponent_.high));
+
+    std::vector<double> mean(static_cast<std::size_t>(d), 0.0), energy(static_cast<std::size_t>(d), 0.0);
+    for (std::int64_t e = 0; e < sv.indices.size(); ++e) {
+        const std::int32_t column = features_.column(sv.indices[e]);
+        mean[column] += sv.values[e];
+        energy[column] += sv.values[e] * sv.values[e];
+    }
+    const double n = static_cast<double>(sv.rows);
+    for (std::int64_t c = 0; c < d; ++c) {
+        mean[c] /= n;
+        energy[c] = energy[c] / n - mean[c] * mean[c];
+    }
+    std::vector<std::int64_t> by_energy(static_cast<std::size_t>(d));
+    std::iota(by_energy.begin(), by_energy.end(), 0);
+    std::stable_sort(by_energy.begin(), by_energy.end(),
+                     [&](std::int64_t a, std::int64_t b) { return energy[a] < energy[b]; });
+    // Behind zeros, which make the columns a multiple of `lanes` where a row is centered and take no part elsewhere.
+    const std::int64_t zeros = padded_columns_ - d;
+    position_.resize(static_cast<std::size_t>(d));
+    center_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
+    weights_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
+    for (std::int64_t at = 0; at < d; ++at) {
+        position_[by_energy[at]] = zeros + at;
+        center_[zeros + at] = mean[by_energy[at]];
+        const std::int64_t own = at / piece_, left = std::min(d, (own + 1) * piece_) - at;
+        weights_[zeros + at] = static_cast<double>(1 + left + pieces_ - std::max<std::int64_t>(own, 1));
+    }
+
+    vectors_.assign(static_cast<std::size_t>(padded * columns_), 0.0F);
+    norms_.assign(static_cast<std::size_t>(padded), 0.0F);
+    std::vector<double> row(static_cast<std::size_t>(padded_columns_), 0.0);
+    std::vector<float> centered(static_cast<std::size_t>(padded_columns_ * panel));
+    for (std::int64_t s = 0; s < padded; ++s) {
+        const std::int64_t i = order[s];
+        if (i < 0) continue;
+        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e)
+            row[position_[features_.column(sv.indices[e])]] = sv.values[e];
+        double sums[3];
+        loops().tiles->center(padded_columns_, row.data(), center_.data(), weights_.data(), centered.data(), sums);
+        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) row[position_[features_.column(sv.indices[e])]] = 0;
+        float* const to = vectors_.data() + s / strip * strip * columns_ + s % strip;
+        for (std::int64_t c = 0; c < columns_; ++c) to[c * strip] = centered[(zeros + c) * panel];
+        norms_[s] = static_cast<float>(sums[0]);
+        longest_ = std::max(longest_, sums[0]);
+        weighted_ = std::max(weighted_, sums[1]);
+        lost_ = std::max(lost_, sums[2]);
+    }
+    const double rounding = 1 + 1e-15 * static_cast<double>(d + 8);
+    longest_ = std::sqrt(longest_ * rounding) * up;
+    weighted_ = std::sqrt(weighted_ * rounding) * up;
+    lost_ = std::sqrt(lost_ * rounding) * up;
+}
+
+// B22 and B23: squares = |z^|^2, weighted = sum w z^^2, lost = |z~ - z^|^2, as computed in double precision; outside:
+// the squares of entries that no vector has.
+double SingleTiles::relative_error(double squares, double weighted, double lost, double outside, double count) const {
+    const double infinite = std::numeric_limits<double>::infinity();
+    const double x = longest_, columns = static_cast<double>(columns_);
+    if (!(squares < 1e30 && outside < 1e30 && x < 1e15)) return infinite;
+    const double rounding = 1 + 1e-15 * (columns + count + 8);
+    const double z = std::sqrt(squares * rounding) * up, size = x + z;
+    // Of the vectors and the row; the subtraction of the center in double precision rounds too.
+    const double off = std::sqrt(lost * rounding) * up + lost_ + 1.2e-16 * size;
+    const double moved = off * (2 * size + off);
+    const double norms = x * x + z * z + outside * rounding, distance = size * size + outside * rounding;
+    const double most = static_cast<double>(piece_ + pieces_ + 2) * single_unit;
+    if (!(most < 0.01)) return infinite;
+    const double dot = single_unit / (1 - most) * weighted_ * std::sqrt(weighted * rounding) * up;
+    // Those of double precision, and of second order.
+    const double more = 1.00001 + 4e-9 * (columns + count);
+    const double delta = gamma_ * up *
+                         (moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot +
+                          (columns + 8) * 0x1p-146);
+    if (!(delta <= 0.25)) return infinite;
+    const double grown = std::expm1(delta);
+    return (grown + 3.1 * single_unit * (1 + grown)) * up;
+}
+
+std::unique_ptr<KernelTiles::Block> SingleTiles::block() const { return std::make_unique<Taken>(); }
+
+void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const {
+    Taken& out = static_cast<Taken&>(block);
+    const std::int64_t panels = (n + panel - 1) / panel;
+    out.rows = n;
+    out.panels.resize(static_cast<std::size_t>(panels * panel * padded_columns_));
+    out.norms.resize(static_cast<std::size_t>(panels * panel));
+    out.relative_errors.resize(static_cast<std::size_t>(n));
+    out.spread.resize(static_cast<std::size_t>(padded_columns_), 0.0);
+    for (std::int64_t r = 0; r < n; ++r) {
+        const std::int64_t begin = rows.begin(which[r]), end = rows.end(which[r]);
+        double outside = 0;
+        for (std::int64_t e = begin; e < end; ++e) {
+            const std::int32_t column = features_.column(rows.indices[e]);
+            if (column >= 0)
+                out.spread[position_[column]] = rows.values[e];
+            else
+                outside += rows.values[e] * rows.values[e];
+        }
+        double sums[3];
+        loops().tiles->center(padded_columns_, out.spread.data(), center_.data(), weights_.data(),
+                              out.panels.data() + r / panel * panel * padded_columns_ + r % panel, sums);
+        std::fill(out.spread.begin(), out.spread.end(), 0.0);
+        // What is too large for single precision has no error that counts; it must not overflow on the way there.
+        out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
+        out.relative_errors[r] =
+            relative_error(sums[0], sums[1], sums[2], outside, static_cast<double>(end - begin));
+    }
+}
+
+double SingleTiles::relative_error(const Block& block, std::int64_t r) const {
+    return static_cast<const Taken&>(block).relative_errors[static_cast<std::size_t>(r)];
+}
+
+void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to, float* out,
+                         std::int64_t stride) const {
+    const Taken& rows = static_cast<const Taken&>(block);
+    const TileLoops& tiles = *loops().tiles;
+    const std::int64_t zeros = padded_columns_ - columns_;
+    for (std::int64_t s = from; s < to; s += strip)
+        for (std::int64_t r = 0; r < rows.rows; r += panel)
+            tiles.single_rbf(static_cast<int>(std::min<std::int64_t>(panel, rows.rows - r)), columns_, piece_,
+                             rows.panels.data() + r * padded_columns_ + zeros * panel, rows.norms.data() + r,
+                             vectors_.data() + s * columns_, norms_.data() + s, exponent_,
+                             out + r * stride + (s - from), stride);
+}
+
+}  // namespace fastsvm

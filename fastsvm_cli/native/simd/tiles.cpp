@@ -1,0 +1,250 @@
+// Compiled once per instruction set, as loops.cpp is. What is proven of single precision here is B23 to B26 in
+// bounds.py, whether the compiler contracts products and sums or not.
+#include "simd/tiles.h"
+
+#if defined(__AVX2__) || defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#include "simd/loops.h"
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int register_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int register_bytes = 32;
+#else
+constexpr int register_bytes = 16;
+#endif
+typedef float vf __attribute__((vector_size(register_bytes)));
+typedef int vi __attribute__((vector_size(register_bytes)));
+typedef double vd __attribute__((vector_size(register_bytes)));
+constexpr int floats = register_bytes / 4, doubles = register_bytes / 8;
+
+// Whatever the registers: sixteen numbers, and eight.
+typedef float f16 __attribute__((vector_size(64)));
+typedef float f8 __attribute__((vector_size(32)));
+typedef double d8 __attribute__((vector_size(64)));
+
+template <class V, class T> inline __attribute__((always_inline)) V load(const T* p) {
+    V x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+template <class V, class T> inline __attribute__((always_inline)) void store(T* p, V x) {
+    __builtin_memcpy(p, &x, sizeof x);
+}
+
+// a b + c, rounded once, or as good as once: by (1 + 2^-28) u.
+inline __attribute__((always_inline)) vf fused(vf a, vf b, vf c) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__AVX2__)
+    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+    // The product of two numbers of 24 bits is exact in double precision.
+    typedef double wide __attribute__((vector_size(2 * register_bytes)));
+    const wide sum =
+        __builtin_convertvector(a, wide) * __builtin_convertvector(b, wide) + __builtin_convertvector(c, wide);
+    return __builtin_convertvector(sum, vf);
+#endif
+}
+
+// NaN too is taken for 0.
+inline __attribute__((always_inline)) vf positive_part(vf x) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_max_ps((__m512)x, _mm512_setzero_ps());
+#elif defined(__AVX2__)
+    return (vf)_mm256_max_ps((__m256)x, _mm256_setzero_ps());
+#else
+    return x > 0.0f ? x : vf{};
+#endif
+}
+
+inline __attribute__((always_inline)) vf splat(float x) { return vf{} + x; }
+
+// 2^(-D (high + low)) for D >= 0: -D (high + low) = -k + r with k whole and |r| <= 0.5001, k from the first part alone;
+// 2^-r by a polynomial of degree 6, within 0.27 u of it for |r| <= 0.5002 (B24).
+inline __attribute__((always_inline)) vf power(vf distance, SingleExponent exponent) {
+    const vf high = splat(exponent.high), shift = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
+    const vf shifted = fused(distance, high, shift);
+    const vf k = shifted - shift;
+    const vf r = fused(distance, splat(exponent.low), fused(distance, high, -k));
+    vf p = splat(0x1.41fb82p-13f);
+    p = p * r - 0x1.5f3eacp-10f;
+    p = p * r + 0x1.3b2d4ep-7f;
+    p = p * r - 0x1.c6aee8p-5f;
+    p = p * r + 0x1.ebfbdcp-3f;
+    p = p * r - 0x1.62e430p-1f;
+    p = p * r + 1.0f;
+    const vf scaled = (vf)((vi)p - ((vi)shifted << 23));
+    return distance > exponent.last ? vf{} : scaled;
+}
+
+// A tile of R rows by two registers of vectors. Every sum is of one row and one vector and goes by its columns in order,
+// so that it is the same whatever R.
+template <int R, class V, class T>
+inline __attribute__((always_inline)) void tile_sums(std::int64_t d, const T* z, const T* x, V (&sums)[R][2]) {
+    constexpr int width = sizeof(V) / sizeof(T);
+    for (int r = 0; r < R; ++r) sums[r][0] = sums[r][1] = V{};
+    for (std::int64_t c = 0; c < d; ++c, z += panel, x += strip) {
+        const V x0 = load<V>(x), x1 = load<V>(x + width);
+        for (int r = 0; r < R; ++r) {
+            sums[r][0] += z[r] * x0;
+            sums[r][1] += z[r] * x1;
+        }
+    }
+}
+
+template <int R>
+void single_rbf_rows(std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
+                     const float* norms, SingleExponent exponent, float* out, std::int64_t stride) {
+    for (int at = 0; at < strip; at += 2 * floats) {
+        vf sums[R][2];
+        tile_sums<R>(piece < d ? piece : d, z, x + at, sums);
+        for (std::int64_t from = piece; from < d; from += piece) {
+            vf more[R][2];
+            tile_sums<R>(piece < d - from ? piece : d - from, z + from * panel, x + from * strip + at, more);
+            for (int r = 0; r < R; ++r) {
+                sums[r][0] += more[r][0];
+                sums[r][1] += more[r][1];
+            }
+        }
+        for (int r = 0; r < R; ++r)
+            for (int h = 0; h < 2; ++h) {
+                const vf total = row_norms[r] + load<vf>(norms + at + h * floats);
+                const vf distance = total - 2.0f * sums[r][h];
+                store(out + r * stride + at + h * floats, power(positive_part(distance), exponent));
+            }
+    }
+}
+
+void single_rbf(int rows, std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
+                const float* norms, SingleExponent exponent, float* out, std::int64_t stride) {
+    switch (rows) {
+        case 1: return single_rbf_rows<1>(d, piece, z, row_norms, x, norms, exponent, out, stride);
+        case 2: return single_rbf_rows<2>(d, piece, z, row_norms, x, norms, exponent, out, stride);
+        case 3: return single_rbf_rows<3>(d, piece, z, row_norms, x, norms, exponent, out, stride);
+        case 4: return single_rbf_rows<4>(d, piece, z, row_norms, x, norms, exponent, out, stride);
+        case 5: return single_rbf_rows<5>(d, piece, z, row_norms, x, norms, exponent, out, stride);
+        default: return single_rbf_rows<6>(d, piece, z, row_norms, x, norms, exponent, out, stride);
+    }
+}
+
+template <int R> void double_dots_rows(std::int64_t d, const double* z, const double* x, double* const* out) {
+    for (int at = 0; at < strip; at += 2 * doubles) {
+        vd sums[R][2];
+        tile_sums<R>(d, z, x + at, sums);
+        for (int r = 0; r < R; ++r) {
+            store(out[r] + at, sums[r][0]);
+            store(out[r] + at + doubles, sums[r][1]);
+        }
+    }
+}
+
+void double_dots(int rows, std::int64_t d, const double* z, const double* x, double* const* out) {
+    switch (rows) {
+        case 1: return double_dots_rows<1>(d, z, x, out);
+        case 2: return double_dots_rows<2>(d, z, x, out);
+        case 3: return double_dots_rows<3>(d, z, x, out);
+        case 4: return double_dots_rows<4>(d, z, x, out);
+        case 5: return double_dots_rows<5>(d, z, x, out);
+        default: return double_dots_rows<6>(d, z, x, out);
+    }
+}
+
+inline __attribute__((always_inline)) d8 widened(f16 x) {
+    f8 low, high;
+    __builtin_memcpy(&low, &x, sizeof low);
+    __builtin_memcpy(&high, reinterpret_cast<const char*>(&x) + sizeof low, sizeof high);
+    return __builtin_convertvector(low, d8) + __builtin_convertvector(high, d8);
+}
+
+// Over the first n / 16 sixteens.
+inline __attribute__((always_inline)) d8 sum_of_products(std::int64_t n, const float* a, const float* b, d8 sum) {
+    for (; n >= 64; n -= 64, a += 64, b += 64) {
+        f16 four = load<f16>(a) * load<f16>(b);
+        four += load<f16>(a + 16) * load<f16>(b + 16);
+        four += load<f16>(a + 32) * load<f16>(b + 32);
+        four += load<f16>(a + 48) * load<f16>(b + 48);
+        sum += widened(four);
+    }
+    if (n >= 16) {
+        f16 few = load<f16>(a) * load<f16>(b);
+        for (n -= 16; n >= 16; n -= 16) {
+            a += 16;
+            b += 16;
+            few += load<f16>(a) * load<f16>(b);
+        }
+        sum += widened(few);
+    }
+    return sum;
+}
+
+void add_products(std::int64_t rows, std::int64_t n, const float* coef, const float* values, std::int64_t stride,
+                  double* sums) {
+    for (std::int64_t r = 0; r < rows; ++r, values += stride, sums += lanes)
+        store(sums, sum_of_products(n, coef, values, load<d8>(sums)));
+}
+
+void products(std::int64_t columns, std::int64_t n, const float* coef, std::int64_t stride, const float* values,
+              double* out) {
+    for (std::int64_t c = 0; c < columns; ++c, coef += stride) {
+        const d8 sum = sum_of_products(n, coef, values, d8{});
+        double total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+        for (std::int64_t s = n / 16 * 16; s < n; ++s)
+            total += static_cast<double>(coef[s]) * static_cast<double>(values[s]);
+        out[c] = total;
+    }
+}
+
+void center(std::int64_t d, const double* z, const double* center, const double* weights, float* out, double* sums) {
+    d8 squares{}, weighted{}, lost{};
+    for (std::int64_t c = 0; c < d; c += lanes) {
+        const d8 exact = load<d8>(z + c) - load<d8>(center + c);
+        const f8 rounded = __builtin_convertvector(exact, f8);
+        const d8 kept = __builtin_convertvector(rounded, d8);
+        const d8 square = kept * kept, off = exact - kept;
+        squares += square;
+        weighted += square * load<d8>(weights + c);
+        lost += off * off;
+        for (int i = 0; i < lanes; ++i) out[(c + i) * panel] = rounded[i];
+    }
+    const auto total = [](d8 s) { return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])); };
+    sums[0] = total(squares);
+    sums[1] = total(weighted);
+    sums[2] = total(lost);
+}
+
+template <class V, class T> double multiply_adds(std::int64_t times, double* sum) {
+    constexpr int count = 12, width = sizeof(V) / sizeof(T);
+    V sums[count];
+    for (int i = 0; i < count; ++i) sums[i] = V{} + static_cast<T>(i);
+    V factor = V{} + static_cast<T>(0.5), term = V{} + static_cast<T>(1);
+    for (std::int64_t t = 0; t < times; ++t) {
+        __asm__ volatile("" : "+m"(factor), "+m"(term));
+        const V f = factor, one = term;
+        for (int u = 0; u < 8; ++u)
+            for (int i = 0; i < count; ++i) sums[i] = sums[i] * f + one;
+    }
+    *sum = 0;
+    for (int i = 0; i < count; ++i) *sum += static_cast<double>(sums[i][0]);
+    return static_cast<double>(times) * 8 * count * width;
+}
+
+}  // namespace
+
+extern const TileLoops tiles;
+const TileLoops tiles = {
+    single_rbf, double_dots, add_products, products, center, multiply_adds<vf, float>, multiply_adds<vd, double>,
+};
+
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm
