@@ -10,19 +10,23 @@ namespace fastsvm {
 
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
+// The largest coefficient has this exponent, so that no product with a kernel value is denormal, which takes long.
+constexpr int coefficient_exponent = 60;
+constexpr std::int64_t run = 16;                        // numbers that the sums take at a time
 constexpr std::int64_t rows_at_once = 8 * panel;
 constexpr std::int64_t vectors_at_once = 4 * strip;  // times rows_at_once: a buffer that stays in the first-level cache
 // Kernel values that a thread may hold, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
 
-std::int64_t whole_strips(std::int64_t n) { return (n + strip - 1) / strip * strip; }
+std::int64_t whole(std::int64_t n, std::int64_t of) { return (n + of - 1) / of * of; }
 }  // namespace
 
 struct LabelSums::Scratch {
     std::unique_ptr<KernelTiles::Block> block;
     Aligned<float> values;
     Aligned<double> sums;
-    std::vector<double> class_sums, own, theirs;
+    std::vector<double> class_sums, own, others;
+    std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::unique_ptr<Votes> votes;
 };
 
@@ -41,27 +45,30 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
     const Rows& sv = *model.vectors;
     double most = 0;
     for (std::int64_t i = 0; i < sv.leading.size(); ++i) most = std::max(most, std::fabs(sv.leading[i]));
-    scale_ = std::ldexp(1.0, std::ilogb(most));
+    scale_ = std::ldexp(1.0, std::ilogb(most) - coefficient_exponent);
     const int columns = sv.leading_count;
+    const auto fill_up = [this](std::int64_t to) {
+        order_.resize(static_cast<std::size_t>(whole(static_cast<std::int64_t>(order_.size()), to)), -1);
+    };
     if (model.pairs() == 1) {
         for (std::int64_t i = 0; i < sv.rows; ++i)
             if (sv.leading[i * columns] > 0) order_.push_back(i);
-        order_.resize(static_cast<std::size_t>(whole_strips(static_cast<std::int64_t>(order_.size()))), -1);
+        fill_up(strip);
         positive_ = static_cast<std::int64_t>(order_.size());
         for (std::int64_t i = 0; i < sv.rows; ++i)
             if (sv.leading[i * columns] < 0) order_.push_back(i);
     } else {
         std::int64_t padded = 0, i = 0;
-        for (std::int64_t n : model.nr_sv) padded += whole_strips(n);
+        for (std::int64_t n : model.nr_sv) padded += whole(n, run);
         const bool gaps = 2 * padded <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
         for (std::int64_t n : model.nr_sv) {
             class_start_.push_back(static_cast<std::int64_t>(order_.size()));
             for (const std::int64_t stop = i + n; i < stop; ++i) order_.push_back(i);
-            if (gaps) order_.resize(static_cast<std::size_t>(whole_strips(static_cast<std::int64_t>(order_.size()))), -1);
+            if (gaps) fill_up(run);
+            run_.push_back(static_cast<std::int64_t>(order_.size()) - class_start_.back());
         }
-        class_start_.push_back(static_cast<std::int64_t>(order_.size()));
     }
-    order_.resize(static_cast<std::size_t>(whole_strips(static_cast<std::int64_t>(order_.size()))), -1);
+    fill_up(strip);
     padded_ = static_cast<std::int64_t>(order_.size());
     coef_.assign(static_cast<std::size_t>(padded_ * columns), 0.0F);
     largest_.assign(static_cast<std::size_t>(padded_), 0.0F);
@@ -79,7 +86,7 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
 LabelSums::Share LabelSums::share(double relative_error) const {
     const double n = static_cast<double>(padded_);
     const double term = (1 + relative_error) * (1 + inexact_) * (1 + 4.00001 * single_unit) - 1 + (n + 40) * 1.2e-16;
-    const double lost = n * 0x1p-124;
+    const double lost = std::ldexp(n, coefficient_exponent - 124);
     if (!(term < 0.5)) return {std::numeric_limits<double>::infinity(), 0};
     const double relative = term / (1 - term);
     return {relative, scale_ * lost * (2 + relative)};
@@ -142,8 +149,9 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
     scratch.values.resize(static_cast<std::size_t>(n * padded_));
     tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);
     std::vector<double>&sizes = scratch.class_sums, &own = scratch.own;
-    sizes.resize(static_cast<std::size_t>(classes));
-    own.resize(static_cast<std::size_t>(classes));
+    for (std::vector<double>* each : {&sizes, &own, &scratch.others}) each->resize(static_cast<std::size_t>(classes));
+    for (std::vector<std::int64_t>* each : {&scratch.coef_at, &scratch.value_at, &scratch.count})
+        each->resize(static_cast<std::size_t>(classes));
     if (!scratch.votes) scratch.votes = std::make_unique<Votes>(static_cast<int>(classes));
     for (std::int64_t r = 0; r < n; ++r) {
         const float* const values = scratch.values.data() + r * padded_;
@@ -155,24 +163,33 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
             open.push_back(which[r]);
             continue;
         }
-        for (std::int64_t c = 0; c < classes; ++c)
-            loop.products(1, model_.nr_sv[c], largest_.data() + class_start_[c], 0, values + class_start_[c],
-                          &sizes[static_cast<std::size_t>(c)]);
+        loop.products(classes, run_.data(), largest_.data(), class_start_.data(), values, class_start_.data(),
+                      sizes.data());
         const int likely = static_cast<int>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
         const int found = scratch.votes->winner(likely, [&](int c, int* won) {
-            // What c's own vectors give, by column of their coefficients; then what each of the others' do.
-            loop.products(classes - 1, model_.nr_sv[c], coef_.data() + class_start_[c], padded_,
-                          values + class_start_[c], own.data());
+            // What c's own vectors give, and what each of the others' do.
+            const auto at = [&](std::int64_t of, std::int64_t against) {
+                return (against < of ? against : against - 1) * padded_ + class_start_[of];
+            };
+            for (int other = 0; other < classes; ++other) {
+                scratch.coef_at[other] = other == c ? 0 : at(c, other);
+                scratch.value_at[other] = class_start_[c];
+                scratch.count[other] = other == c ? 0 : run_[c];
+            }
+            loop.products(classes, scratch.count.data(), coef_.data(), scratch.coef_at.data(), values,
+                          scratch.value_at.data(), own.data());
+            for (int other = 0; other < classes; ++other) {
+                scratch.coef_at[other] = other == c ? 0 : at(other, c);
+                scratch.count[other] = other == c ? 0 : run_[other];
+            }
+            loop.products(classes, scratch.count.data(), coef_.data(), scratch.coef_at.data(), values,
+                          class_start_.data(), scratch.others.data());
             for (int other = 0; other < classes; ++other) {
                 if (other == c) continue;
-                double sum;
-                loop.products(1, model_.nr_sv[other],
-                              coef_.data() + (other < c ? c - 1 : c) * padded_ + class_start_[other], 0,
-                              values + class_start_[other], &sum);
                 const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
                 const double value =
-                    scale_ * (own[static_cast<std::size_t>(other < c ? other : other - 1)] + sum) - model_.rho[pair];
-                const double weight = scale_ * (sizes[static_cast<std::size_t>(c)] + sizes[static_cast<std::size_t>(other)]);
+                    scale_ * (own[other] + scratch.others[other]) - model_.rho[pair];
+                const double weight = scale_ * (sizes[c] + sizes[other]);
                 const double ours =
                     wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
                 const double size = std::fabs(value);

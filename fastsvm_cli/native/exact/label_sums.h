@@ -48,7 +48,8 @@ private:
     std::int64_t padded_ = 0;
     double scale_ = 1, inexact_ = 0;         // of the coefficients: a power of two; the relative error of the rest
     std::int64_t positive_ = 0;              // one pair: positive coefficients stand before this
-    std::vector<std::int64_t> class_start_;  // more: (classes + 1)
+    std::vector<std::int64_t> class_start_;  // more: (classes)
+    std::vector<std::int64_t> run_;          // (classes): vectors, with the padding behind them
     Aligned<float> coef_;                    // (nr_class - 1, padded), of one pair their sizes; 0 in the padding
     Aligned<float> largest_;                 // (padded): the largest size of a vector's coefficients
 };

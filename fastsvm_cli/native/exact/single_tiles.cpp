@@ -14,7 +14,7 @@ namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
 constexpr double up = 1 + 1e-9;                         // what the doubles of a bound themselves are rounded by
 constexpr std::int64_t piece_min = 8;                   // shorter ones take too long for what they save
-constexpr double exponent_min = 1e-28, exponent_max = 1e28;
+constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
 }  // namespace
 
 struct SingleTiles::Taken final : KernelTiles::Block {
@@ -26,13 +26,12 @@ struct SingleTiles::Taken final : KernelTiles::Block {
 };
 
 bool SingleTiles::holds(const SvmModel& model) {
-    const double exponent = model.kernel.gamma * 1.4426950408889634;
-    return model.kernel.type == KernelType::rbf && model.vectors->rows > 0 && exponent > exponent_min &&
-           exponent < exponent_max;
+    const double gamma = model.kernel.gamma;
+    return model.kernel.type == KernelType::rbf && model.vectors->rows > 0 && gamma > 1e-100 && gamma < 1e100;
 }
 
 SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>& order)
-    : gamma_(model.kernel.gamma), features_(used_indices(*model.vectors)) {
+    : factor_(std::sqrt(model.kernel.gamma * log2_e)), features_(used_indices(*model.vectors)) {
     const Rows& sv = *model.vectors;
     const std::int64_t d = features_.size(), padded = static_cast<std::int64_t>(order.size());
     columns_ = d;
@@ -40,11 +39,6 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     const std::int64_t root = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(d))));
     pieces_ = std::max<std::int64_t>((d + std::max(root, piece_min) - 1) / std::max(root, piece_min), 1);
     piece_ = std::max<std::int64_t>((d + pieces_ - 1) / pieces_, 1);
-    const double log2_e = 1.4426950408889634, exponent = gamma_ * log2_e;
-    exponent_.high = static_cast<float>(exponent);
-    exponent_.low = static_cast<float>(std::fma(gamma_, log2_e, -static_cast<double>(exponent_.high)) +
-                                       gamma_ * 2.0355273740931033e-17);
-    exponent_.last = static_cast<float>(126.01 / static_cast<double>(exponent_.high));
 
     std::vector<double> mean(static_cast<std::size_t>(d), 0.0), energy(static_cast<std::size_t>(d), 0.0);
     for (std::int64_t e = 0; e < sv.indices.size(); ++e) {
@@ -83,7 +77,7 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
         for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e)
             row[position_[features_.column(sv.indices[e])]] = sv.values[e];
         double sums[3];
-        loops().tiles->center(padded_columns_, row.data(), center_.data(), weights_.data(), centered.data(), sums);
+        loops().tiles->center(padded_columns_, factor_, row.data(), center_.data(), weights_.data(), centered.data(), sums);
         for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) row[position_[features_.column(sv.indices[e])]] = 0;
         float* const to = vectors_.data() + s / strip * strip * columns_ + s % strip;
         for (std::int64_t c = 0; c < columns_; ++c) to[c * strip] = centered[(zeros + c) * panel];
@@ -106,8 +100,8 @@ double SingleTiles::relative_error(double squares, double weighted, double lost,
     if (!(squares < 1e30 && outside < 1e30 && x < 1e15)) return infinite;
     const double rounding = 1 + 1e-15 * (columns + count + 8);
     const double z = std::sqrt(squares * rounding) * up, size = x + z;
-    // Of the vectors and the row; the subtraction of the center in double precision rounds too.
-    const double off = std::sqrt(lost * rounding) * up + lost_ + 1.2e-16 * size;
+    // Of the vectors and the row; the difference and its product in double precision round too.
+    const double off = std::sqrt(lost * rounding) * up + lost_ + 2.3e-16 * size;
     const double moved = off * (2 * size + off);
     const double norms = x * x + z * z + outside * rounding, distance = size * size + outside * rounding;
     const double most = static_cast<double>(piece_ + pieces_ + 2) * single_unit;
@@ -115,12 +109,11 @@ double SingleTiles::relative_error(double squares, double weighted, double lost,
     const double dot = single_unit / (1 - most) * weighted_ * std::sqrt(weighted * rounding) * up;
     // Those of double precision, and of second order.
     const double more = 1.00001 + 4e-9 * (columns + count);
-    const double delta = gamma_ * up *
-                         (moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot +
-                          (columns + 8) * 0x1p-146);
-    if (!(delta <= 0.25)) return infinite;
-    const double grown = std::expm1(delta);
-    return (grown + 3.1 * single_unit * (1 + grown)) * up;
+    const double delta = moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot +
+                         (columns + 8) * 0x1p-146;
+    if (!(delta < 0.25)) return infinite;
+    const double grown = std::expm1(ln_2 * up * delta + 1e-13);
+    return (grown + 2.3 * single_unit * (1 + grown)) * up;
 }
 
 std::unique_ptr<KernelTiles::Block> SingleTiles::block() const { return std::make_unique<Taken>(); }
@@ -141,10 +134,10 @@ void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t
             if (column >= 0)
                 out.spread[position_[column]] = rows.values[e];
             else
-                outside += rows.values[e] * rows.values[e];
+                outside += rows.values[e] * rows.values[e] * (factor_ * factor_);
         }
         double sums[3];
-        loops().tiles->center(padded_columns_, out.spread.data(), center_.data(), weights_.data(),
+        loops().tiles->center(padded_columns_, factor_, out.spread.data(), center_.data(), weights_.data(),
                               out.panels.data() + r / panel * panel * padded_columns_ + r % panel, sums);
         std::fill(out.spread.begin(), out.spread.end(), 0.0);
         // What is too large for single precision has no error that counts; it must not overflow on the way there.
@@ -165,9 +158,9 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
     const std::int64_t zeros = padded_columns_ - columns_;
     for (std::int64_t s = from; s < to; s += strip)
         for (std::int64_t r = 0; r < rows.rows; r += panel)
-            tiles.single_rbf(static_cast<int>(std::min<std::int64_t>(panel, rows.rows - r)), columns_, piece_,
+            tiles.single_powers(static_cast<int>(std::min<std::int64_t>(panel, rows.rows - r)), columns_, piece_,
                              rows.panels.data() + r * padded_columns_ + zeros * panel, rows.norms.data() + r,
-                             vectors_.data() + s * columns_, norms_.data() + s, exponent_,
+                             vectors_.data() + s * columns_, norms_.data() + s,
                              out + r * stride + (s - from), stride);
 }
 

@@ -31,8 +31,7 @@ private:
     struct Taken;
     double relative_error(double squares, double weighted, double lost, double outside, double count) const;
 
-    double gamma_;
-    SingleExponent exponent_;
+    double factor_;                          // gamma log2(e) = factor^2: of the coordinates, so that K = 2^-|x - z|^2
     Features features_;
     std::int64_t columns_, padded_columns_;  // features, and whole `lanes`
     std::int64_t pieces_, piece_;            // columns are added up in so many pieces of so many

@@ -1,11 +1,9 @@
-// Compiled once per instruction set, as loops.cpp is. What is proven of single precision here is B23 to B26 in
+// Compiled once per instruction set, as loops.cpp is. What is proven of single precision here is B22 to B25 in
 // bounds.py, whether the compiler contracts products and sums or not.
 #include "simd/tiles.h"
 
 #if defined(__AVX2__) || defined(__AVX512F__)
 #include <immintrin.h>
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 #include "simd/loops.h"
@@ -40,43 +38,25 @@ template <class V, class T> inline __attribute__((always_inline)) void store(T* 
     __builtin_memcpy(p, &x, sizeof x);
 }
 
-// a b + c, rounded once, or as good as once: by (1 + 2^-28) u.
-inline __attribute__((always_inline)) vf fused(vf a, vf b, vf c) {
+inline __attribute__((always_inline)) vf smaller(vf x, vf y) {
 #if defined(__AVX512F__)
-    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+    return (vf)_mm512_maskz_min_ps(0xffff, (__m512)x, (__m512)y);  // GCC 12 warns of the one without a mask
 #elif defined(__AVX2__)
-    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-    return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+    return (vf)_mm256_min_ps((__m256)x, (__m256)y);
 #else
-    // The product of two numbers of 24 bits is exact in double precision.
-    typedef double wide __attribute__((vector_size(2 * register_bytes)));
-    const wide sum =
-        __builtin_convertvector(a, wide) * __builtin_convertvector(b, wide) + __builtin_convertvector(c, wide);
-    return __builtin_convertvector(sum, vf);
-#endif
-}
-
-// NaN too is taken for 0.
-inline __attribute__((always_inline)) vf positive_part(vf x) {
-#if defined(__AVX512F__)
-    return (vf)_mm512_max_ps((__m512)x, _mm512_setzero_ps());
-#elif defined(__AVX2__)
-    return (vf)_mm256_max_ps((__m256)x, _mm256_setzero_ps());
-#else
-    return x > 0.0f ? x : vf{};
+    return x < y ? x : y;
 #endif
 }
 
 inline __attribute__((always_inline)) vf splat(float x) { return vf{} + x; }
 
-// 2^(-D (high + low)) for D >= 0: -D (high + low) = -k + r with k whole and |r| <= 0.5001, k from the first part alone;
-// 2^-r by a polynomial of degree 6, within 0.27 u of it for |r| <= 0.5002 (B24).
-inline __attribute__((always_inline)) vf power(vf distance, SingleExponent exponent) {
-    const vf high = splat(exponent.high), shift = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
-    const vf shifted = fused(distance, high, shift);
-    const vf k = shifted - shift;
-    const vf r = fused(distance, splat(exponent.low), fused(distance, high, -k));
+// 2^-D for D > -1, 2^-126 from D = 126 on: D = k + r with k whole and |r| <= 0.5, exactly; 2^-r by a polynomial of
+// degree 6, within 0.27 u of it (B23). The result is a normal number, always.
+inline __attribute__((always_inline)) vf power(vf distance) {
+    const vf shift = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
+    const vf bounded = smaller(distance, splat(126.0f));
+    const vf shifted = bounded + shift;
+    const vf r = bounded - (shifted - shift);
     vf p = splat(0x1.41fb82p-13f);
     p = p * r - 0x1.5f3eacp-10f;
     p = p * r + 0x1.3b2d4ep-7f;
@@ -84,8 +64,7 @@ inline __attribute__((always_inline)) vf power(vf distance, SingleExponent expon
     p = p * r + 0x1.ebfbdcp-3f;
     p = p * r - 0x1.62e430p-1f;
     p = p * r + 1.0f;
-    const vf scaled = (vf)((vi)p - ((vi)shifted << 23));
-    return distance > exponent.last ? vf{} : scaled;
+    return (vf)((vi)p - ((vi)shifted << 23));
 }
 
 // A tile of R rows by two registers of vectors. Every sum is of one row and one vector and goes by its columns in order,
@@ -104,8 +83,8 @@ inline __attribute__((always_inline)) void tile_sums(std::int64_t d, const T* z,
 }
 
 template <int R>
-void single_rbf_rows(std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
-                     const float* norms, SingleExponent exponent, float* out, std::int64_t stride) {
+void single_rows(std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
+                 const float* norms, float* out, std::int64_t stride) {
     for (int at = 0; at < strip; at += 2 * floats) {
         vf sums[R][2];
         tile_sums<R>(piece < d ? piece : d, z, x + at, sums);
@@ -119,22 +98,21 @@ void single_rbf_rows(std::int64_t d, std::int64_t piece, const float* z, const f
         }
         for (int r = 0; r < R; ++r)
             for (int h = 0; h < 2; ++h) {
-                const vf total = row_norms[r] + load<vf>(norms + at + h * floats);
-                const vf distance = total - 2.0f * sums[r][h];
-                store(out + r * stride + at + h * floats, power(positive_part(distance), exponent));
+                const vf both = row_norms[r] + load<vf>(norms + at + h * floats);
+                store(out + r * stride + at + h * floats, power(both - 2.0f * sums[r][h]));
             }
     }
 }
 
-void single_rbf(int rows, std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
-                const float* norms, SingleExponent exponent, float* out, std::int64_t stride) {
+void single_powers(int rows, std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
+                   const float* norms, float* out, std::int64_t stride) {
     switch (rows) {
-        case 1: return single_rbf_rows<1>(d, piece, z, row_norms, x, norms, exponent, out, stride);
-        case 2: return single_rbf_rows<2>(d, piece, z, row_norms, x, norms, exponent, out, stride);
-        case 3: return single_rbf_rows<3>(d, piece, z, row_norms, x, norms, exponent, out, stride);
-        case 4: return single_rbf_rows<4>(d, piece, z, row_norms, x, norms, exponent, out, stride);
-        case 5: return single_rbf_rows<5>(d, piece, z, row_norms, x, norms, exponent, out, stride);
-        default: return single_rbf_rows<6>(d, piece, z, row_norms, x, norms, exponent, out, stride);
+        case 1: return single_rows<1>(d, piece, z, row_norms, x, norms, out, stride);
+        case 2: return single_rows<2>(d, piece, z, row_norms, x, norms, out, stride);
+        case 3: return single_rows<3>(d, piece, z, row_norms, x, norms, out, stride);
+        case 4: return single_rows<4>(d, piece, z, row_norms, x, norms, out, stride);
+        case 5: return single_rows<5>(d, piece, z, row_norms, x, norms, out, stride);
+        default: return single_rows<6>(d, piece, z, row_norms, x, norms, out, stride);
     }
 }
 
@@ -160,11 +138,19 @@ void double_dots(int rows, std::int64_t d, const double* z, const double* x, dou
     }
 }
 
+inline __attribute__((always_inline)) d8 widened(f8 x) {
+#if defined(__AVX512F__)
+    return (d8)_mm512_maskz_cvtps_pd(0xff, (__m256)x);  // GCC 12 converts halves of it
+#else
+    return __builtin_convertvector(x, d8);
+#endif
+}
+
 inline __attribute__((always_inline)) d8 widened(f16 x) {
     f8 low, high;
     __builtin_memcpy(&low, &x, sizeof low);
     __builtin_memcpy(&high, reinterpret_cast<const char*>(&x) + sizeof low, sizeof high);
-    return __builtin_convertvector(low, d8) + __builtin_convertvector(high, d8);
+    return widened(low) + widened(high);
 }
 
 // Over the first n / 16 sixteens.
@@ -194,23 +180,25 @@ void add_products(std::int64_t rows, std::int64_t n, const float* coef, const fl
         store(sums, sum_of_products(n, coef, values, load<d8>(sums)));
 }
 
-void products(std::int64_t columns, std::int64_t n, const float* coef, std::int64_t stride, const float* values,
-              double* out) {
-    for (std::int64_t c = 0; c < columns; ++c, coef += stride) {
-        const d8 sum = sum_of_products(n, coef, values, d8{});
+void products(std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
+              const float* values, const std::int64_t* value_at, double* out) {
+    for (std::int64_t k = 0; k < count; ++k) {
+        const float *const a = coef + coef_at[k], *const b = values + value_at[k];
+        const d8 sum = sum_of_products(n[k], a, b, d8{});
         double total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-        for (std::int64_t s = n / 16 * 16; s < n; ++s)
-            total += static_cast<double>(coef[s]) * static_cast<double>(values[s]);
-        out[c] = total;
+        for (std::int64_t s = n[k] / 16 * 16; s < n[k]; ++s)
+            total += static_cast<double>(a[s]) * static_cast<double>(b[s]);
+        out[k] = total;
     }
 }
 
-void center(std::int64_t d, const double* z, const double* center, const double* weights, float* out, double* sums) {
+void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights, float* out,
+            double* sums) {
     d8 squares{}, weighted{}, lost{};
     for (std::int64_t c = 0; c < d; c += lanes) {
-        const d8 exact = load<d8>(z + c) - load<d8>(center + c);
+        const d8 exact = (load<d8>(z + c) - load<d8>(center + c)) * factor;
         const f8 rounded = __builtin_convertvector(exact, f8);
-        const d8 kept = __builtin_convertvector(rounded, d8);
+        const d8 kept = widened(rounded);
         const d8 square = kept * kept, off = exact - kept;
         squares += square;
         weighted += square * load<d8>(weights + c);
@@ -243,7 +231,7 @@ template <class V, class T> double multiply_adds(std::int64_t times, double* sum
 
 extern const TileLoops tiles;
 const TileLoops tiles = {
-    single_rbf, double_dots, add_products, products, center, multiply_adds<vf, float>, multiply_adds<vd, double>,
+    single_powers, double_dots, add_products, products, center, multiply_adds<vf, float>, multiply_adds<vd, double>,
 };
 
 }  // namespace FASTSVM_ISA
