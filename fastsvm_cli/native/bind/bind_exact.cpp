@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "exact/exact.h"
 #include "exact/reference.h"
 #include "exact/rounding.h"
+#include "exact/single_tiles.h"
 #include "exact/strips.h"
 
 using namespace nb::literals;
@@ -45,6 +47,34 @@ void bind_exact(nb::module_& m) {
                 return reference_kernel_row(self.kernel, *x.rows, row, *z.rows);
             },
             "x"_a, "row"_a, "z"_a, "K of one row of x with every row of z, as LIBSVM computes it.");
+
+    nb::class_<SingleTiles>(m, "SingleTiles", "The kernel values of an RBF model in single precision. For tests.")
+        .def(
+            "__init__",
+            [](SingleTiles* self, const SvmModel& model) {
+                if (!SingleTiles::holds(model)) throw nb::value_error("another kernel than these are for");
+                std::vector<std::int64_t> order(static_cast<std::size_t>(model.total_sv()));
+                std::iota(order.begin(), order.end(), std::int64_t{0});
+                order.resize((order.size() + strip - 1) / strip * strip, -1);
+                new (self) SingleTiles(model, order);
+            },
+            "model"_a)
+        .def(
+            "values",
+            [](const SingleTiles& self, const Chunk& chunk) {
+                const std::int64_t n = chunk.rows->rows;
+                std::vector<std::int64_t> which(static_cast<std::size_t>(n));
+                std::iota(which.begin(), which.end(), std::int64_t{0});
+                const auto block = self.block();
+                self.take(*chunk.rows, which.data(), n, *block);
+                std::vector<float> values(static_cast<std::size_t>(n * self.size()));
+                self.values(*block, 0, self.size(), values.data(), self.size());
+                std::vector<double> errors(static_cast<std::size_t>(n));
+                for (std::int64_t r = 0; r < n; ++r) errors[r] = self.relative_error(*block, r);
+                return std::pair(owned(std::vector<double>(values.begin(), values.end())), owned(std::move(errors)));
+            },
+            "chunk"_a,
+            "(rows * padded) kernel values with the vectors and their padding, and (rows) relative errors of them.");
 
     nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
         .def(

@@ -14,5 +14,15 @@ void bind_simd(nb::module_& m) {
     m.def("get_threads", &get_threads);
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
           "Use the hot loops built for 'baseline', 'avx2' or 'avx512'; False when that cannot be. For tests.");
+    m.def(
+        "multiply_adds",
+        [](bool single, std::int64_t times) {
+            double sum = 0;
+            const nb::gil_scoped_release release;
+            return (single ? loops().tiles->single_multiply_adds : loops().tiles->double_multiply_adds)(times, &sum);
+        },
+        "single"_a, "times"_a,
+        "Do so many rounds of independent multiply-adds; returns how many these are. What the processor can do, for "
+        "benchmarks.");
     m.def("instruction_set", [] { return loops().name; }, "The one whose build of the hot loops runs.");
 }

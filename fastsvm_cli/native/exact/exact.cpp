@@ -260,13 +260,15 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     }
 }
 
-// The class with the largest sum of kernel values: a guess at the winner.
+// A guess at the winner: the class of the nearest vector; where that cannot be told, the one with the largest sum of
+// kernel values.
 int Exact::likely_class(const double* kernel_values) const {
     int best = 0;
     double most = -std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c) {
         double sum = 0;
-        for (std::int64_t s = class_start_[c]; s < class_start_[c] + model_.nr_sv[c]; ++s) sum += kernel_values[s];
+        for (std::int64_t s = class_start_[c]; s < class_start_[c] + model_.nr_sv[c]; ++s)
+            sum = model_.kernel.of_distances() ? std::max(sum, kernel_values[s]) : sum + kernel_values[s];
         if (sum > most) {
             most = sum;
             best = static_cast<int>(c);

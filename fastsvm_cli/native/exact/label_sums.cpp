@@ -26,6 +26,7 @@ struct LabelSums::Scratch {
     Aligned<float> values;
     Aligned<double> sums;
     std::vector<double> class_sums, own, others;
+    std::vector<float> peaks;
     std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::unique_ptr<Votes> votes;
 };
@@ -150,6 +151,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
     tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);
     std::vector<double>&sizes = scratch.class_sums, &own = scratch.own;
     for (std::vector<double>* each : {&sizes, &own, &scratch.others}) each->resize(static_cast<std::size_t>(classes));
+    scratch.peaks.resize(static_cast<std::size_t>(classes));
     for (std::vector<std::int64_t>* each : {&scratch.coef_at, &scratch.value_at, &scratch.count})
         each->resize(static_cast<std::size_t>(classes));
     if (!scratch.votes) scratch.votes = std::make_unique<Votes>(static_cast<int>(classes));
@@ -163,9 +165,11 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
             open.push_back(which[r]);
             continue;
         }
-        loop.products(classes, run_.data(), largest_.data(), class_start_.data(), values, class_start_.data(),
-                      sizes.data());
-        const int likely = static_cast<int>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+        loop.products_and_peaks(classes, run_.data(), largest_.data(), values, class_start_.data(), sizes.data(),
+                                scratch.peaks.data());
+        // The nearest vector's class is a better guess than the one with the largest sum.
+        const int likely = static_cast<int>(std::max_element(scratch.peaks.begin(), scratch.peaks.end()) -
+                                            scratch.peaks.begin());
         const int found = scratch.votes->winner(likely, [&](int c, int* won) {
             // What c's own vectors give, and what each of the others' do.
             const auto at = [&](std::int64_t of, std::int64_t against) {

@@ -48,6 +48,16 @@ inline __attribute__((always_inline)) vf smaller(vf x, vf y) {
 #endif
 }
 
+inline __attribute__((always_inline)) vf larger(vf x, vf y) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_maskz_max_ps(0xffff, (__m512)x, (__m512)y);
+#elif defined(__AVX2__)
+    return (vf)_mm256_max_ps((__m256)x, (__m256)y);
+#else
+    return x > y ? x : y;
+#endif
+}
+
 inline __attribute__((always_inline)) vf splat(float x) { return vf{} + x; }
 
 // 2^-D for D > -1, 2^-126 from D = 126 on: D = k + r with k whole and |r| <= 0.5, exactly; 2^-r by a polynomial of
@@ -192,6 +202,21 @@ void products(std::int64_t count, const std::int64_t* n, const float* coef, cons
     }
 }
 
+void products_and_peaks(std::int64_t count, const std::int64_t* n, const float* coef, const float* values,
+                        const std::int64_t* value_at, double* out, float* peaks) {
+    products(count, n, coef, value_at, values, value_at, out);
+    for (std::int64_t k = 0; k < count; ++k) {
+        const float* const b = values + value_at[k];
+        std::int64_t s = 0;
+        vf most{};
+        for (; s + floats <= n[k]; s += floats) most = larger(most, load<vf>(b + s));
+        float peak = 0;
+        for (; s < n[k]; ++s) peak = b[s] > peak ? b[s] : peak;
+        for (int i = 0; i < floats; ++i) peak = most[i] > peak ? most[i] : peak;
+        peaks[k] = peak;
+    }
+}
+
 void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights, float* out,
             double* sums) {
     d8 squares{}, weighted{}, lost{};
@@ -231,7 +256,7 @@ template <class V, class T> double multiply_adds(std::int64_t times, double* sum
 
 extern const TileLoops tiles;
 const TileLoops tiles = {
-    single_powers, double_dots, add_products, products, center, multiply_adds<vf, float>, multiply_adds<vd, double>,
+    single_powers, double_dots, add_products, products, products_and_peaks, center, multiply_adds<vf, float>, multiply_adds<vd, double>,
 };
 
 }  // namespace FASTSVM_ISA

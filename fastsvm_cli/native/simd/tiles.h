@@ -22,6 +22,9 @@ struct TileLoops {
     // out[k] = sum over s < n[k] of coef[coef_at[k] + s] * values[value_at[k] + s], likewise; any n.
     void (*products)(std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
                      const float* values, const std::int64_t* value_at, double* out);
+    // Of the same values with coef[value_at[k] + s], and the largest of the values, 0 at least.
+    void (*products_and_peaks)(std::int64_t count, const std::int64_t* n, const float* coef, const float* values,
+                               const std::int64_t* value_at, double* out, float* peaks);
     // A row about a center: out[c * panel] = factor (z[c] - center[c]), rounded to single precision, for the d columns, a
     // multiple of `lanes`; sums: of their squares, of the squares times weights[c], and of the squares of what the
     // rounding took.
