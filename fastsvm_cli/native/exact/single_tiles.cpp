@@ -92,7 +92,7 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     lost_ = std::sqrt(lost_ * rounding) * up;
 }
 
-// B22 and B23: squares = |z^|^2, weighted = sum w z^^2, lost = |z~ - z^|^2, as computed in double precision; outside:
+// B22 and B24: squares = |z^|^2, weighted = sum w z^^2, lost = |z~ - z^|^2, as computed in double precision; outside:
 // the squares of entries that no vector has.
 double SingleTiles::relative_error(double squares, double weighted, double lost, double outside, double count) const {
     const double infinite = std::numeric_limits<double>::infinity();
