@@ -117,16 +117,16 @@ itself: every statement about a row bounds |value - K| by relative_error K + 2^-
 B22. *Distances.* With c any center and s^2 = gamma log2(e), K = 2^-D, D = |s(x - c) - s(z - c)|^2. s rounds once, and
      moves D <= 126 by 2^-51 of itself, K by less than 1e-13. What is computed with is x' = s(x - c) rounded to single
      precision; how far that is from s(x - c) is computed for every vector and row, and 2.3e-16 of the length covers
-     difference and product in double precision. Let `off` be the two together, at their largest, and size = |x'| + |z'|:
-     D differs from |x' - z'|^2 by at most off (2 size + off) (`moved`). Entries of a row that no vector has, whose
-     squares are `outside`, only add to |z'|^2. |x'|^2 and |z'|^2 are summed in double precision and rounded once, their
-     sum is rounded once: 2 v (|x'|^2 + |z'|^2); twice the inner product is taken off with one rounding more, v D.
+     difference and product in double precision. Let `off` be the two together, at their largest, and size = |x'| +
+     |z'|: D differs from |x' - z'|^2 by at most off (2 size + off) (`moved`). Entries of a row that no vector has,
+     whose squares are `outside`, only add to |z'|^2. |x'|^2 and |z'|^2 are summed in double precision and rounded once,
+     their sum is rounded once: 2 v (|x'|^2 + |z'|^2); twice the inner product is taken off with one rounding more, v D.
      Inner products are sums in pieces of columns: a product in column c passes through w_c roundings, its own, those of
      the sums behind it in its piece, and those of the pieces' sum, whether products and sums are contracted or not, so
-     that the sum is wrong by at most sum_c w_c v |x'_c z'_c| / (1 - max w v) <= sqrt(sum w x'^2) sqrt(sum w z'^2) v / (1
-     - max w v), by Cauchy-Schwarz (`dot`). Columns stand by increasing variance, since w falls to the end of a piece.
-     Underflow: 2^-150 for each of at most 4 d + 8 operations. delta is all of it; rounding of second order, and that of
-     double precision, is covered by the factors of relative_error.
+     that the sum is wrong by at most sum_c w_c v |x'_c z'_c| / (1 - max w v) <= sqrt(sum w x'^2) sqrt(sum w z'^2) v /
+     (1 - max w v), by Cauchy-Schwarz (`dot`). Columns stand by increasing variance, since w falls to the end of a
+     piece. Underflow: 2^-150 for each of at most 4 d + 8 operations. delta is all of it; rounding of second order, and
+     that of double precision, is covered by the factors of relative_error.
 B23. *Powers.* The computed D, which may be negative by delta < 1/4, is k + r with k whole and |r| <= 1/2, exactly. 2^-r
      is computed by a polynomial with coefficients of single precision, which is within 0.27 v of it, by Horner's rule,
      whose roundings of products and sums are at most 2.01 v of the result: 2.3 v. The product with 2^-k is exact, since
@@ -135,14 +135,14 @@ B24. Together |value - K| <= ((2^delta - 1) + 2.3 v 2^delta) K + 2^-126; a row w
      climbs.
 B25. *Sums of positive terms.* c_i >= 0 coefficients, of which single precision keeps c^_i (wrong by v of itself, unless
      all are exact); products and sums of four of them are of single precision, 4 v, the rest of double precision. So a
-     computed sum of c_i K_i is wrong by at most `term` of itself, term = (1 + relative_error) (1 + v) (1 + 4 v) - 1, up to
-     n 2^-124 times the largest coefficient for the 2^-126 of B24 and what underflows; and with the computed sum W for the
-     exact one by at most term / (1 - term) W. A decision value is a difference of two such sums, or, of several
+     computed sum of c_i K_i is wrong by at most `term` of itself, term = (1 + relative_error) (1 + v) (1 + 4 v) - 1, up
+     to n 2^-124 times the largest coefficient for the 2^-126 of B24 and what underflows; and with the computed sum W
+     for the exact one by at most term / (1 - term) W. A decision value is a difference of two such sums, or, of several
      classes, a sum of terms of either sign whose sizes are at most those of the sum of max_p |a_ip| K_i over the
      vectors of both classes.
-B26. *Labels.* To it come the subtraction of rho and the sums of double precision, 4 u (W + |rho|), and svm-predict's own
-     rounding (B5). Where a value is larger than all of that its side of zero is svm-predict's; of several classes B21
-     says how many pairs need that.
+B26. *Labels.* To it come the subtraction of rho and the sums of double precision, 4 u (W + |rho|), and svm-predict's
+     own rounding (B5). Where a value is larger than all of that its side of zero is svm-predict's; of several classes
+     B21 says how many pairs need that.
 """
 
 from math import exp, factorial, inf, sqrt

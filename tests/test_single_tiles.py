@@ -83,7 +83,7 @@ def test_powers_of_two_have_the_error_of_their_polynomial(build, best_instructio
     if not _native.select_instruction_set(build):
         pytest.skip(f"no {build} here")
     machine = random_machine(np.random.default_rng(1), "c_svc", "rbf", [{1: 0.0}, {2: 0.0}], gamma=float(np.log(2.0)))
-    rows = [{1: k / 256} for k in range(0, 2920)]
+    rows = [{1: k / 256} for k in range(2920)]
     values, errors = _native.SingleTiles(parse_model(machine.text(), "m").svm_model).values(parse(rows))
     values = np.array(values).reshape(len(rows), -1)[:, 0]
     worst = 0.0
@@ -191,10 +191,9 @@ def test_the_text_is_the_same_with_values_and_without():
     """Labels alone go by single precision, values do not."""
     rng = np.random.default_rng(5)
     for svm_type, nr_class in (("c_svc", 2), ("nu_svc", 4), ("one_class", 2)):
-        machine = random_machine(
-            rng, svm_type, "rbf", random_rows(rng, 150, [1, 2, 3]), nr_class=nr_class, gamma=0.7
-        )
-        model, chunk, texts, tallies = parse_model(machine.text(), "m"), parse(random_rows(rng, 300, [1, 2, 3, 4])), [], []
+        machine = random_machine(rng, svm_type, "rbf", random_rows(rng, 150, [1, 2, 3]), nr_class=nr_class, gamma=0.7)
+        model, chunk = parse_model(machine.text(), "m"), parse(random_rows(rng, 300, [1, 2, 3, 4]))
+        texts, tallies = [], []
         for values in (False, True):
             lines = []
             tallies.append(predict(model, [chunk], lines.append, path="p", values=values, labelled=False))
@@ -208,7 +207,14 @@ def test_the_text_is_the_same_with_values_and_without():
 def test_one_of_two_classes_may_have_no_vectors():
     for nr_sv, coef in (([3, 0], 1.0), ([0, 3], -1.0)):
         machine = Machine(
-            "c_svc", "rbf", [{1: 1.0}, {2: 1.0}, {}], np.full((3, 1), coef), [0.5 * coef], 1.0, label=[4, -6], nr_sv=nr_sv
+            "c_svc",
+            "rbf",
+            [{1: 1.0}, {2: 1.0}, {}],
+            np.full((3, 1), coef),
+            [0.5 * coef],
+            1.0,
+            label=[4, -6],
+            nr_sv=nr_sv,
         )
         model, chunk = parse_model(machine.text(), "m"), parse([{1: 1.0}, {1: 9.0}, {7: 1.0}, {2: 0.5}])
         assert labels(model, chunk)[0] == labels(model, chunk, reference=True)[0]

@@ -24,9 +24,10 @@ void bind_answers(nb::module_& m) {
         .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
         .def_prop_ro("outside_rows", &Decisions::outside_rows, "which they are, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
-        .def_ro("rung_rows", &Decisions::rung_rows,
-                "rows that each rung of an exact model settled: on a grid, in single precision, in double precision, by "
-                "the reference sum")
+        .def_ro(
+            "rung_rows", &Decisions::rung_rows,
+            "rows that each rung of an exact model settled: on a grid, in single precision, in double precision, by "
+            "the reference sum")
         .def_prop_ro("kernel_evaluations", &Decisions::kernel_evaluations, "of all rows, by a model that stops early")
         .def("count", &Decisions::count, "evaluations"_a, "Every row took so many kernel evaluations more.")
         .def("resize", &Decisions::resize, "rows"_a)

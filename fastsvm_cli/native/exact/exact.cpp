@@ -28,10 +28,11 @@ std::int64_t rows_per_block(std::int64_t rows) {
 // Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
 constexpr double folded_max = 4e6;
 
-// Nanoseconds, measured on one core with AVX-512: a product of the register tiles of single precision, what else a kernel
-// value takes there; the same of the lists by column.
+// Nanoseconds, measured on one core with AVX-512: a product of the register tiles of single precision, what else a
+// kernel value takes there; the same of the lists by column.
 constexpr double tile_product = 0.011, tile_value = 0.2, list_product = 0.7, list_value = 0.7;
-// A trial on so many support vectors, which are harder than most rows: above this share of open ones a rung is left out.
+// A trial on so many support vectors, which are harder than most rows: a rung that leaves more than this share of them
+// open is left out.
 constexpr std::int64_t trial_rows = 64;
 constexpr double open_max = 0.85;
 // Of labels: uneven shares balance.
@@ -40,7 +41,7 @@ constexpr std::int64_t shares_per_thread = 4;
 
 // What the evaluation in double precision needs.
 struct Exact::Layout {
-    std::vector<double> coef;     // (nr_class - 1, padded), 0 in the padding
+    std::vector<double> coef;  // (nr_class - 1, padded), 0 in the padding
     std::optional<Strips> strips;
     std::vector<double> norms;             // in lists (padded): |x|^2, 0 in the padding
     std::vector<std::int64_t> list_start;  // (d + 1)
@@ -163,10 +164,13 @@ bool Exact::pays(const KernelTiles& tiles, const LabelSums& sums) const {
 const Exact::Ladder& Exact::ladder() const {
     std::call_once(climbed_, [this] {
         auto made = std::make_unique<Ladder>();
-        if (LabelSums::holds(model_) && SingleTiles::holds(model_) && tiles_beat_lists()) {
+        if (LabelSums::holds(model_)) {
             made->sums.emplace(model_, *rounding_);
-            auto single = std::make_unique<SingleTiles>(model_, made->sums->order());
-            if (pays(*single, *made->sums)) made->rungs.emplace_back(single_rung, std::move(single));
+            const auto offer = [&](std::size_t rung, std::unique_ptr<KernelTiles> tiles) {
+                if (tiles && pays(*tiles, *made->sums)) made->rungs.emplace_back(rung, std::move(tiles));
+            };
+            if (SingleTiles::holds(model_) && tiles_beat_lists())
+                offer(single_rung, std::make_unique<SingleTiles>(model_, made->sums->order()));
         }
         ladder_ = std::move(made);
     });
@@ -227,7 +231,7 @@ namespace {
 // Vectors whose strips stay in the first-level cache while the rows of a block pass over them, and their kernel values
 // in the second.
 std::int64_t vectors_per_tile(std::int64_t d) {
-    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 8) * strip;
+    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 16) * strip;
 }
 }  // namespace
 
@@ -236,13 +240,18 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     std::fill_n(value, n * pairs, 0.0);
     take_rows(rows, which, n, block);
     if (in_strips_) {
+        const Strips& strips = *layout().strips;
         const std::int64_t tile = vectors_per_tile(features_.size());
         block.kernel_values.resize(static_cast<std::size_t>(n * tile));
         for (std::int64_t from = 0; from < padded_; from += tile) {
             const std::int64_t to = std::min(padded_, from + tile);
-            layout().strips->kernel_values(block.rows, from, to, block.kernel_values.data(), tile, block.scratch);
-            for (std::int64_t r = 0; r < n; ++r)
+            strips.panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
+            for (std::int64_t r : block.rows.in_panels)
                 accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs);
+            for (std::int64_t r : block.rows.by_entry) {
+                strips.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data(), block.scratch);
+                accumulate(from, to, block.kernel_values.data(), value + r * pairs);
+            }
         }
         return;
     }
@@ -321,9 +330,13 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
     block.kernel_values.resize(static_cast<std::size_t>(in_strips_ ? n * padded_ : linear_ ? pairs : padded_));
     if (in_strips_) {
         const std::int64_t tile = vectors_per_tile(features_.size());
-        for (std::int64_t from = 0; from < padded_; from += tile)
-            layout().strips->kernel_values(block.rows, from, std::min(padded_, from + tile),
-                                           block.kernel_values.data() + from, padded_, block.scratch);
+        for (std::int64_t from = 0; from < padded_; from += tile) {
+            const std::int64_t to = std::min(padded_, from + tile);
+            double* const values = block.kernel_values.data() + from;
+            layout().strips->panel_kernel_values(block.rows, from, to, values, padded_);
+            for (std::int64_t r : block.rows.by_entry)
+                layout().strips->kernel_values(block.rows.rows[r], from, to, values + r * padded_, block.scratch);
+        }
     }
     for (std::int64_t r = 0; r < n; ++r) {
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
@@ -390,15 +403,12 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
         reference_sums(model_, rows, block.open.data() + at, count, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
             const double* const value = block.value.data() + r * pairs;
-            winner[block.open[at]] =
-                pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.winner(0, [&](int c, int* won) {
-                    for (int other = 0; other < classes; ++other)
-                        if (other != c)
-                            won[other] =
-                                (value[model_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other)
-                                    ? 1
-                                    : -1;
-                });
+            winner[block.open[at]] = pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.winner(0, [&](int c, int* won) {
+                for (int other = 0; other < classes; ++other)
+                    if (other != c)
+                        won[other] =
+                            (value[model_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1 : -1;
+            });
         }
     }
 }
@@ -419,8 +429,8 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block
             count(rung);
         }
         // As many rows at a time as leave their kernel values in bounded memory.
-        const std::int64_t most = std::clamp<std::int64_t>(
-            model_.pairs() == 1 ? block_rows : numbers_per_thread() / std::max<std::int64_t>(padded_, 1), 1, block_rows);
+        const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
+        const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);
         block.open_now.swap(block.open);
         block.open.clear();
         const std::int64_t n = static_cast<std::int64_t>(block.open_now.size());

@@ -12,7 +12,7 @@ namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
 // The largest coefficient has this exponent, so that no product with a kernel value is denormal, which takes long.
 constexpr int coefficient_exponent = 60;
-constexpr std::int64_t run = 16;                        // numbers that the sums take at a time
+constexpr std::int64_t run = 16;  // numbers that the sums take at a time
 constexpr std::int64_t rows_at_once = 8 * panel;
 constexpr std::int64_t vectors_at_once = 4 * strip;  // times rows_at_once: a buffer that stays in the first-level cache
 // Kernel values that a thread may hold, unless one row has more: 2 MB.
@@ -168,8 +168,8 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
         loop.products_and_peaks(classes, run_.data(), largest_.data(), values, class_start_.data(), sizes.data(),
                                 scratch.peaks.data());
         // The nearest vector's class is a better guess than the one with the largest sum.
-        const int likely = static_cast<int>(std::max_element(scratch.peaks.begin(), scratch.peaks.end()) -
-                                            scratch.peaks.begin());
+        const int likely =
+            static_cast<int>(std::max_element(scratch.peaks.begin(), scratch.peaks.end()) - scratch.peaks.begin());
         const int found = scratch.votes->winner(likely, [&](int c, int* won) {
             // What c's own vectors give, and what each of the others' do.
             const auto at = [&](std::int64_t of, std::int64_t against) {
@@ -191,11 +191,9 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
             for (int other = 0; other < classes; ++other) {
                 if (other == c) continue;
                 const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
-                const double value =
-                    scale_ * (own[other] + scratch.others[other]) - model_.rho[pair];
+                const double value = scale_ * (own[other] + scratch.others[other]) - model_.rho[pair];
                 const double weight = scale_ * (sizes[c] + sizes[other]);
-                const double ours =
-                    wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
+                const double ours = wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
                 const double size = std::fabs(value);
                 // Few values are as small as what is between any pair's and svm-predict's.
                 const bool known = size > (ours + theirs_of_any) * (1 + 1e-9) ||

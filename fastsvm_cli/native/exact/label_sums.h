@@ -12,10 +12,10 @@
 
 namespace fastsvm {
 
-// A term of a kernel sum is wrong relative to itself, so that a sum of |a_i| K_i bounds what is wrong with the sum of a_i
-// K_i. With one pair, positive and negative coefficients are summed apart: their difference is the value, their sum the
-// bound. With more, a sum per class of max_p |a_ip| K_i bounds all its pairs (B25 and B26 in bounds.py), and only the
-// pairs that can still change the winner are summed.
+// A term of a kernel sum is wrong relative to itself, so that a sum of |a_i| K_i bounds what is wrong with the sum of
+// a_i K_i. With one pair, positive and negative coefficients are summed apart: their difference is the value, their sum
+// the bound. With more, a sum per class of max_p |a_ip| K_i bounds all its pairs (B25 and B26 in bounds.py), and only
+// the pairs that can still change the winner are summed.
 class LabelSums {
 public:
     // rounding: of the same model; must outlive this.

@@ -77,7 +77,8 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
         for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e)
             row[position_[features_.column(sv.indices[e])]] = sv.values[e];
         double sums[3];
-        loops().tiles->center(padded_columns_, factor_, row.data(), center_.data(), weights_.data(), centered.data(), sums);
+        loops().tiles->center(padded_columns_, factor_, row.data(), center_.data(), weights_.data(), centered.data(),
+                              sums);
         for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) row[position_[features_.column(sv.indices[e])]] = 0;
         float* const to = vectors_.data() + s / strip * strip * columns_ + s % strip;
         for (std::int64_t c = 0; c < columns_; ++c) to[c * strip] = centered[(zeros + c) * panel];
@@ -109,8 +110,8 @@ double SingleTiles::relative_error(double squares, double weighted, double lost,
     const double dot = single_unit / (1 - most) * weighted_ * std::sqrt(weighted * rounding) * up;
     // Those of double precision, and of second order.
     const double more = 1.00001 + 4e-9 * (columns + count);
-    const double delta = moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot +
-                         (columns + 8) * 0x1p-146;
+    const double delta =
+        moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot + (columns + 8) * 0x1p-146;
     if (!(delta < 0.25)) return infinite;
     const double grown = std::expm1(ln_2 * up * delta + 1e-13);
     return (grown + 2.3 * single_unit * (1 + grown)) * up;
@@ -142,8 +143,7 @@ void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t
         std::fill(out.spread.begin(), out.spread.end(), 0.0);
         // What is too large for single precision has no error that counts; it must not overflow on the way there.
         out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
-        out.relative_errors[r] =
-            relative_error(sums[0], sums[1], sums[2], outside, static_cast<double>(end - begin));
+        out.relative_errors[r] = relative_error(sums[0], sums[1], sums[2], outside, static_cast<double>(end - begin));
     }
 }
 
@@ -159,9 +159,9 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
     for (std::int64_t s = from; s < to; s += strip)
         for (std::int64_t r = 0; r < rows.rows; r += panel)
             tiles.single_powers(static_cast<int>(std::min<std::int64_t>(panel, rows.rows - r)), columns_, piece_,
-                             rows.panels.data() + r * padded_columns_ + zeros * panel, rows.norms.data() + r,
-                             vectors_.data() + s * columns_, norms_.data() + s,
-                             out + r * stride + (s - from), stride);
+                                rows.panels.data() + r * padded_columns_ + zeros * panel, rows.norms.data() + r,
+                                vectors_.data() + s * columns_, norms_.data() + s, out + r * stride + (s - from),
+                                stride);
 }
 
 }  // namespace fastsvm

@@ -25,22 +25,21 @@ public:
     std::unique_ptr<Block> block() const override;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const override;
     double relative_error(const Block& block, std::int64_t r) const override;
-    void values(const Block& block, std::int64_t from, std::int64_t to, float* out,
-                std::int64_t stride) const override;
+    void values(const Block& block, std::int64_t from, std::int64_t to, float* out, std::int64_t stride) const override;
 
 private:
     struct Taken;
     double relative_error(double squares, double weighted, double lost, double outside, double count) const;
 
-    double factor_;                          // gamma log2(e) = factor^2: of the coordinates, so that K = 2^-|x - z|^2
+    double factor_;  // gamma log2(e) = factor^2: of the coordinates, so that K = 2^-|x - z|^2
     Features features_;
     std::int64_t columns_, padded_columns_;  // features, and whole `lanes`
     std::int64_t pieces_, piece_;            // columns are added up in so many pieces of so many
-    std::vector<std::int64_t> position_;  // (features): large columns stand last, where fewest roundings follow
-    Aligned<double> center_;              // (padded columns)
-    Aligned<double> weights_;             // (padded columns): how many roundings a product in this column passes through
-    Aligned<float> vectors_;              // (strips, columns, strip)
-    Aligned<float> norms_;                // (padded)
+    std::vector<std::int64_t> position_;     // (features): large columns stand last, where fewest roundings follow
+    Aligned<double> center_;                 // (padded columns)
+    Aligned<double> weights_;                // (padded columns): how many roundings a product of this column passes
+    Aligned<float> vectors_;                 // (strips, columns, strip)
+    Aligned<float> norms_;                   // (padded)
     double longest_ = 0, weighted_ = 0, lost_ = 0;  // over the vectors: largest length, weighted length, rounding
 };
 

@@ -75,7 +75,6 @@ void Strips::take(const Rows& rows, std::int64_t row, StripRow& out) const {
 void Strips::take(const Rows& rows, const std::int64_t* which, std::int64_t n, StripRows& out) const {
     const std::int64_t d = features_.size();
     if (static_cast<std::int64_t>(out.rows.size()) < n) out.rows.resize(static_cast<std::size_t>(n));
-    out.count = n;
     out.in_panels.clear();
     out.by_entry.clear();
     for (std::int64_t r = 0; r < n; ++r) {
@@ -148,8 +147,8 @@ void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int6
         out[s - from] = std::max(0.0, (row.squared_norm + norms_[s]) - 2 * out[s - from]);
 }
 
-void Strips::kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out, std::int64_t stride,
-                           std::vector<double>& scratch) const {
+void Strips::panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
+                                 std::int64_t stride) const {
     const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_panels.size());
     for (std::int64_t s = from; m && s < to; s += strip)
         for (std::int64_t i = 0; i < m; i += panel) {
@@ -159,7 +158,6 @@ void Strips::kernel_values(const StripRows& rows, std::int64_t from, std::int64_
             loops().tiles->double_dots(count, d, rows.panels.data() + i * d, blocks_.data() + s * d, at);
         }
     for (std::int64_t r : rows.in_panels) from_dots(rows.rows[r], from, to, out + r * stride);
-    for (std::int64_t r : rows.by_entry) kernel_values(rows.rows[r], from, to, out + r * stride, scratch);
 }
 
 void Strips::from_dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out) const {

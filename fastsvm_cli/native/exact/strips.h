@@ -20,10 +20,9 @@ struct StripRow {
 
 // Rows whose kernel values are computed together.
 struct StripRows {
-    std::vector<StripRow> rows;                    // the first `count` of them
-    std::int64_t count = 0;
+    std::vector<StripRow> rows;
     std::vector<std::int64_t> in_panels, by_entry;  // which rows are computed by register tiles, and which are not
-    Aligned<double> panels;                        // (panels, d, panel)
+    Aligned<double> panels;                         // (panels, d, panel)
 };
 
 // Strips of `strip` vectors, dense by column, so that a row costs its own non-zeros times the vectors; where few of the
@@ -42,9 +41,9 @@ public:
     // so.
     void kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
                        std::vector<double>& scratch) const;
-    // Of many rows: out[r * stride + s - from]. A row's values do not depend on the rows beside it.
-    void kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out, std::int64_t stride,
-                       std::vector<double>& scratch) const;
+    // Of the rows in panels: out[r * stride + s - from]. A row's values do not depend on the rows beside it.
+    void panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
+                             std::int64_t stride) const;
     // |z - x_s|^2 likewise.
     void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
                            std::vector<double>& scratch) const;

@@ -77,8 +77,8 @@ inline __attribute__((always_inline)) vf power(vf distance) {
     return (vf)((vi)p - ((vi)shifted << 23));
 }
 
-// A tile of R rows by two registers of vectors. Every sum is of one row and one vector and goes by its columns in order,
-// so that it is the same whatever R.
+// A tile of R rows by two registers of vectors. Every sum is of one row and one vector and goes by its columns in
+// order, so that it is the same whatever R.
 template <int R, class V, class T>
 inline __attribute__((always_inline)) void tile_sums(std::int64_t d, const T* z, const T* x, V (&sums)[R][2]) {
     constexpr int width = sizeof(V) / sizeof(T);
@@ -256,7 +256,14 @@ template <class V, class T> double multiply_adds(std::int64_t times, double* sum
 
 extern const TileLoops tiles;
 const TileLoops tiles = {
-    single_powers, double_dots, add_products, products, products_and_peaks, center, multiply_adds<vf, float>, multiply_adds<vd, double>,
+    single_powers,
+    double_dots,
+    add_products,
+    products,
+    products_and_peaks,
+    center,
+    multiply_adds<vf, float>,
+    multiply_adds<vd, double>,
 };
 
 }  // namespace FASTSVM_ISA

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""What a kernel evaluation of an exact model takes, on every rung of its evaluation, and what the processor can do.
+
+    scripts/measure_exact.py [--rows DATA] [--seconds S] [--instructions NAME] [MODEL ...]
+
+Without models, RBF kernels on made-up numbers: 4,096 support vectors of 20, 100 and 780 features. With models, those,
+on the rows of DATA or on their own support vectors. One thread, in memory, processor time, the least of as many runs
+as take --seconds.
+
+For each rung: nanoseconds per kernel evaluation; GFlop/s, counting two operations per feature of the model (whether a
+row has it or not) and nothing for the exponential and the sum; their share of `peak`, independent fused multiply-adds
+of that precision on the same core. `labels` is the whole ladder, as `predict` goes up for labels alone, with the share
+of rows that each rung settled; `double` is what --values and -b 1 are made of; `reference` LIBSVM's own sums.
+--instructions: baseline, avx2 or avx512, where the machine has it.
+"""
+
+import argparse
+import sys
+from time import process_time
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.models import load_model
+from fastsvm_cli.models.exact import ExactModel
+
+SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
+ROWS = 480
+PEAK_TIMES = 20_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
+    )
+    parser.add_argument("models", nargs="*", metavar="MODEL")
+    parser.add_argument("--rows", metavar="DATA")
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--instructions", metavar="NAME")
+    args = parser.parse_args()
+    if args.instructions and not _native.select_instruction_set(args.instructions):
+        sys.exit(f"no {args.instructions} here")
+    _native.set_threads(1)
+    peaks = {single: peak(single, args.seconds) for single in (True, False)}
+    print(
+        f"{_native.instruction_set()}: peak {peaks[True]:.0f} GFlop/s in single precision, {peaks[False]:.0f} in double"
+    )
+    if not args.models:
+        for total, features in SHAPES:
+            measure(f"{total} x {features}", *made_up(total, features), peaks, args.seconds)
+    for path in args.models:
+        model = load_model(path)
+        if not isinstance(model, ExactModel):
+            sys.exit(f"{path}: a compiled model found, expected an exact one")
+        chunk = model.vectors
+        if args.rows:
+            with open(args.rows, "rb") as file:
+                chunk, fault, _, _ = _native.parse(file.read())
+            if fault is not None:
+                sys.exit(f"{args.rows}: {fault}")
+        measure(path, model, chunk, peaks, args.seconds)
+
+
+def peak(single: bool, seconds: float) -> float:
+    """GFlop/s."""
+    taken, operations = least(lambda: _native.multiply_adds(single, PEAK_TIMES), seconds)
+    return 2e-9 * operations / taken
+
+
+def least(run, seconds: float):
+    """(seconds that the fastest run took, what it returned)"""
+    run()
+    best, total, result = float("inf"), 0.0, None
+    while total < seconds:
+        start = process_time()
+        result = run()
+        taken = process_time() - start
+        best, total = min(best, taken), total + max(taken, 1e-6)
+    return best, result
+
+
+def made_up(total: int, features: int) -> "tuple[ExactModel, _native.Chunk]":
+    """Two classes about two centers, as far apart as the vectors of one are."""
+    rng = np.random.default_rng(features)
+
+    def rows(n):
+        return rng.random((n, features)) + np.where(np.arange(n) % 2, 0.3, 0.0)[:, None]
+
+    vectors = rows(total)
+    vectors = np.concatenate([vectors[1::2], vectors[::2]])
+    half = total // 2
+    text = "\n".join(
+        " ".join([repr(1.0 if i < half else -1.0), *(f"{c + 1}:{v!r}" for c, v in enumerate(row.tolist()))])
+        for i, row in enumerate(vectors)
+    )
+    head = (
+        f"svm_type c_svc\nkernel_type rbf\ngamma {1 / features!r}\nnr_class 2\ntotal_sv {total}\nrho 0\nlabel 1 -1\n"
+        f"nr_sv {half} {total - half}\nSV\n"
+    )
+    data = "\n".join("0 " + " ".join(f"{c + 1}:{v!r}" for c, v in enumerate(row.tolist())) for row in rows(ROWS))
+    return ExactModel.parse(f"{head}{text}\n".encode(), "made up"), _native.parse(f"{data}\n".encode())[0]
+
+
+def measure(name: str, model: ExactModel, chunk: _native.Chunk, peaks: "dict[bool, float]", seconds: float) -> None:
+    features = len(_native.used_indices(model.vectors))
+    print(f"{name}: {model.header.total_sv} vectors, {features} features, {chunk.rows} rows")
+
+    def line(rung: str, run, single: bool, rows: int, note: str = "") -> None:
+        taken, _ = least(run, seconds)
+        each = 1e9 * taken / max(rows * model.header.total_sv, 1)
+        speed = 2 * features / each
+        share = f"{100 * speed / peaks[single]:5.1f} % of the peak"
+        print(f"  {rung:10s} {each:8.3f} ns {speed:8.1f} GFlop/s {share}{note}")
+
+    values = _native.Decisions(model.pairs)
+    if model.labels_alone:
+        alone = _native.Decisions(model.pairs, False, True)
+        model.decision_values(chunk, alone)
+        settled = [100 * count / max(chunk.rows, 1) for count in alone.rung_rows]
+        shares = ", ".join(
+            f"{share:.1f} % {rung}" for rung, share in zip(("grid", "single", "double", "reference"), settled) if share
+        )
+        line("labels", lambda: model.decision_values(chunk, alone), True, chunk.rows, f"; rows: {shares}")
+    line("double", lambda: model.decision_values(chunk, values, []), False, chunk.rows)
+    few = chunk.select(list(range(min(32, chunk.rows))))
+    line("reference", lambda: model.reference_values(few, values), False, few.rows)
+
+
+if __name__ == "__main__":
+    main()
