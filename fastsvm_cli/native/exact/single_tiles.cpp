@@ -156,12 +156,16 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
     const Taken& rows = static_cast<const Taken&>(block);
     const TileLoops& tiles = *loops().tiles;
     const std::int64_t zeros = padded_columns_ - columns_;
+    const std::int64_t fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(float)));
+    const std::int64_t together = std::max<std::int64_t>(fit / piece_, 1) * piece_;
     for (std::int64_t s = from; s < to; s += strip)
-        for (std::int64_t r = 0; r < rows.rows; r += panel)
-            tiles.single_powers(static_cast<int>(std::min<std::int64_t>(panel, rows.rows - r)), columns_, piece_,
-                                rows.panels.data() + r * padded_columns_ + zeros * panel, rows.norms.data() + r,
-                                vectors_.data() + s * columns_, norms_.data() + s, out + r * stride + (s - from),
-                                stride);
+        for (std::int64_t c = 0; c == 0 || c < columns_; c += together)
+            for (std::int64_t r = 0; r < rows.rows; r += panel)
+                tiles.single_powers(static_cast<int>(std::min<std::int64_t>(panel, rows.rows - r)),
+                                    std::min(together, columns_ - c), piece_, c == 0, c + together >= columns_,
+                                    rows.panels.data() + r * padded_columns_ + (zeros + c) * panel,
+                                    rows.norms.data() + r, vectors_.data() + s * columns_ + c * strip,
+                                    norms_.data() + s, out + r * stride + (s - from), stride);
 }
 
 }  // namespace fastsvm

@@ -150,13 +150,17 @@ void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int6
 void Strips::panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                                  std::int64_t stride) const {
     const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_panels.size());
+    constexpr std::int64_t together = column_bytes / (strip * static_cast<std::int64_t>(sizeof(double)));
     for (std::int64_t s = from; m && s < to; s += strip)
-        for (std::int64_t i = 0; i < m; i += panel) {
-            const int count = static_cast<int>(std::min<std::int64_t>(panel, m - i));
-            double* at[panel];
-            for (int r = 0; r < count; ++r) at[r] = out + rows.in_panels[i + r] * stride + (s - from);
-            loops().tiles->double_dots(count, d, rows.panels.data() + i * d, blocks_.data() + s * d, at);
-        }
+        for (std::int64_t c = 0; c < d; c += together)
+            for (std::int64_t i = 0; i < m; i += panel) {
+                const int count = static_cast<int>(std::min<std::int64_t>(panel, m - i));
+                double* at[panel];
+                for (int r = 0; r < count; ++r) at[r] = out + rows.in_panels[i + r] * stride + (s - from);
+                loops().tiles->double_dots(count, std::min(together, d - c), c == 0,
+                                           rows.panels.data() + i * d + c * panel, blocks_.data() + s * d + c * strip,
+                                           at);
+            }
     for (std::int64_t r : rows.in_panels) from_dots(rows.rows[r], from, to, out + r * stride);
 }
 

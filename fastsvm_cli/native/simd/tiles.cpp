@@ -77,12 +77,11 @@ inline __attribute__((always_inline)) vf power(vf distance) {
     return (vf)((vi)p - ((vi)shifted << 23));
 }
 
-// A tile of R rows by two registers of vectors. Every sum is of one row and one vector and goes by its columns in
-// order, so that it is the same whatever R.
+// Adds, for R rows and two registers of vectors, the products of d columns to sums. Every sum is of one row and one
+// vector and takes its columns in order, so that it is the same whatever R.
 template <int R, class V, class T>
-inline __attribute__((always_inline)) void tile_sums(std::int64_t d, const T* z, const T* x, V (&sums)[R][2]) {
+inline __attribute__((always_inline)) void add_columns(std::int64_t d, const T* z, const T* x, V (&sums)[R][2]) {
     constexpr int width = sizeof(V) / sizeof(T);
-    for (int r = 0; r < R; ++r) sums[r][0] = sums[r][1] = V{};
     for (std::int64_t c = 0; c < d; ++c, z += panel, x += strip) {
         const V x0 = load<V>(x), x1 = load<V>(x + width);
         for (int r = 0; r < R; ++r) {
@@ -93,58 +92,66 @@ inline __attribute__((always_inline)) void tile_sums(std::int64_t d, const T* z,
 }
 
 template <int R>
-void single_rows(std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
-                 const float* norms, float* out, std::int64_t stride) {
+void single_rows(std::int64_t d, std::int64_t piece, bool first, bool last, const float* z, const float* row_norms,
+                 const float* x, const float* norms, float* out, std::int64_t stride) {
     for (int at = 0; at < strip; at += 2 * floats) {
-        vf sums[R][2];
-        tile_sums<R>(piece < d ? piece : d, z, x + at, sums);
-        for (std::int64_t from = piece; from < d; from += piece) {
-            vf more[R][2];
-            tile_sums<R>(piece < d - from ? piece : d - from, z + from * panel, x + from * strip + at, more);
-            for (int r = 0; r < R; ++r) {
-                sums[r][0] += more[r][0];
-                sums[r][1] += more[r][1];
-            }
+        float* const to = out + at;
+        vf sums[R][2] = {};
+        if (!first)
+            for (int r = 0; r < R; ++r)
+                for (int h = 0; h < 2; ++h) sums[r][h] = load<vf>(to + r * stride + h * floats);
+        std::int64_t from = 0;
+        if (first) {
+            from = piece < d ? piece : d;
+            add_columns<R>(from, z, x + at, sums);
+        }
+        for (; from < d; from += piece) {
+            vf more[R][2] = {};
+            add_columns<R>(piece < d - from ? piece : d - from, z + from * panel, x + from * strip + at, more);
+            for (int r = 0; r < R; ++r)
+                for (int h = 0; h < 2; ++h) sums[r][h] += more[r][h];
         }
         for (int r = 0; r < R; ++r)
             for (int h = 0; h < 2; ++h) {
                 const vf both = row_norms[r] + load<vf>(norms + at + h * floats);
-                store(out + r * stride + at + h * floats, power(both - 2.0f * sums[r][h]));
+                store(to + r * stride + h * floats, last ? power(both - 2.0f * sums[r][h]) : sums[r][h]);
             }
     }
 }
 
-void single_powers(int rows, std::int64_t d, std::int64_t piece, const float* z, const float* row_norms, const float* x,
-                   const float* norms, float* out, std::int64_t stride) {
+void single_powers(int rows, std::int64_t d, std::int64_t piece, bool first, bool last, const float* z,
+                   const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
     switch (rows) {
-        case 1: return single_rows<1>(d, piece, z, row_norms, x, norms, out, stride);
-        case 2: return single_rows<2>(d, piece, z, row_norms, x, norms, out, stride);
-        case 3: return single_rows<3>(d, piece, z, row_norms, x, norms, out, stride);
-        case 4: return single_rows<4>(d, piece, z, row_norms, x, norms, out, stride);
-        case 5: return single_rows<5>(d, piece, z, row_norms, x, norms, out, stride);
-        default: return single_rows<6>(d, piece, z, row_norms, x, norms, out, stride);
+        case 1: return single_rows<1>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 2: return single_rows<2>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 3: return single_rows<3>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 4: return single_rows<4>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 5: return single_rows<5>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        default: return single_rows<6>(d, piece, first, last, z, row_norms, x, norms, out, stride);
     }
 }
 
-template <int R> void double_dots_rows(std::int64_t d, const double* z, const double* x, double* const* out) {
+template <int R>
+void double_dots_rows(std::int64_t d, bool first, const double* z, const double* x, double* const* out) {
     for (int at = 0; at < strip; at += 2 * doubles) {
-        vd sums[R][2];
-        tile_sums<R>(d, z, x + at, sums);
-        for (int r = 0; r < R; ++r) {
-            store(out[r] + at, sums[r][0]);
-            store(out[r] + at + doubles, sums[r][1]);
-        }
+        vd sums[R][2] = {};
+        if (!first)
+            for (int r = 0; r < R; ++r)
+                for (int h = 0; h < 2; ++h) sums[r][h] = load<vd>(out[r] + at + h * doubles);
+        add_columns<R>(d, z, x + at, sums);
+        for (int r = 0; r < R; ++r)
+            for (int h = 0; h < 2; ++h) store(out[r] + at + h * doubles, sums[r][h]);
     }
 }
 
-void double_dots(int rows, std::int64_t d, const double* z, const double* x, double* const* out) {
+void double_dots(int rows, std::int64_t d, bool first, const double* z, const double* x, double* const* out) {
     switch (rows) {
-        case 1: return double_dots_rows<1>(d, z, x, out);
-        case 2: return double_dots_rows<2>(d, z, x, out);
-        case 3: return double_dots_rows<3>(d, z, x, out);
-        case 4: return double_dots_rows<4>(d, z, x, out);
-        case 5: return double_dots_rows<5>(d, z, x, out);
-        default: return double_dots_rows<6>(d, z, x, out);
+        case 1: return double_dots_rows<1>(d, first, z, x, out);
+        case 2: return double_dots_rows<2>(d, first, z, x, out);
+        case 3: return double_dots_rows<3>(d, first, z, x, out);
+        case 4: return double_dots_rows<4>(d, first, z, x, out);
+        case 5: return double_dots_rows<5>(d, first, z, x, out);
+        default: return double_dots_rows<6>(d, first, z, x, out);
     }
 }
 

@@ -7,14 +7,18 @@ namespace fastsvm {
 
 constexpr int panel = 6;  // rows to a tile; a panel of rows is (d, panel), whatever number of them there is
 
+// Bytes of a strip's columns that stay in a first-level cache while panels of rows pass over them.
+constexpr int column_bytes = 20480;
+
 struct TileLoops {
     // out[r * stride + s] = 2^-D, D = |z_r|^2 + |x_s|^2 - 2 z_r.x_s, for the first `rows` of a panel and the vectors of
     // a strip; 2^-126 where that is smaller. z: (d, panel), x: (d, strip); row_norms, norms: the squares. Inner
-    // products are sums of sums of `piece` columns each.
-    void (*single_powers)(int rows, std::int64_t d, std::int64_t piece, const float* z, const float* row_norms,
-                          const float* x, const float* norms, float* out, std::int64_t stride);
+    // products are sums of sums of `piece` columns each. Where columns come in several calls, `out` holds inner
+    // products in between: `first` and `last` are those calls.
+    void (*single_powers)(int rows, std::int64_t d, std::int64_t piece, bool first, bool last, const float* z,
+                          const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride);
     // out[r][s] = z_r.x_s likewise, in double precision, one column after the other.
-    void (*double_dots)(int rows, std::int64_t d, const double* z, const double* x, double* const* out);
+    void (*double_dots)(int rows, std::int64_t d, bool first, const double* z, const double* x, double* const* out);
     // sums[r * lanes + ...] += partial sums of coef[s] * values[r * stride + s] over s < n, a multiple of 16: at most
     // four terms are added up in single precision, the rest in double.
     void (*add_products)(std::int64_t rows, std::int64_t n, const float* coef, const float* values, std::int64_t stride,
