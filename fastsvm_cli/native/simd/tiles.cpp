@@ -91,17 +91,18 @@ inline __attribute__((always_inline)) void add_columns(std::int64_t d, const T* 
     }
 }
 
-template <int R>
+// whole: all columns in one call.
+template <int R, bool whole>
 void single_rows(std::int64_t d, std::int64_t piece, bool first, bool last, const float* z, const float* row_norms,
                  const float* x, const float* norms, float* out, std::int64_t stride) {
     for (int at = 0; at < strip; at += 2 * floats) {
         float* const to = out + at;
         vf sums[R][2] = {};
-        if (!first)
+        if (!whole && !first)
             for (int r = 0; r < R; ++r)
                 for (int h = 0; h < 2; ++h) sums[r][h] = load<vf>(to + r * stride + h * floats);
         std::int64_t from = 0;
-        if (first) {
+        if (whole || first) {
             from = piece < d ? piece : d;
             add_columns<R>(from, z, x + at, sums);
         }
@@ -114,21 +115,28 @@ void single_rows(std::int64_t d, std::int64_t piece, bool first, bool last, cons
         for (int r = 0; r < R; ++r)
             for (int h = 0; h < 2; ++h) {
                 const vf both = row_norms[r] + load<vf>(norms + at + h * floats);
-                store(to + r * stride + h * floats, last ? power(both - 2.0f * sums[r][h]) : sums[r][h]);
+                store(to + r * stride + h * floats, whole || last ? power(both - 2.0f * sums[r][h]) : sums[r][h]);
             }
+    }
+}
+
+template <bool whole>
+void single_panel(int rows, std::int64_t d, std::int64_t piece, bool first, bool last, const float* z,
+                  const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
+    switch (rows) {
+        case 1: return single_rows<1, whole>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 2: return single_rows<2, whole>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 3: return single_rows<3, whole>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 4: return single_rows<4, whole>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        case 5: return single_rows<5, whole>(d, piece, first, last, z, row_norms, x, norms, out, stride);
+        default: return single_rows<6, whole>(d, piece, first, last, z, row_norms, x, norms, out, stride);
     }
 }
 
 void single_powers(int rows, std::int64_t d, std::int64_t piece, bool first, bool last, const float* z,
                    const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
-    switch (rows) {
-        case 1: return single_rows<1>(d, piece, first, last, z, row_norms, x, norms, out, stride);
-        case 2: return single_rows<2>(d, piece, first, last, z, row_norms, x, norms, out, stride);
-        case 3: return single_rows<3>(d, piece, first, last, z, row_norms, x, norms, out, stride);
-        case 4: return single_rows<4>(d, piece, first, last, z, row_norms, x, norms, out, stride);
-        case 5: return single_rows<5>(d, piece, first, last, z, row_norms, x, norms, out, stride);
-        default: return single_rows<6>(d, piece, first, last, z, row_norms, x, norms, out, stride);
-    }
+    (first && last ? single_panel<true> : single_panel<false>)(rows, d, piece, first, last, z, row_norms, x, norms, out,
+                                                               stride);
 }
 
 template <int R>
