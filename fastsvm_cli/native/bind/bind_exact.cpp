@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "exact/exact.h"
+#include "exact/grid_tiles.h"
 #include "exact/reference.h"
 #include "exact/rounding.h"
 #include "exact/single_tiles.h"
@@ -118,6 +119,44 @@ void bind_exact(nb::module_& m) {
             "chunk"_a, "out"_a,
             "Decision values in LIBSVM's own order of operations. Returns the first precomputed row that lacks "
             "serials, or -1.");
+
+    nb::class_<GridTiles>(m, "GridTiles", "RBF kernel values from whole numbers, of vectors on a grid.")
+        .def_static(
+            "of",
+            [](const SvmModel& model, const std::vector<std::int64_t>& order) {
+                for (std::int64_t row : order)
+                    if (row < -1 || row >= model.vectors->rows) throw nb::index_error("row out of range");
+                return GridTiles::of(model.kernel, *model.vectors, order).release();
+            },
+            nb::rv_policy::take_ownership, "model"_a, "order"_a,
+            "Those of the support vectors in this order, -1 for none; None where they are on no grid.")
+        .def_prop_ro("binary", &GridTiles::binary, "Two levels in every feature.")
+        .def_prop_ro("step", &GridTiles::step)
+        .def_prop_ro("off", &GridTiles::off, "How far a vector is from where it is taken to stand, at most.")
+        .def(
+            "kernel_values",
+            [](const GridTiles& self, const Chunk& chunk, const std::vector<std::int64_t>& rows, std::int64_t from,
+               std::int64_t to) {
+                for (std::int64_t row : rows)
+                    if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
+                if (from < 0 || from > to || to > self.size() || from % strip || to % strip)
+                    throw nb::index_error("whole strips only");
+                const std::int64_t n = static_cast<std::int64_t>(rows.size());
+                const auto block = self.block();
+                std::vector<std::vector<float>> values;
+                std::vector<float> all(static_cast<std::size_t>(n * (to - from)));
+                std::vector<double> errors;
+                self.take(*chunk.rows, rows.data(), n, *block);
+                self.values(*block, from, to, all.data(), to - from);
+                for (std::int64_t r = 0; r < n; ++r) {
+                    errors.push_back(self.relative_error(*block, r));
+                    values.emplace_back(all.begin() + r * (to - from), all.begin() + (r + 1) * (to - from));
+                }
+                return std::make_pair(values, errors);
+            },
+            "chunk"_a, "rows"_a, "start"_a, "stop"_a,
+            "Kernel values of these rows with the vectors start, ..., stop - 1, whole strips, and the relative errors "
+            "of the rows. For tests.");
 
     m.def(
         "widen",

@@ -15,12 +15,28 @@ extern const Loops table;
 namespace avx512 {
 extern const Loops table;
 }
+namespace avx512_vnni {
+extern const GridLoops grid;
+}
 #endif
 
 namespace {
 
+#ifdef FASTSVM_X86
+// avx512's, but for the loops over whole numbers.
+Loops with_grid(Loops table, const char* name, const GridLoops& grid) {
+    table.name = name;
+    table.grid = &grid;
+    return table;
+}
+const Loops avx512_vnni_table = with_grid(avx512::table, "avx512_vnni", avx512_vnni::grid);
+#endif
+
 bool runs_here(const Loops& table) {
 #ifdef FASTSVM_X86
+    if (&table == &avx512_vnni_table)
+        return runs_here(avx512::table) && __builtin_cpu_supports("avx512vnni") &&
+               __builtin_cpu_supports("avx512vpopcntdq");
     if (&table == &avx512::table)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
@@ -32,6 +48,7 @@ bool runs_here(const Loops& table) {
 
 const Loops* const all[] = {
 #ifdef FASTSVM_X86
+    &avx512_vnni_table,
     &avx512::table,
     &avx2::table,
 #endif

@@ -483,6 +483,7 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
 extern const TileLoops tiles;                                  // tiles.cpp
+extern const GridLoops grid;                                   // grid.cpp
 extern const Loops table;
 const Loops table = {
     FASTSVM_TEXT(FASTSVM_ISA),
@@ -506,6 +507,7 @@ const Loops table = {
     add_scaled,
     &narrow_reference,
     &wide_reference,
+    &grid,
     count_certain,
     row_distances,
     count_settled,

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "simd/grid_loops.h"
 #include "simd/reference_lanes.h"
 #include "simd/tiles.h"
 
@@ -67,6 +68,7 @@ struct Loops {
     // The reference sum's, for narrow_group and for wide_group rows side by side.
     const ReferenceLoops* narrow_reference;
     const ReferenceLoops* wide_reference;
+    const GridLoops* grid;
     // count[r] += 1 where (sums[r] - rho)^2 >= width rest[r], for n rows, a multiple of lanes
     void (*count_certain)(std::int64_t n, double rho, double width, const double* rest, const double* sums,
                           double* count);
@@ -86,7 +88,8 @@ struct Loops {
 };
 
 const Loops& loops();
-// "baseline", "avx2", "avx512"; false when this machine or build lacks it. For tests.
+// "baseline", "avx2", "avx512", "avx512_vnni" (avx512's, and what adds up products of bytes and counts bits in one
+// instruction); false when this machine or build lacks it. For tests.
 bool select_instruction_set(const char* name);
 
 }  // namespace fastsvm

@@ -1,0 +1,150 @@
+#include "exact/grid.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace fastsvm {
+
+namespace {
+
+// Numbers of a file have six digits or more: a difference of two of them, and a step that comes from another
+// difference, are off by less than this times the largest value.
+constexpr double digits = 2e-5;
+// Enough to tell most grids from none, and looked through in no time.
+constexpr std::int64_t sample_entries = 4096, sample_rows = 8;
+constexpr std::int64_t most_outliers = 256;
+constexpr int most_attempts = 16;
+
+}  // namespace
+
+// Differences from the anchors, to find the step from.
+struct Grid::Sample {
+    std::vector<double> differences;  // positive
+    double largest_value = 0;
+};
+
+// The largest step that all differences are multiples of: a part of the largest difference.
+bool Grid::fit(const Sample& sample) {
+    std::vector<double> differences = sample.differences;
+    std::sort(differences.begin(), differences.end());
+    const double largest = differences.empty() ? 1.0 : differences.back();
+    std::vector<double> distinct = differences;
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (std::int32_t parts = 1; parts < most_levels; ++parts) {
+        step_ = largest / parts;
+        tolerance_ = std::min(step_ / 16, digits * std::max(sample.largest_value, largest));
+        const auto off = [&](double difference) {
+            return std::fabs(difference - step_ * std::nearbyint(difference / step_));
+        };
+        if (!std::all_of(distinct.begin(), distinct.end(), [&](double v) { return off(v) <= tolerance_; })) continue;
+        double squares = 0, products = 0, numbers = 0;
+        for (double v : differences) {
+            const double k = std::nearbyint(v / step_);
+            squares += off(v) * off(v), products += k * v, numbers += k * k;
+        }
+        // Where the values are rounded, so is the largest one: the least squares' step serves all of them.
+        if (!(std::sqrt(squares) <= 1e-14 * std::sqrt(numbers) * step_)) step_ = products / numbers;
+        per_step_ = 1 / step_;
+        return std::isfinite(per_step_) && std::isfinite(step_) && step_ > 0;
+    }
+    return false;
+}
+
+// The numbers and offsets of all vectors. False, with more differences for the sample, where some are off the grid.
+bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) {
+    const std::int64_t d = features.size();
+    std::vector<std::int64_t> count(static_cast<std::size_t>(d), 0);
+    std::vector<std::int32_t> least(static_cast<std::size_t>(d), std::numeric_limits<std::int32_t>::max());
+    std::vector<std::int32_t> most(static_cast<std::size_t>(d), std::numeric_limits<std::int32_t>::min());
+    for (Column& c : columns_) c = {c.anchor, 0, -1};  // numbers are those from the anchor, for now
+    std::int64_t outliers = 0;
+    const auto outlier = [&](std::int64_t column, double value) {
+        sample.differences.push_back(std::fabs(value - columns_[static_cast<std::size_t>(column)].anchor));
+        sample.largest_value = std::max(sample.largest_value, std::fabs(value));
+        return ++outliers >= most_outliers;
+    };
+    const auto meet = [&](std::int64_t column, std::int32_t number) {
+        least[column] = std::min(least[column], number);
+        most[column] = std::max(most[column], number);
+    };
+    std::int32_t number = 0;
+    double off = 0, largest = 0;
+    for (std::int64_t row = 0; row < vectors.rows; ++row) {
+        double squares = 0;
+        for (std::int64_t e = vectors.begin(row); e < vectors.end(row); ++e) {
+            const std::int64_t column = features.column(vectors.indices[e]);
+            ++count[column];
+            if (place(column, vectors.values[e], number, off)) {
+                meet(column, number);
+                squares += off * off;
+            } else if (outlier(column, vectors.values[e])) {
+                return false;
+            }
+        }
+        largest = std::max(largest, squares);
+    }
+    std::vector<std::int32_t> zeros(static_cast<std::size_t>(d), -most_levels - 1);  // of no use
+    zeros_off_ = 0;
+    for (std::int64_t column = 0; column < d; ++column) {
+        const bool placed = place(column, 0.0, number, off);
+        if (count[column] < vectors.rows) {  // some vector has a zero here
+            if (placed)
+                meet(column, number);
+            else
+                outlier(column, 0.0);
+        } else if (!placed || off > 0x1p-40 * step_) {
+            continue;  // rows without the entry are off the grid
+        }
+        zeros[column] = number;
+        zeros_off_ += off * off;
+    }
+    if (outliers) return false;
+    levels_ = 1;
+    for (std::int64_t column = 0; column < d; ++column) {
+        levels_ = std::max(levels_, most[column] - least[column] + 1);
+        const std::int32_t zero = zeros[column] - least[column];
+        const bool known = zeros[column] >= -most_levels && zero >= 0 && zero < most_levels;
+        Column& c = columns_[static_cast<std::size_t>(column)];
+        c.least = least[column];
+        c.zero = known ? zero : -1;
+    }
+    off_ = std::sqrt(largest) * (1 + 1e-9);
+    return true;
+}
+
+std::optional<Grid> Grid::of(const Rows& vectors, const Features& features) {
+    if (vectors.rows == 0) return std::nullopt;
+    Grid grid;
+    grid.columns_.resize(static_cast<std::size_t>(features.size()));
+    Sample sample;
+    const std::int64_t per_row = std::max<std::int64_t>(1, vectors.indices.size() / vectors.rows);
+    const std::int64_t wanted = std::min(vectors.rows, std::max(sample_rows, sample_entries / per_row));
+    // A column's anchor is zero where some vector of the sample has no entry, or a zero; the first value elsewhere.
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(features.size()), 0);
+    const auto row_of = [&](std::int64_t i) { return i * vectors.rows / wanted; };
+    for (std::int64_t i = 0; i < wanted; ++i)
+        for (std::int64_t e = vectors.begin(row_of(i)); e < vectors.end(row_of(i)); ++e) {
+            const std::int64_t column = features.column(vectors.indices[e]);
+            if (vectors.values[e] == 0) continue;
+            if (seen[column]++ == 0) grid.columns_[static_cast<std::size_t>(column)].anchor = vectors.values[e];
+        }
+    for (std::int64_t column = 0; column < features.size(); ++column)
+        if (seen[column] < wanted) grid.columns_[static_cast<std::size_t>(column)].anchor = 0;
+    for (std::int64_t i = 0; i < wanted; ++i)
+        for (std::int64_t e = vectors.begin(row_of(i)); e < vectors.end(row_of(i)); ++e) {
+            const std::int64_t column = features.column(vectors.indices[e]);
+            const double value = vectors.values[e];
+            const double difference = std::fabs(value - grid.columns_[static_cast<std::size_t>(column)].anchor);
+            sample.largest_value = std::max(sample.largest_value, std::fabs(value));
+            if (difference > 0) sample.differences.push_back(difference);
+        }
+    // Every attempt but the last finds a value between the steps, so that the next one's are smaller or farther apart.
+    for (int attempt = 0; attempt < most_attempts && grid.fit(sample); ++attempt) {
+        if (!grid.cover(vectors, features, sample)) continue;
+        if (grid.levels_ > most_levels) return std::nullopt;
+        return grid;
+    }
+    return std::nullopt;
+}
+
+}  // namespace fastsvm

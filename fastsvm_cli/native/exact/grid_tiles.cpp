@@ -1,0 +1,299 @@
+#include "exact/grid_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "exact/strips.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double single = 0x1p-24, tiny = 0x1p-126;
+// No sum leaves 32 bits (B30).
+constexpr std::int64_t most_numbers = 4096, most_bits = 1 << 16;
+// Words of zeros: what they may take of memory beside the vectors' own entries.
+constexpr std::int64_t free_bytes = 64 << 20, bytes_per_entry = 24;
+// A table of more numbers is slower than a polynomial.
+constexpr std::int64_t most_tabulated = 4096;
+// Strips that rows meet one after the other: what of them stays in the fastest cache.
+constexpr std::int64_t bytes_at_a_time = 24 << 10;
+// Beyond exp(-88.03) nothing is left of K: B31.
+constexpr double farthest = 88.03;
+// Where vectors are so far off their grid that K is known to three digits, single precision knows it better.
+constexpr double most_off = 1e-3;
+
+// How much K can change relative to itself (B31) when the two points of a distance move by `off` together.
+double moved(double gamma, double off) { return std::expm1(off * (2 * std::sqrt(gamma * farthest) + gamma * off)); }
+
+}  // namespace
+
+struct GridTiles::Taken : KernelTiles::Block {
+    struct Tile {
+        int rows;
+        std::int64_t count, at, words;  // of words; where `at` and `words` begin
+        std::int64_t place[16];         // of the rows
+        std::int32_t norms[16];
+        GridDistance distance;
+        GridLookup lookup;
+    };
+    std::vector<double> error, factor;  // (n)
+    std::vector<Tile> tiles;
+    std::vector<std::int32_t> at;
+    std::vector<std::uint32_t> words;
+    // While rows are taken: (n, words) and (n), of the rows on the grid.
+    std::vector<std::uint32_t> numbers;
+    std::vector<std::int64_t> place;
+    std::vector<std::int32_t> sum, squares;
+};
+
+std::unique_ptr<GridTiles> GridTiles::of(const Kernel& kernel, const Rows& vectors,
+                                         const std::vector<std::int64_t>& order) {
+    if (kernel.type != KernelType::rbf || !(kernel.gamma > 0) || !std::isfinite(kernel.gamma)) return nullptr;
+    Features features(used_indices(vectors));
+    const std::int64_t d = features.size();
+    if (d > most_bits) return nullptr;
+    std::optional<Grid> grid = Grid::of(vectors, features);
+    if (!grid || (grid->levels() > 2 && d > most_numbers)) return nullptr;
+    const double exponent = kernel.gamma * grid->step() * grid->step();
+    const double off = grid->off() + std::sqrt(grid->zeros_off());
+    if (!(exponent > 1e-20 && exponent < 1e20) || !(moved(kernel.gamma, 2 * off) < most_off)) return nullptr;
+    const std::int64_t per_word = grid->levels() > 2 ? loops().grid->numbers : 32;
+    const std::int64_t bytes = static_cast<std::int64_t>(order.size()) * ((d + per_word - 1) / per_word) * 4;
+    if (bytes > std::max(free_bytes, bytes_per_entry * vectors.indices.size())) return nullptr;
+    return std::unique_ptr<GridTiles>(new GridTiles(kernel, vectors, order, std::move(features), *std::move(grid)));
+}
+
+GridTiles::GridTiles(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order,
+                     Features features, Grid grid)
+    : gamma_(kernel.gamma),
+      loops_(*loops().grid),
+      features_(std::move(features)),
+      grid_(std::move(grid)),
+      binary_(grid_.levels() <= 2) {
+    off_ = (grid_.off() + std::sqrt(grid_.zeros_off())) * (1 + 1e-9);
+    lay_out(vectors, order);
+    tabulate();
+}
+
+void GridTiles::write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) const {
+    if (binary_) {
+        const std::uint32_t bit = std::uint32_t{1} << column % 32;
+        words[column / 32] = number ? words[column / 32] | bit : words[column / 32] & ~bit;
+    } else if (loops_.numbers == 4) {
+        reinterpret_cast<unsigned char*>(words)[column] = static_cast<unsigned char>(number);
+    } else {
+        const std::uint16_t half = static_cast<std::uint16_t>(number);
+        std::memcpy(reinterpret_cast<char*>(words) + 2 * column, &half, sizeof half);
+    }
+}
+
+bool GridTiles::write(const Rows& rows, std::int64_t row, Numbers& out) const {
+    std::copy(zero_.begin(), zero_.end(), out.words);
+    out.sum = zero_sum_, out.squares = zero_squares_;
+    out.off = 0, out.outside = 0, out.outsiders = 0;
+    std::int64_t present = 0;
+    const std::int32_t levels = binary_ ? 2 : Grid::most_levels;
+    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
+        const std::int64_t column = features_.column(rows.indices[e]);
+        const double value = rows.values[e];
+        if (column < 0) {
+            out.outside += value * value;
+            ++out.outsiders;
+            continue;
+        }
+        std::int32_t number = 0;
+        double off = 0;
+        if (!grid_.place(column, value, number, off) || number < 0 || number >= levels) return false;
+        out.off += off * off;
+        std::int32_t zero = grid_.zero(column);
+        if (zero < 0 || zero >= levels) ++present, zero = 0;
+        if (binary_) number ^= flipped_[column], zero ^= flipped_[column];
+        out.sum += number - zero;
+        out.squares += number * number - zero * zero;
+        write_number(out.words, column, number);
+    }
+    return present == required_;
+}
+
+void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& order) {
+    const std::int64_t d = features_.size();
+    const std::int64_t per_word = binary_ ? 32 : loops_.numbers;
+    const std::int32_t levels = binary_ ? 2 : Grid::most_levels;
+    words_ = std::max<std::int64_t>(1, (d + per_word - 1) / per_word);
+    flipped_.assign(static_cast<std::size_t>(d), 0);
+    if (binary_) {  // most vectors' bit is 0 then: their distances are bounded by few
+        std::vector<std::int64_t> entries(static_cast<std::size_t>(d), 0), set = entries;
+        for (std::int64_t e = 0; e < vectors.indices.size(); ++e) {
+            const std::int64_t column = features_.column(vectors.indices[e]);
+            std::int32_t number = 0;
+            double off = 0;
+            grid_.place(column, vectors.values[e], number, off);
+            ++entries[column], set[column] += number;
+        }
+        for (std::int64_t c = 0; c < d; ++c) {
+            if (grid_.zero(c) == 1) set[c] += vectors.rows - entries[c];
+            flipped_[c] = 2 * set[c] > vectors.rows;
+        }
+    }
+    zero_.assign(static_cast<std::size_t>(words_), 0);
+    std::vector<std::uint32_t> words = zero_;
+    for (std::int64_t c = 0; c < d; ++c) {
+        std::int32_t zero = grid_.zero(c);
+        if (zero < 0 || zero >= levels) ++required_, zero = 0;
+        if (binary_) zero ^= flipped_[c];
+        zero_sum_ += zero, zero_squares_ += zero * zero;
+        write_number(words.data(), c, zero);
+    }
+    zero_ = words;
+
+    const std::int64_t n = static_cast<std::int64_t>(order.size()), padded = (n + strip - 1) / strip * strip;
+    norms_.assign(static_cast<std::size_t>(padded), 0);
+    blocks_.assign(static_cast<std::size_t>(padded * words_), binary_ ? 0 : loops_.offset);
+    Numbers numbers{words.data(), 0, 0, 0, 0, 0};
+    for (std::int64_t s = 0; s < n; ++s) {
+        if (order[s] < 0) continue;
+        write(vectors, order[s], numbers);
+        norms_[s] = numbers.squares;
+        largest_squares_ = std::max(largest_squares_, numbers.squares);
+        std::uint32_t* const to = blocks_.data() + s / strip * words_ * strip + s % strip;
+        for (std::int64_t w = 0; w < words_; ++w) to[w * strip] ^= words[w];
+    }
+}
+
+void GridTiles::tabulate() {
+    const double scale = gamma_ * grid_.step() * grid_.step();
+    // Of bits every distance that there is; at least what registers take.
+    const std::int64_t size = std::max<std::int64_t>(128, binary_ ? 32 * words_ + 1 : most_tabulated);
+    table_.reserve(static_cast<std::size_t>(size));
+    while (static_cast<std::int64_t>(table_.size()) < size && !complete_) {
+        const double k = std::exp(-(scale * static_cast<double>(table_.size())));
+        complete_ = k < tiny;
+        table_.push_back(complete_ ? 0.0f : static_cast<float>(k));
+    }
+    if (table_.size() < 128) table_.resize(128, 0.0f);
+    exponential_.table = table_.data();
+    exponential_.last = static_cast<std::int32_t>(table_.size()) - 1;
+    exponential_.exponent = scale * 1.4426950408889634;
+    exponential_.high = static_cast<float>(exponential_.exponent);
+    exponential_.low = static_cast<float>(exponential_.exponent - static_cast<double>(exponential_.high));
+    const double nothing = 126 / exponential_.exponent * (1 + 1e-9) + 1;
+    exponential_.nothing = nothing < 2147483647.0 ? static_cast<std::int32_t>(nothing) + 1 : 2147483647;
+}
+
+std::unique_ptr<KernelTiles::Block> GridTiles::block() const { return std::make_unique<Taken>(); }
+
+void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n, KernelTiles::Block& block) const {
+    Taken& b = static_cast<Taken&>(block);
+    b.error.assign(static_cast<std::size_t>(n), infinite);
+    b.factor.assign(static_cast<std::size_t>(n), 1.0);
+    b.numbers.resize(static_cast<std::size_t>(n * words_));
+    b.tiles.clear(), b.at.clear(), b.words.clear();
+    b.place.clear(), b.sum.clear(), b.squares.clear();
+    for (std::int64_t r = 0; r < n; ++r) {
+        const std::int64_t taken = static_cast<std::int64_t>(b.place.size());
+        Numbers row{b.numbers.data() + taken * words_, 0, 0, 0, 0, 0};
+        if (!write(rows, which[r], row)) continue;
+        const double off = off_ + std::sqrt(row.off + grid_.zeros_off()) * (1 + 1e-9);
+        double error = moved(gamma_, off);
+        if (row.outsiders) {
+            // Of the sum of squares and its product with gamma: (q + 5) u of an exponent below 88.03, beyond which the
+            // factor is nothing; the factor itself and its product with K are rounded to single precision.
+            const double k = std::exp(-(gamma_ * row.outside));
+            b.factor[r] = k < tiny ? 0.0 : static_cast<double>(static_cast<float>(k));
+            error += 2.01 * single + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;
+        }
+        if (!(error < 0.5)) continue;
+        b.error[r] = error;
+        b.place.push_back(r), b.sum.push_back(row.sum), b.squares.push_back(row.squares);
+    }
+
+    const std::int64_t on_grid = static_cast<std::int64_t>(b.place.size());
+    for (std::int64_t first = 0; first < on_grid;) {
+        // A tile that lacks rows repeats its last one; a row alone goes alone.
+        const std::int64_t left = std::min<std::int64_t>(loops_.rows, on_grid - first);
+        Taken::Tile tile{};
+        tile.rows = left == 1 ? 1 : loops_.rows;
+        double farthest_row = 0;
+        const std::uint32_t* row[16];
+        for (int i = 0; i < tile.rows; ++i) {
+            const std::int64_t from = first + std::min<std::int64_t>(i, left - 1);
+            tile.place[i] = b.place[from];
+            tile.norms[i] = binary_ ? b.squares[from] : loops_.norm(b.sum[from], b.squares[from]);
+            row[i] = b.numbers.data() + from * words_;
+            farthest_row = std::max(farthest_row, static_cast<double>(b.squares[from]));
+        }
+        tile.at = static_cast<std::int64_t>(b.at.size()), tile.words = static_cast<std::int64_t>(b.words.size());
+        for (std::int64_t w = 0; w < words_; ++w) {
+            std::uint32_t any = 0;
+            for (int i = 0; i < tile.rows; ++i) any |= row[i][w];
+            if (any) b.at.push_back(static_cast<std::int32_t>(w));
+        }
+        tile.count = static_cast<std::int64_t>(b.at.size()) - tile.at;
+        tile.distance = binary_ ? GridDistance::common_bits : GridDistance::numbers;
+        if (binary_ && 4 * tile.count >= 3 * words_) {  // the end of the sum is cheaper, then
+            tile.distance = GridDistance::different_bits;
+            tile.count = words_;
+            b.at.resize(static_cast<std::size_t>(tile.at));
+            for (std::int64_t w = 0; w < words_; ++w) b.at.push_back(static_cast<std::int32_t>(w));
+        }
+        for (std::int64_t w = 0; w < tile.count; ++w)
+            for (int i = 0; i < tile.rows; ++i) b.words.push_back(row[i][b.at[tile.at + w]]);
+
+        // The largest D: of bits all that are set, of numbers (|x| + |z|)^2.
+        const double roots = std::sqrt(static_cast<double>(largest_squares_)) + std::sqrt(farthest_row);
+        const double largest =
+            binary_ ? static_cast<double>(largest_squares_) + farthest_row : roots * roots * (1 + 1e-9);
+        tile.lookup = binary_ && largest < 32               ? GridLookup::below_32
+                      : binary_ && largest < 64             ? GridLookup::below_64
+                      : binary_ && largest < 128            ? GridLookup::below_128
+                      : binary_ || complete_ || largest < exponential_.last ? GridLookup::table
+                                                            : GridLookup::polynomial;
+        const double lookup_error = tile.lookup == GridLookup::polynomial ? 4 * single : 1.001 * single;  // B33, B34
+        for (std::int64_t i = 0; i < left; ++i) {
+            double& error = b.error[b.place[first + i]];
+            error = (error + lookup_error * (1 + error)) * (1 + 1e-9);
+        }
+        b.tiles.push_back(tile);
+        first += left;
+    }
+}
+
+double GridTiles::relative_error(const KernelTiles::Block& block, std::int64_t r) const {
+    return static_cast<const Taken&>(block).error[static_cast<std::size_t>(r)];
+}
+
+void GridTiles::values(const KernelTiles::Block& block, std::int64_t from, std::int64_t to, float* out,
+                       std::int64_t stride) const {
+    const Taken& b = static_cast<const Taken&>(block);
+    const std::int64_t together = std::max<std::int64_t>(1, bytes_at_a_time / (words_ * strip * 4)) * strip;
+    for (std::int64_t s = from; s < to; s += together) {
+        const std::int64_t end = std::min(to, s + together);
+        const GridStrips strips{(end - s) / strip, words_, blocks_.data() + s * words_, norms_.data() + s};
+        for (const Taken::Tile& tile : b.tiles) {
+            float* rows[16];
+            for (int i = 0; i < tile.rows; ++i) rows[i] = out + tile.place[i] * stride + (s - from);
+            loops_.values(tile.rows, tile.distance, tile.lookup,
+                          {tile.count, b.at.data() + tile.at, b.words.data() + tile.words, tile.norms}, strips,
+                          exponential_, rows);
+        }
+    }
+    for (std::int64_t r = 0; r < static_cast<std::int64_t>(b.error.size()); ++r) {
+        float* const row = out + r * stride;
+        if (b.error[r] == infinite) {
+            std::fill_n(row, to - from, 0.0f);
+        } else if (b.factor[r] != 1) {
+            const float factor = static_cast<float>(b.factor[r]);
+            // What falls below 2^-126 is nothing: no product is a denormal number, which takes the machine long.
+            const float least = factor > 0 ? static_cast<float>(tiny / b.factor[r]) : 2.0f;
+            for (std::int64_t s = 0; s < to - from; ++s) row[s] = row[s] < least ? 0.0f : row[s] * factor;
+        }
+    }
+}
+
+}  // namespace fastsvm

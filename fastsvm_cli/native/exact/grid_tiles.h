@@ -1,0 +1,77 @@
+// Kernel values from whole numbers, where features take few values on one grid.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exact/grid.h"
+#include "exact/kernel.h"
+#include "exact/kernel_tiles.h"
+#include "simd/aligned.h"
+#include "simd/loops.h"
+#include "text/features.h"
+
+namespace fastsvm {
+
+// RBF kernels of vectors on a grid: |x - z|^2 is D times the square of its step, D a whole number that is computed
+// exactly: of two levels how many bits differ, of more |x|^2 + |z|^2 - 2 x.z of small numbers. K is exp of D, from a
+// table where there are few such D that matter. A row whose values are not on the grid has an infinite relative error.
+// Entries that no vector has put a factor exp(-gamma times their squares) to all values of their row.
+class GridTiles : public KernelTiles {
+public:
+    // order: rows of `vectors`, -1 for padding; `strip` vectors a strip, the last one filled up. Null where the kernel
+    // is no RBF kernel, where the vectors are on no grid, or so wide and empty that words of zeros would fill the
+    // memory.
+    static std::unique_ptr<GridTiles> of(const Kernel& kernel, const Rows& vectors,
+                                         const std::vector<std::int64_t>& order);
+    std::unique_ptr<KernelTiles::Block> block() const override;
+    void take(const Rows& rows, const std::int64_t* which, std::int64_t n, KernelTiles::Block& block) const override;
+    double relative_error(const KernelTiles::Block& block, std::int64_t r) const override;
+    void values(const KernelTiles::Block& block, std::int64_t from, std::int64_t to, float* out,
+                std::int64_t stride) const override;
+
+    // The padded vectors.
+    std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }
+    // Two levels in every feature.
+    bool binary() const { return binary_; }
+    double step() const { return grid_.step(); }
+    // The largest Euclidean distance of a vector from where it is taken to stand.
+    double off() const { return off_; }
+
+private:
+    struct Taken;
+    GridTiles(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order, Features features,
+              Grid grid);
+    // A vector or row in words; false where it is off the grid.
+    struct Numbers {
+        std::uint32_t* words;
+        std::int32_t sum, squares;
+        double off;            // squared distance from where it stands
+        double outside;        // squares of the entries that no vector has
+        std::int64_t outsiders;  // how many those are
+    };
+    bool write(const Rows& rows, std::int64_t row, Numbers& out) const;
+    void write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) const;
+    void lay_out(const Rows& vectors, const std::vector<std::int64_t>& order);
+    void tabulate();
+
+    double gamma_;
+    const GridLoops& loops_;
+    Features features_;
+    Grid grid_;
+    bool binary_;
+    std::int64_t words_ = 0;                // of a vector
+    std::int64_t required_ = 0;             // columns whose zero is off the grid
+    std::vector<unsigned char> flipped_;    // (d) of bits: which stand the other way round, so that few are set
+    std::vector<std::uint32_t> zero_;       // (words): a row without entries
+    std::int32_t zero_sum_ = 0, zero_squares_ = 0;
+    Aligned<std::uint32_t> blocks_;         // (strips, words, strip)
+    Aligned<std::int32_t> norms_;           // (padded)
+    std::int32_t largest_squares_ = 0;
+    double off_ = 0;
+    Aligned<float> table_;
+    bool complete_ = false;                 // the table: beyond, K is nothing
+    GridExponential exponential_{};
+};
+
+}  // namespace fastsvm
