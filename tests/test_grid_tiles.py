@@ -1,0 +1,285 @@
+"""Kernel values from whole numbers: of features on one grid, on every instruction set that the machine has."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import EXTENDED, data_text
+
+from fastsvm_cli import _native
+from fastsvm_cli.models.kernel import KERNELS
+
+STRIP = 32
+SETS = ["baseline", "avx2", "avx512", "avx512_vnni"]
+SINGLE = 2.0**-24
+
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
+
+
+@pytest.fixture(params=SETS)
+def instruction_set(request, best_instruction_set):
+    if not _native.select_instruction_set(request.param):
+        pytest.skip("this machine or build lacks it")
+    return request.param
+
+
+def _chunk(rows):
+    return _native.parse(data_text(rows))[0]
+
+
+def _tiles(vectors, gamma, order=None, kernel="rbf"):
+    chunk = _chunk(vectors)
+    model = _native.SvmModel(
+        kernel=KERNELS.index(kernel),
+        gamma=gamma,
+        coef0=0.0,
+        degree=3,
+        regression=False,
+        nr_sv=[len(vectors)],
+        rho=[],
+        vectors=chunk,
+    )
+    return _native.GridTiles.of(model, list(range(len(vectors))) if order is None else order)
+
+
+def _values(tiles, rows, count):
+    """(rows, count) and the rows' relative errors."""
+    values, errors = tiles.kernel_values(_chunk(rows), list(range(len(rows))), 0, -(-count // STRIP) * STRIP)
+    values = np.array(values, np.float32).reshape(len(rows), -1)
+    assert np.isfinite(values).all()
+    return values[:, :count], np.array(errors)
+
+
+def _exact(vectors, rows, gamma):
+    """K of every row with every vector, from differences in extended precision: wrong by 1e-14 of itself at most."""
+    columns = sorted(set().union(*vectors, *rows))
+    place = {index: c for c, index in enumerate(columns)}
+
+    def dense(points):
+        out = np.zeros((len(points), len(columns)), EXTENDED)
+        for p, point in enumerate(points):
+            for index, value in point.items():
+                out[p, place[index]] = value
+        return out
+
+    x, z = dense(vectors), dense(rows)
+    squared = np.array([((x - row) ** 2).sum(axis=1) for row in z], EXTENDED)
+    return np.exp(-EXTENDED(gamma) * squared)
+
+
+def _hold(values, errors, exact):
+    """Every row that gives an error keeps to it."""
+    for row, error, k in zip(values, errors, exact):
+        if np.isfinite(error):
+            assert (np.abs(row.astype(EXTENDED) - k) <= k * (EXTENDED(error) + 1e-13) + EXTENDED(2.0) ** -126).all()
+
+
+#: A value from its level: (levels, value).
+GRIDS = {
+    "binary": (2, lambda k, c: float(k)),
+    "one step of three": (2, lambda k, c: 3.0 * k),
+    "plus and minus one": (2, lambda k, c: 2.0 * k - 1),
+    "ternary": (3, lambda k, c: k - 1.0),
+    "bytes": (256, lambda k, c: float(k)),
+    "bytes to one": (256, lambda k, c: float(f"{k / 255:g}")),
+    "thirds": (4, lambda k, c: float(f"{k / 3:.6f}")),
+    "sixteen levels": (16, lambda k, c: float(f"{-1 + k / 7.5:g}")),
+    "offsets": (16, lambda k, c: c + 0.25 * k),
+    "offsets in digits": (5, lambda k, c: float(f"{c % 7 / 3 + k / 3:.6f}")),
+    "two levels in digits": (2, lambda k, c: float(f"{k / 7:g}")),
+}
+ROUNDED = {"bytes to one", "thirds", "sixteen levels", "offsets in digits", "two levels in digits"}
+
+
+def _points(generator, name, n, d, density):
+    levels, value = GRIDS[name]
+    out = []
+    for _ in range(n):
+        k = generator.integers(0, levels, d) * (generator.random(d) < density)
+        point = {c + 1: value(int(k[c]), c + 1) for c in range(d)}
+        out.append({index: v for index, v in point.items() if v != 0})
+    return out
+
+
+def _spread(generator, vectors, rows):
+    """A gamma for which kernel values of these points are spread over all the sizes there are."""
+    squared = -np.log(np.maximum(_exact(vectors, rows, 1e-9).astype(float), 1e-300)) / 1e-9
+    return float(10 ** generator.uniform(-3, 2.2) / max(float(np.median(squared)), 1e-3))
+
+
+@pytest.mark.parametrize("d", [1, 5, 63, 64, 65, 780])
+@pytest.mark.parametrize("name", GRIDS)
+def test_values_are_within_their_error(instruction_set, name, d):
+    generator = np.random.default_rng(d)
+    for density in (0.1, 0.9):
+        n = 70 if d < 780 else 40
+        # All levels are seen: in what vectors there are, steps are those of the rows.
+        vectors = _points(generator, name, n, d, density) + [
+            {c + 1: v for c in range(d) if (v := GRIDS[name][1](k, c + 1)) != 0} for k in range(GRIDS[name][0])
+        ]
+        rows = _points(generator, name, 13, d, density) + vectors[:2]
+        for _ in range(3):
+            gamma = _spread(generator, vectors, rows)
+            tiles = _tiles(vectors, gamma)
+            assert tiles is not None
+            assert tiles.binary == (GRIDS[name][0] == 2)
+            values, errors = _values(tiles, rows, len(vectors))
+            assert np.isfinite(errors).all()
+            if name not in ROUNDED:
+                assert (errors < 5 * SINGLE).all()
+            _hold(values, errors, _exact(vectors, rows, gamma))
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(list(GRIDS)),
+    st.integers(1, 70),
+    st.sampled_from([1, 2, 5, 31, 33, 63, 64, 65, 130]),
+    st.sampled_from([0.0, 0.05, 0.5, 1.0]),
+    st.sampled_from(SETS),
+    st.sampled_from(["nothing", "one ulp", "off", "outside", "another grid"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_no_row_of_any_kind_breaks_its_error(seed, name, n, d, density, build, change):
+    generator = np.random.default_rng(seed)
+    if not _native.select_instruction_set(build):
+        return
+    vectors, rows = _points(generator, name, n, d, density), _points(generator, name, 9, d, density)
+    for row in rows[::2]:
+        index = int(generator.integers(1, d + 1))
+        if change == "one ulp":
+            row[index] = float(np.nextafter(row.get(index, 0.0), 9.0))
+        elif change == "off":
+            row[index] = row.get(index, 0.0) + float(10 ** generator.uniform(-9, 1))
+        elif change == "outside":
+            row[d + index] = float(10 ** generator.uniform(-6, 3))
+        elif change == "another grid":
+            row[index] = float(generator.integers(-300, 600)) / 7
+    if change == "one ulp" and vectors[0]:
+        index = max(vectors[0])
+        vectors[0][index] = float(np.nextafter(vectors[0][index], 9.0))
+    gamma = _spread(generator, vectors, rows)
+    tiles = _tiles(vectors, gamma)
+    if tiles is None:
+        return
+    values, errors = _values(tiles, rows, n)
+    _hold(values, errors, _exact(vectors, rows, gamma))
+
+
+def test_a_row_off_the_grid_has_an_infinite_error(instruction_set):
+    vectors = [{1: 1.0, 2: 0.0, 3: 1.0}, {1: 0.0, 2: 1.0}]
+    tiles = _tiles(vectors, 0.5)
+    rows = [{1: 1.0}, {1: 0.5}, {2: 2.0}, {3: -1.0}, {1: 1e300}, {3: 1.001}, {}]
+    _, errors = _values(tiles, rows, 2)
+    assert np.isfinite(errors).tolist() == [True, False, False, False, False, False, True]
+
+
+def test_a_row_without_an_entry_that_every_vector_has(instruction_set):
+    """Zero is on the grid of the first column, and off that of the second: 0.5, 1.5."""
+    vectors = [{1: 1.0, 2: 0.5, 3: 3.0}, {1: 2.0, 2: 1.5}, {1: 3.0, 2: 0.5}]
+    tiles = _tiles(vectors, 0.5)
+    rows = [{2: 0.5}, {1: 1.0}, {1: 1.0, 2: 1.5}]
+    values, errors = _values(tiles, rows, 3)
+    assert np.isfinite(errors).tolist() == [True, False, True]
+    _hold(values, errors, _exact(vectors, rows, 0.5))
+
+
+def test_entries_that_no_vector_has_count_in_the_distance(instruction_set):
+    vectors = [{1: 1.0}, {2: 1.0}, {}]
+    rows = [{1: 1.0, 7: 0.3}, {5: 1e-9}, {9: 20.0}, {9: 1e200}, {2: 1.0, 6: 9.3, 7: 0.01}, {}]
+    values, errors = _values(_tiles(vectors, 1.0), rows, 3)
+    assert np.isfinite(errors).all()
+    _hold(values, errors, _exact(vectors, rows, 1.0))
+    assert values[0][0] == pytest.approx(np.exp(-0.09), rel=1e-6)
+    assert (values[2:4] == 0).all()
+
+
+def test_the_order_of_the_vectors_and_its_gaps(instruction_set):
+    vectors = _points(np.random.default_rng(1), "bytes", 5, 40, 0.7)
+    rows = vectors[:3]
+    order = [4, -1, 0, *[-1] * 30, 2]
+    values, errors = _values(_tiles(vectors, 1e-6, order), rows, len(order))
+    exact = _exact(vectors, rows, 1e-6)
+    _hold(values[:, [0, 2, 33]], errors, exact[:, [4, 0, 2]])
+    assert values[2][33] == 1
+
+
+def test_a_part_of_the_vectors_is_the_same_numbers(instruction_set):
+    generator = np.random.default_rng(2)
+    for name in ("binary", "ternary", "bytes"):
+        vectors = _points(generator, name, 150, 700, 0.4)
+        tiles = _tiles(vectors, 1e-3)
+        chunk = _chunk(vectors[:7])
+        whole, _ = tiles.kernel_values(chunk, list(range(7)), 0, 160)
+        part, _ = tiles.kernel_values(chunk, [5, 6], 64, 128)
+        assert [row[64:128] for row in whole[5:]] == part
+
+
+@pytest.mark.parametrize("name", ["binary", "thirds", "bytes", "bytes to one"])
+def test_all_instruction_sets_take_the_same_rows(best_instruction_set, name):
+    generator = np.random.default_rng(3)
+    vectors, rows = _points(generator, name, 64, 300, 0.3), _points(generator, name, 8, 300, 0.3)
+    found = []
+    for build in SETS:
+        if _native.select_instruction_set(build):
+            values, errors = _values(_tiles(vectors, 0.01), rows, 64)
+            found.append((values, errors))
+    for values, errors in found[1:]:
+        assert (errors == found[0][1]).all()
+        assert values == pytest.approx(found[0][0], rel=8 * SINGLE, abs=2.0**-126)
+
+
+def test_wide_bits_are_counted_to_the_last(instruction_set):
+    """Many words: counts beyond what a byte holds; and rows most of whose words are empty."""
+    generator = np.random.default_rng(4)
+    d = 5000
+    vectors = [{int(c) + 1: 1.0 for c in generator.permutation(d)[:k]} for k in (1, 40, 2500, 4999, 0)]
+    vectors.append(dict.fromkeys(range(1, d + 1), 1.0))
+    rows = [vectors[4], vectors[5], vectors[0], vectors[1], {3: 1.0, 4000: 1.0}, vectors[2], vectors[3]]
+    for count in (1, len(rows)):
+        values, errors = _values(_tiles(vectors, 1e-3), rows[:count], 6)
+        assert (errors < 4 * SINGLE).all()
+        _hold(values, errors, _exact(vectors, rows[:count], 1e-3))
+
+
+def test_the_largest_distance_of_the_most_features_is_counted_to_the_last(instruction_set):
+    d = 4096
+    vectors = [{}, dict.fromkeys(range(1, d + 1), 255.0), {1: 1.0}]
+    squared = 255**2 * d
+    gamma = 20 / squared
+    values, errors = _values(_tiles(vectors, gamma), vectors, 3)
+    _hold(values, errors, _exact(vectors, vectors, gamma))
+    assert values[0][1] == pytest.approx(np.exp(-20.0), rel=5e-7)
+
+
+def test_values_between_the_steps_of_the_first_vectors_refine_the_step():
+    """A step that none but the last vector shows."""
+    vectors = [{1: float(i % 2)} for i in range(9000)] + [{1: 0.5}, {1: 1 / 6}]
+    tiles = _tiles(vectors, 0.5)
+    assert tiles.step == pytest.approx(1 / 6)
+    assert not tiles.binary
+
+
+@pytest.mark.parametrize(
+    "vectors, gamma, kernel",
+    [
+        ([{1: 0.1234}, {1: 0.7654}, {1: 3.14159}, {1: 2.71828}], 0.5, "rbf"),  # any numbers
+        ([{1: 0.0, 2: 1.0}, {1: 300.0}], 0.5, "rbf"),  # more than 256 levels
+        ([{1: 1.0}, {1: 0.0}], 0.5, "linear"),
+        ([{1: 1.0}, {1: 0.0}], 0.5, "exponential"),
+        ([{1: 1.0}, {1: 0.0}], 0.0, "rbf"),
+        ([{1: 1.0}, {1: 0.0}], 1e-300, "rbf"),
+        ([{1: 1e200}, {1: -1e200}], 1.0, "rbf"),
+        ([{1: 1e308}, {1: -1e308}], 1.0, "rbf"),
+        ([{1: 0.333333}, {1: 0.666667}, {1: 1.0}], 1e9, "rbf"),  # to six digits is too few
+        ([{c: float(c % 3) for c in range(1, 4098)}, {}], 0.5, "rbf"),  # too wide
+        ([], 0.5, "rbf"),
+    ],
+)
+def test_what_is_on_no_grid_is_known_as_such(vectors, gamma, kernel):
+    assert _tiles(vectors, gamma, kernel=kernel) is None
+
+
+def test_a_model_that_is_mostly_zeros_is_not_filled_up():
+    vectors = [{int(c): 1.0} for c in np.random.default_rng(5).integers(1, 60000, 40000)]
+    assert _tiles(vectors, 0.5) is None
