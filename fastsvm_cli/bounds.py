@@ -143,6 +143,49 @@ B25. *Sums of positive terms.* c_i >= 0 coefficients, of which single precision 
 B26. *Labels.* To it come the subtraction of rho and the sums of double precision, 4 u (W + |rho|), and svm-predict's
      own rounding (B5). Where a value is larger than all of that its side of zero is svm-predict's; of several classes
      B21 says how many pairs need that.
+Kernel values from whole numbers (native/exact/grid.cpp, native/exact/grid_tiles.cpp, native/simd/grid.cpp)
+-----------------------------------------------------------------------------------------------------------
+RBF kernels, 1e-100 < gamma < 1e100, 1e-20 < gamma h^2 < 1e20. A point p, vector or row, stands at p^, p^_j = b_j + h
+k_j, with whole numbers k_j, the same h in every feature, and b_j and least_j that the model's vectors and all rows
+share; k_j - least_j, from 0 to 255, is what is stored. In features that no vector has, p^ = p. h and b are the computed
+numbers, whatever they are. w = 2^-24. What is stated of a value v is |v - K| <= error K + 2^-126.
+
+B30. |x^ - z^|^2 = h^2 D + s, D = |k_x - k_z|^2, s the sum of squares of the row's entries that no vector has. D is
+     computed without error: all is done in whole numbers of 32 bits, and none leaves them. Of bits, D is how many
+     differ, or |k_x| + |k_z| less twice how many both have, at most 2^16 each; a feature's two levels may change
+     places, which changes no difference. Of numbers, in d <= 4096 features: sums of squares and inner products are at
+     most 255^2 d < 2^29. Where vectors stand as k_x - 128, whose products with k_z of four features have no more than
+     17 bits and a sign, D = |k_x|^2 + (|k_z|^2 - 256 sum k_z) - 2 k_z.(k_x - 128), of which every part is below 2^30
+     in size. Elsewhere numbers have 16 bits, and two products are added up in 32. Bytes of counts take 31 words of 32
+     bits: at most 248.
+B31. Off the grid. e = |x - x^| + |z - z^|, each the square root of a sum of (|p_j - (b_j + h k_j)| + 2^-50 (|p_j| +
+     |b_j|))^2: the computed difference errs by u (|h k| + |b + h k| + |p - (b + h k)|) <= 2^-50 (|p| + |b|), since p
+     is at most h / 16 from there; squares that underflow change gamma e^2 by less than 1e-90. e_x is the largest over the vectors, plus that of all zeros that stand for
+     absent entries, by the triangle inequality; rows likewise. With r = |x - z|, r^ = |x^ - z^| and K, K^ their kernel
+     values: |r - r^| <= e, so |ln K - ln K^| = gamma |r - r^| (r + r^) <= gamma e (2 min(r, r^) + e). Where gamma
+     min(r, r^)^2 <= T = 88.03 that is at most eta = 2 e sqrt(gamma T) + gamma e^2, and |K^ - K| <= expm1(eta) K.
+     Elsewhere K and K^ are below e^-T < 2^-126 (127 ln 2 = 88.0297: both are below 2^-127 (1 - 2^-12)), and v, which
+     approximates K^, is 0 there (B32): |v - K| <= K < 2^-126. So if |v - K^| <= q K^ + 2^-126, and v = 0 where K^ <
+     2^-127, then |v - K| <= (q + expm1(eta) + q expm1(eta)) K + 2^-126. Everywhere one q serves.
+B32. From the table, s = 0: gamma h^2 D errs by 3 u of itself, at most 3 * 88 u where K^ >= 2^-126, exp by 2 u, its
+     rounding to single precision by w: q = 1.001 w. What is computed below 2^-126 counts as 0, and so does all beyond
+     the table's end where that is 0; K^ exceeds 2^-126 by less than q K^ there.
+B33. With s > 0 the value is multiplied by a factor F: its exponent errs by (q' + 5) u of itself for q' such entries,
+     and is below 90 where the factor is not 0; its rounding adds w, that of the product w: 2.01 w + 90 (q' + 10) u. A
+     value below 2^-126 / F counts as 0: its product was below 2^-126 (1 + w), and K^ exceeds 2^-126 by less than what
+     is added to q.
+B34. From a polynomial, c = gamma h^2 / ln 2, c D < 126 (from `nothing` on v = 0, where c D >= 126 whatever the rounding
+     of `nothing`, so that K^ <= 2^-126). c errs by 4 u, as the sum of two numbers of single precision by 2^-48 more; D
+     is the sum of two such numbers exactly, their difference being at most w D and whole. The product p of the leading
+     two is rounded, what it lost is known exactly by a fused operation; what is added to that, and the sum, is of size
+     3 w 126 and errs by 2^-38. p minus the nearest whole number k is exact. So r = c D - k errs by 2^-25 (its
+     rounding, |r| <= 1/2 + 2^-15) and 2^-37, which moves 2^-r by 0.36 w. y = -r ln 2, |y| < 0.3467, errs by 2 w of
+     itself: 0.70 w. Taylor's remainder y^8 / 8!, times e^|y|: 0.13 w. Horner's rule: with E_k the error of the
+     polynomial that 1/k! begins, E_k <= |y| E_k+1 + w (its size, 1/k! where that is no number of single precision, and
+     without fused operations |y| times the size of the one before): E_3 < 0.4 w, E_2 < 0.8 w, E_1 < 1.7 w, E_0 < (1.00
+     + e^y) w, and with e^y > 0.7071 that is 2.42 w of it. Altogether 3.7 w: q = 4 w. 2^-k is exact, but for k = 126 and
+     2^-r < 1, where the bits of the product make a number between 0 and K^, which errs by less than 2^-126. Without
+     fused operations c D is computed in double precision: less is lost.
 """
 
 from math import exp, factorial, inf, sqrt

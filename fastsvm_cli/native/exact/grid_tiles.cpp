@@ -54,7 +54,7 @@ struct GridTiles::Taken : KernelTiles::Block {
 
 std::unique_ptr<GridTiles> GridTiles::of(const Kernel& kernel, const Rows& vectors,
                                          const std::vector<std::int64_t>& order) {
-    if (kernel.type != KernelType::rbf || !(kernel.gamma > 0) || !std::isfinite(kernel.gamma)) return nullptr;
+    if (kernel.type != KernelType::rbf || !(kernel.gamma > 1e-100 && kernel.gamma < 1e100)) return nullptr;
     Features features(used_indices(vectors));
     const std::int64_t d = features.size();
     if (d > most_bits) return nullptr;
