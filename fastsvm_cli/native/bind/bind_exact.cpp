@@ -126,7 +126,7 @@ void bind_exact(nb::module_& m) {
             [](const SvmModel& model, const std::vector<std::int64_t>& order) {
                 for (std::int64_t row : order)
                     if (row < -1 || row >= model.vectors->rows) throw nb::index_error("row out of range");
-                return GridTiles::of(model.kernel, *model.vectors, order).release();
+                return GridTiles::of(model, order).release();
             },
             nb::rv_policy::take_ownership, "model"_a, "order"_a,
             "Those of the support vectors in this order, -1 for none; None where they are on no grid.")

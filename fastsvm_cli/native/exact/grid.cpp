@@ -67,6 +67,7 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
         least[column] = std::min(least[column], number);
         most[column] = std::max(most[column], number);
     };
+    const Places places = this->places();
     std::int32_t number = 0;
     double off = 0, largest = 0;
     for (std::int64_t row = 0; row < vectors.rows; ++row) {
@@ -74,7 +75,7 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
         for (std::int64_t e = vectors.begin(row); e < vectors.end(row); ++e) {
             const std::int64_t column = features.column(vectors.indices[e]);
             ++count[column];
-            if (place(column, vectors.values[e], number, off)) {
+            if (places.place(column, vectors.values[e], number, off)) {
                 meet(column, number);
                 squares += off * off;
             } else if (outlier(column, vectors.values[e])) {
@@ -86,7 +87,7 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
     std::vector<std::int32_t> zeros(static_cast<std::size_t>(d), -most_levels - 1);  // of no use
     zeros_off_ = 0;
     for (std::int64_t column = 0; column < d; ++column) {
-        const bool placed = place(column, 0.0, number, off);
+        const bool placed = places.place(column, 0.0, number, off);
         if (count[column] < vectors.rows) {  // some vector has a zero here
             if (placed)
                 meet(column, number);

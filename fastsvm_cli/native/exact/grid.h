@@ -23,28 +23,44 @@ public:
     std::int32_t levels() const { return levels_; }
     // The largest Euclidean distance of a vector from where it stands on the grid, but for what absent entries add.
     double off() const { return off_; }
-    // The number of a value, which may be any, and how far the value is from there. False where it is off the grid.
-    bool place(std::int64_t column, double value, std::int32_t& number, double& off) const {
-        const Column& c = columns_[static_cast<std::size_t>(column)];
-        const double steps = (value - c.anchor) * per_step_;
-        if (!(std::fabs(steps) < 1e6)) return false;
-        const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
-        const double k = (steps + shift) - shift;
-        // What the subtraction, the product and the sum lose in rounding is less than the second term.
-        off = std::fabs(value - (c.anchor + step_ * k)) + 0x1p-50 * (std::fabs(value) + std::fabs(c.anchor));
-        number = static_cast<std::int32_t>(k) - c.least;
-        return off <= tolerance_;
+    // Where values stand, for a loop over many.
+    class Places {
+    public:
+        // The number of a value, which may be any, and how far the value is from there. False where it is off the grid.
+        bool place(std::int64_t column, double value, std::int32_t& number, double& off) const {
+            const Column& c = columns_[column];
+            const double steps = (value - c.anchor) * per_step_;
+            if (!(std::fabs(steps) < 1e6)) return false;
+            const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
+            const double k = (steps + shift) - shift;
+            // What the subtraction, the product and the sum lose in rounding is less than the second term (B31).
+            off = std::fabs(value - (c.anchor + step_ * k)) + 0x1p-50 * (std::fabs(value) + std::fabs(c.anchor));
+            number = static_cast<std::int32_t>(k) - c.least;
+            return off <= tolerance_;
+        }
+        // The number of an absent entry's zero; -1 where zero is off the grid, and every row must have the entry.
+        std::int32_t zero(std::int64_t column) const { return columns_[column].zero; }
+
+    private:
+        friend class Grid;
+        struct Column {
+            double anchor = 0;
+            std::int32_t least = 0, zero = -1;
+        };
+        const Column* columns_;
+        double step_, per_step_, tolerance_;
+    };
+    Places places() const {
+        Places out;
+        out.columns_ = columns_.data();
+        out.step_ = step_, out.per_step_ = per_step_, out.tolerance_ = tolerance_;
+        return out;
     }
-    // The number of an absent entry's zero; -1 where zero is off the grid, and every row must have the entry.
-    std::int32_t zero(std::int64_t column) const { return columns_[static_cast<std::size_t>(column)].zero; }
     // The sum of squares of how far these zeros are from where they stand: most an absent entry or many can add.
     double zeros_off() const { return zeros_off_; }
 
 private:
-    struct Column {
-        double anchor = 0;
-        std::int32_t least = 0, zero = -1;
-    };
+    using Column = Places::Column;
     struct Sample;
     bool fit(const Sample& sample);
     bool cover(const Rows& vectors, const Features& features, Sample& sample);

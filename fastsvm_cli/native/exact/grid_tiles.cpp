@@ -20,7 +20,7 @@ constexpr std::int64_t most_numbers = 4096, most_bits = 1 << 16;
 // Words of zeros: what they may take of memory beside the vectors' own entries.
 constexpr std::int64_t free_bytes = 64 << 20, bytes_per_entry = 24;
 // A table of more numbers is slower than a polynomial.
-constexpr std::int64_t most_tabulated = 4096;
+constexpr std::int64_t most_tabulated = 1 << 14;
 // Strips that rows meet one after the other: what of them stays in the fastest cache.
 constexpr std::int64_t bytes_at_a_time = 24 << 10;
 // Beyond exp(-88.03) nothing is left of K: B31.
@@ -46,14 +46,15 @@ struct GridTiles::Taken : KernelTiles::Block {
     std::vector<Tile> tiles;
     std::vector<std::int32_t> at;
     std::vector<std::uint32_t> words;
-    // While rows are taken: (n, words) and (n), of the rows on the grid.
-    std::vector<std::uint32_t> numbers;
+    // While rows are taken: (n, words) and (n), of the rows on the grid; (words) of those of a tile.
+    std::vector<std::uint32_t> numbers, any;
     std::vector<std::int64_t> place;
     std::vector<std::int32_t> sum, squares;
 };
 
-std::unique_ptr<GridTiles> GridTiles::of(const Kernel& kernel, const Rows& vectors,
-                                         const std::vector<std::int64_t>& order) {
+std::unique_ptr<GridTiles> GridTiles::of(const SvmModel& model, const std::vector<std::int64_t>& order) {
+    const Kernel& kernel = model.kernel;
+    const Rows& vectors = *model.vectors;
     if (kernel.type != KernelType::rbf || !(kernel.gamma > 1e-100 && kernel.gamma < 1e100)) return nullptr;
     Features features(used_indices(vectors));
     const std::int64_t d = features.size();
@@ -66,26 +67,28 @@ std::unique_ptr<GridTiles> GridTiles::of(const Kernel& kernel, const Rows& vecto
     const std::int64_t per_word = grid->levels() > 2 ? loops().grid->numbers : 32;
     const std::int64_t bytes = static_cast<std::int64_t>(order.size()) * ((d + per_word - 1) / per_word) * 4;
     if (bytes > std::max(free_bytes, bytes_per_entry * vectors.indices.size())) return nullptr;
-    return std::unique_ptr<GridTiles>(new GridTiles(kernel, vectors, order, std::move(features), *std::move(grid)));
+    return std::unique_ptr<GridTiles>(new GridTiles(model, order, std::move(features), *std::move(grid)));
 }
 
-GridTiles::GridTiles(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order,
-                     Features features, Grid grid)
-    : gamma_(kernel.gamma),
+GridTiles::GridTiles(const SvmModel& model, const std::vector<std::int64_t>& order, Features features, Grid grid)
+    : gamma_(model.kernel.gamma),
       loops_(*loops().grid),
       features_(std::move(features)),
       grid_(std::move(grid)),
       binary_(grid_.levels() <= 2) {
     off_ = (grid_.off() + std::sqrt(grid_.zeros_off())) * (1 + 1e-9);
-    lay_out(vectors, order);
+    lay_out(*model.vectors, order);
     tabulate();
 }
 
-void GridTiles::write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) const {
-    if (binary_) {
-        const std::uint32_t bit = std::uint32_t{1} << column % 32;
-        words[column / 32] = number ? words[column / 32] | bit : words[column / 32] & ~bit;
-    } else if (loops_.numbers == 4) {
+namespace {
+
+// Writes one number where the words of a vector or row hold so many.
+template <int per_word> void write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) {
+    if constexpr (per_word == 32) {
+        const std::uint32_t at = static_cast<std::uint32_t>(column % 32);
+        words[column / 32] = (words[column / 32] & ~(1u << at)) | static_cast<std::uint32_t>(number) << at;
+    } else if constexpr (per_word == 4) {
         reinterpret_cast<unsigned char*>(words)[column] = static_cast<unsigned char>(number);
     } else {
         const std::uint16_t half = static_cast<std::uint16_t>(number);
@@ -93,38 +96,50 @@ void GridTiles::write_number(std::uint32_t* words, std::int64_t column, std::int
     }
 }
 
-bool GridTiles::write(const Rows& rows, std::int64_t row, Numbers& out) const {
+}  // namespace
+
+template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const {
     std::copy(zero_.begin(), zero_.end(), out.words);
-    out.sum = zero_sum_, out.squares = zero_squares_;
-    out.off = 0, out.outside = 0, out.outsiders = 0;
+    // Copies, which no word that is written can change.
+    Numbers now{out.words, zero_sum_, zero_squares_, 0, 0, 0};
+    const Grid::Places places = grid_.places();
+    const unsigned char* const flipped = flipped_.data();
+    const std::int32_t* const indices = rows.indices.data();
+    const double* const values = rows.values.data();
+    constexpr std::uint32_t levels = per_word == 32 ? 2 : Grid::most_levels;
     std::int64_t present = 0;
-    const std::int32_t levels = binary_ ? 2 : Grid::most_levels;
-    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
-        const std::int64_t column = features_.column(rows.indices[e]);
-        const double value = rows.values[e];
+    for (std::int64_t e = rows.begin(row), end = rows.end(row); e < end; ++e) {
+        const std::int64_t column = features_.column(indices[e]);
+        const double value = values[e];
         if (column < 0) {
-            out.outside += value * value;
-            ++out.outsiders;
+            now.outside += value * value;
+            ++now.outsiders;
             continue;
         }
         std::int32_t number = 0;
         double off = 0;
-        if (!grid_.place(column, value, number, off) || number < 0 || number >= levels) return false;
-        out.off += off * off;
-        std::int32_t zero = grid_.zero(column);
-        if (zero < 0 || zero >= levels) ++present, zero = 0;
-        if (binary_) number ^= flipped_[column], zero ^= flipped_[column];
-        out.sum += number - zero;
-        out.squares += number * number - zero * zero;
-        write_number(out.words, column, number);
+        if (!places.place(column, value, number, off) || static_cast<std::uint32_t>(number) >= levels) return false;
+        now.off += off * off;
+        std::int32_t zero = places.zero(column);
+        if (zero < 0) ++present, zero = 0;
+        if (per_word == 32) number ^= flipped[column], zero ^= flipped[column];
+        now.sum += number - zero;
+        now.squares += number * number - zero * zero;
+        write_number<per_word>(now.words, column, number);
     }
+    out = now;
     return present == required_;
+}
+
+bool GridTiles::write(const Rows& rows, std::int64_t row, Numbers& out) const {
+    if (binary_) return write_numbers<32>(rows, row, out);
+    return loops_.numbers == 4 ? write_numbers<4>(rows, row, out) : write_numbers<2>(rows, row, out);
 }
 
 void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& order) {
     const std::int64_t d = features_.size();
     const std::int64_t per_word = binary_ ? 32 : loops_.numbers;
-    const std::int32_t levels = binary_ ? 2 : Grid::most_levels;
+    const Grid::Places places = grid_.places();
     words_ = std::max<std::int64_t>(1, (d + per_word - 1) / per_word);
     flipped_.assign(static_cast<std::size_t>(d), 0);
     if (binary_) {  // most vectors' bit is 0 then: their distances are bounded by few
@@ -133,22 +148,27 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
             const std::int64_t column = features_.column(vectors.indices[e]);
             std::int32_t number = 0;
             double off = 0;
-            grid_.place(column, vectors.values[e], number, off);
+            places.place(column, vectors.values[e], number, off);
             ++entries[column], set[column] += number;
         }
         for (std::int64_t c = 0; c < d; ++c) {
-            if (grid_.zero(c) == 1) set[c] += vectors.rows - entries[c];
+            if (places.zero(c) == 1) set[c] += vectors.rows - entries[c];
             flipped_[c] = 2 * set[c] > vectors.rows;
         }
     }
     zero_.assign(static_cast<std::size_t>(words_), 0);
     std::vector<std::uint32_t> words = zero_;
     for (std::int64_t c = 0; c < d; ++c) {
-        std::int32_t zero = grid_.zero(c);
-        if (zero < 0 || zero >= levels) ++required_, zero = 0;
+        std::int32_t zero = places.zero(c);
+        if (zero < 0) ++required_, zero = 0;
         if (binary_) zero ^= flipped_[c];
         zero_sum_ += zero, zero_squares_ += zero * zero;
-        write_number(words.data(), c, zero);
+        if (per_word == 32)
+            write_number<32>(words.data(), c, zero);
+        else if (per_word == 4)
+            write_number<4>(words.data(), c, zero);
+        else
+            write_number<2>(words.data(), c, zero);
     }
     zero_ = words;
 
@@ -229,11 +249,11 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
             farthest_row = std::max(farthest_row, static_cast<double>(b.squares[from]));
         }
         tile.at = static_cast<std::int64_t>(b.at.size()), tile.words = static_cast<std::int64_t>(b.words.size());
-        for (std::int64_t w = 0; w < words_; ++w) {
-            std::uint32_t any = 0;
-            for (int i = 0; i < tile.rows; ++i) any |= row[i][w];
-            if (any) b.at.push_back(static_cast<std::int32_t>(w));
-        }
+        b.any.assign(static_cast<std::size_t>(words_), 0);
+        for (int i = 0; i < tile.rows; ++i)
+            for (std::int64_t w = 0; w < words_; ++w) b.any[w] |= row[i][w];
+        for (std::int64_t w = 0; w < words_; ++w)
+            if (b.any[w]) b.at.push_back(static_cast<std::int32_t>(w));
         tile.count = static_cast<std::int64_t>(b.at.size()) - tile.at;
         tile.distance = binary_ ? GridDistance::common_bits : GridDistance::numbers;
         if (binary_ && 4 * tile.count >= 3 * words_) {  // the end of the sum is cheaper, then
@@ -242,8 +262,10 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
             b.at.resize(static_cast<std::size_t>(tile.at));
             for (std::int64_t w = 0; w < words_; ++w) b.at.push_back(static_cast<std::int32_t>(w));
         }
+        b.words.resize(static_cast<std::size_t>(tile.words + tile.count * tile.rows));
+        std::uint32_t* to = b.words.data() + tile.words;
         for (std::int64_t w = 0; w < tile.count; ++w)
-            for (int i = 0; i < tile.rows; ++i) b.words.push_back(row[i][b.at[tile.at + w]]);
+            for (int i = 0; i < tile.rows; ++i) *to++ = row[i][b.at[tile.at + w]];
 
         // The largest D: of bits all that are set, of numbers (|x| + |z|)^2.
         const double roots = std::sqrt(static_cast<double>(largest_squares_)) + std::sqrt(farthest_row);

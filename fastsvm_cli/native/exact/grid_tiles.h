@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "exact/grid.h"
-#include "exact/kernel.h"
 #include "exact/kernel_tiles.h"
+#include "exact/svm_model.h"
 #include "simd/aligned.h"
 #include "simd/loops.h"
 #include "text/features.h"
@@ -19,11 +19,10 @@ namespace fastsvm {
 // Entries that no vector has put a factor exp(-gamma times their squares) to all values of their row.
 class GridTiles : public KernelTiles {
 public:
-    // order: rows of `vectors`, -1 for padding; `strip` vectors a strip, the last one filled up. Null where the kernel
+    // order: rows of the model's vectors, -1 for padding; `strip` vectors a strip, the last one filled up. Null where the kernel
     // is no RBF kernel, where the vectors are on no grid, or so wide and empty that words of zeros would fill the
     // memory.
-    static std::unique_ptr<GridTiles> of(const Kernel& kernel, const Rows& vectors,
-                                         const std::vector<std::int64_t>& order);
+    static std::unique_ptr<GridTiles> of(const SvmModel& model, const std::vector<std::int64_t>& order);
     std::unique_ptr<KernelTiles::Block> block() const override;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, KernelTiles::Block& block) const override;
     double relative_error(const KernelTiles::Block& block, std::int64_t r) const override;
@@ -40,8 +39,7 @@ public:
 
 private:
     struct Taken;
-    GridTiles(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order, Features features,
-              Grid grid);
+    GridTiles(const SvmModel& model, const std::vector<std::int64_t>& order, Features features, Grid grid);
     // A vector or row in words; false where it is off the grid.
     struct Numbers {
         std::uint32_t* words;
@@ -51,7 +49,7 @@ private:
         std::int64_t outsiders;  // how many those are
     };
     bool write(const Rows& rows, std::int64_t row, Numbers& out) const;
-    void write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) const;
+    template <int per_word> bool write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const;
     void lay_out(const Rows& vectors, const std::vector<std::int64_t>& order);
     void tabulate();
 

@@ -14,7 +14,7 @@ namespace {
 // One register of the machine, and how many rows meet two of them at a time: their sums, the two, a row's word and the
 // tables are what the machine has registers for.
 #if defined(__AVX512F__)
-constexpr int width = 16, side_by_side = 6;
+constexpr int width = 16, side_by_side = 8;
 #elif defined(__AVX2__)
 constexpr int width = 8, side_by_side = 4;
 #else
