@@ -28,8 +28,12 @@ constexpr double farthest = 88.03;
 // Where vectors are so far off their grid that K is known to three digits, single precision knows it better.
 constexpr double most_off = 1e-3;
 
-// How much K can change relative to itself (B31) when the two points of a distance move by `off` together.
-double moved(double gamma, double off) { return std::expm1(off * (2 * std::sqrt(gamma * farthest) + gamma * off)); }
+// How much K can change relative to itself when the two points of a distance move by `off` together (B31): expm1 of eta
+// is at most eta + eta^2 where eta is at most 1, and beyond it is too much whatever it is.
+double moved(double gamma, double off) {
+    const double eta = off * (2 * std::sqrt(gamma * farthest) + gamma * off);
+    return eta + eta * eta;
+}
 
 }  // namespace
 
@@ -104,6 +108,7 @@ template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int
     Numbers now{out.words, zero_sum_, zero_squares_, 0, 0, 0};
     const Grid::Places places = grid_.places();
     const unsigned char* const flipped = flipped_.data();
+    const Usual* const usual = usual_.data();
     const std::int32_t* const indices = rows.indices.data();
     const double* const values = rows.values.data();
     constexpr std::uint32_t levels = per_word == 32 ? 2 : Grid::most_levels;
@@ -116,6 +121,13 @@ template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int
             ++now.outsiders;
             continue;
         }
+        if constexpr (per_word == 32)
+            if (value == usual[column].value) {
+                now.off += usual[column].off;
+                ++now.sum;
+                now.words[column / 32] |= 1u << column % 32;
+                continue;
+            }
         std::int32_t number = 0;
         double off = 0;
         if (!places.place(column, value, number, off) || static_cast<std::uint32_t>(number) >= levels) return false;
@@ -127,6 +139,7 @@ template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int
         now.squares += number * number - zero * zero;
         write_number<per_word>(now.words, column, number);
     }
+    if (per_word == 32) now.squares = now.sum;
     out = now;
     return present == required_;
 }
@@ -142,18 +155,22 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
     const Grid::Places places = grid_.places();
     words_ = std::max<std::int64_t>(1, (d + per_word - 1) / per_word);
     flipped_.assign(static_cast<std::size_t>(d), 0);
+    usual_.assign(static_cast<std::size_t>(d), {});
     if (binary_) {  // most vectors' bit is 0 then: their distances are bounded by few
         std::vector<std::int64_t> entries(static_cast<std::size_t>(d), 0), set = entries;
+        std::vector<Usual> first(static_cast<std::size_t>(2 * d));
         for (std::int64_t e = 0; e < vectors.indices.size(); ++e) {
             const std::int64_t column = features_.column(vectors.indices[e]);
             std::int32_t number = 0;
             double off = 0;
             places.place(column, vectors.values[e], number, off);
             ++entries[column], set[column] += number;
+            first[2 * column + number] = {vectors.values[e], off * off};
         }
         for (std::int64_t c = 0; c < d; ++c) {
             if (places.zero(c) == 1) set[c] += vectors.rows - entries[c];
             flipped_[c] = 2 * set[c] > vectors.rows;
+            if (places.zero(c) == flipped_[c]) usual_[c] = first[2 * c + 1 - flipped_[c]];
         }
     }
     zero_.assign(static_cast<std::size_t>(words_), 0);

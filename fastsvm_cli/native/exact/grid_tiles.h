@@ -1,6 +1,7 @@
 // Kernel values from whole numbers, where features take few values on one grid.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -61,6 +62,11 @@ private:
     std::int64_t words_ = 0;                // of a vector
     std::int64_t required_ = 0;             // columns whose zero is off the grid
     std::vector<unsigned char> flipped_;    // (d) of bits: which stand the other way round, so that few are set
+    // Of bits: a value that stands for the bit 1 where an absent entry is 0, and the square of how far it is from there.
+    struct Usual {
+        double value = std::numeric_limits<double>::quiet_NaN(), off = 0;
+    };
+    std::vector<Usual> usual_;              // (d)
     std::vector<std::uint32_t> zero_;       // (words): a row without entries
     std::int32_t zero_sum_ = 0, zero_squares_ = 0;
     Aligned<std::uint32_t> blocks_;         // (strips, words, strip)
