@@ -21,6 +21,37 @@ constexpr int most_attempts = 16;
 struct Grid::Sample {
     std::vector<double> differences;  // positive
     double largest_value = 0;
+    struct Anchor {
+        std::int32_t index;
+        double value;
+    };
+    std::vector<Anchor> anchors;  // where not zero
+
+    // Of some of the vectors, of each column the differences from its anchor: zero where some vector of these has no
+    // entry, or a zero; one of the values elsewhere.
+    explicit Sample(const Rows& vectors) {
+        const std::int64_t per_row = std::max<std::int64_t>(1, vectors.indices.size() / vectors.rows);
+        const std::int64_t count = std::min(vectors.rows, std::max(sample_rows, sample_entries / per_row));
+        std::vector<Anchor> entries;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t row = i * vectors.rows / count;
+            for (std::int64_t e = vectors.begin(row); e < vectors.end(row); ++e)
+                if (vectors.values[e] != 0) entries.push_back({vectors.indices[e], vectors.values[e]});
+        }
+        std::stable_sort(entries.begin(), entries.end(),
+                         [](const Anchor& a, const Anchor& b) { return a.index < b.index; });
+        for (auto first = entries.begin(); first != entries.end();) {
+            const auto last =
+                std::find_if(first, entries.end(), [&](const Anchor& a) { return a.index != first->index; });
+            const double anchor = last - first < count ? 0.0 : first->value;
+            if (anchor != 0) anchors.push_back(*first);
+            for (auto entry = first; entry != last; ++entry) {
+                largest_value = std::max(largest_value, std::fabs(entry->value));
+                if (entry->value != anchor) differences.push_back(std::fabs(entry->value - anchor));
+            }
+            first = last;
+        }
+    }
 };
 
 // The largest step that all differences are multiples of: a part of the largest difference.
@@ -101,8 +132,7 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
     }
     if (outliers) return false;
     levels_ = 1;
-    for (std::int64_t column = 0; column < d; ++column)
-        levels_ = std::max(levels_, most[column] - least[column] + 1);
+    for (std::int64_t column = 0; column < d; ++column) levels_ = std::max(levels_, most[column] - least[column] + 1);
     const std::int32_t room = levels_ > 2 ? most_levels : 2;
     for (std::int64_t column = 0; column < d; ++column) {
         Column& c = columns_[static_cast<std::size_t>(column)];
@@ -117,32 +147,15 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
     return true;
 }
 
+bool Grid::possible(const Rows& vectors) { return vectors.rows > 0 && Grid().fit(Sample(vectors)); }
+
 std::optional<Grid> Grid::of(const Rows& vectors, const Features& features) {
     if (vectors.rows == 0) return std::nullopt;
+    Sample sample(vectors);
     Grid grid;
     grid.columns_.resize(static_cast<std::size_t>(features.size()));
-    Sample sample;
-    const std::int64_t per_row = std::max<std::int64_t>(1, vectors.indices.size() / vectors.rows);
-    const std::int64_t wanted = std::min(vectors.rows, std::max(sample_rows, sample_entries / per_row));
-    // A column's anchor is zero where some vector of the sample has no entry, or a zero; the first value elsewhere.
-    std::vector<std::int64_t> seen(static_cast<std::size_t>(features.size()), 0);
-    const auto row_of = [&](std::int64_t i) { return i * vectors.rows / wanted; };
-    for (std::int64_t i = 0; i < wanted; ++i)
-        for (std::int64_t e = vectors.begin(row_of(i)); e < vectors.end(row_of(i)); ++e) {
-            const std::int64_t column = features.column(vectors.indices[e]);
-            if (vectors.values[e] == 0) continue;
-            if (seen[column]++ == 0) grid.columns_[static_cast<std::size_t>(column)].anchor = vectors.values[e];
-        }
-    for (std::int64_t column = 0; column < features.size(); ++column)
-        if (seen[column] < wanted) grid.columns_[static_cast<std::size_t>(column)].anchor = 0;
-    for (std::int64_t i = 0; i < wanted; ++i)
-        for (std::int64_t e = vectors.begin(row_of(i)); e < vectors.end(row_of(i)); ++e) {
-            const std::int64_t column = features.column(vectors.indices[e]);
-            const double value = vectors.values[e];
-            const double difference = std::fabs(value - grid.columns_[static_cast<std::size_t>(column)].anchor);
-            sample.largest_value = std::max(sample.largest_value, std::fabs(value));
-            if (difference > 0) sample.differences.push_back(difference);
-        }
+    for (const Sample::Anchor& anchor : sample.anchors)
+        grid.columns_[static_cast<std::size_t>(features.column(anchor.index))].anchor = anchor.value;
     // Every attempt but the last finds a value between the steps, so that the next one's are smaller or farther apart.
     for (int attempt = 0; attempt < most_attempts && grid.fit(sample); ++attempt) {
         if (!grid.cover(vectors, features, sample)) continue;

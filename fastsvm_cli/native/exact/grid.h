@@ -17,6 +17,8 @@ public:
     static constexpr std::int32_t most_levels = 256;
     // The grid of the vectors, whose features these are: k from 0 to 255 in every column. None where there is none.
     static std::optional<Grid> of(const Rows& vectors, const Features& features);
+    // False where some of the vectors show that they are on none, which takes no time.
+    static bool possible(const Rows& vectors);
 
     double step() const { return step_; }
     // The vectors' numbers are below this.

@@ -60,6 +60,7 @@ std::unique_ptr<GridTiles> GridTiles::of(const SvmModel& model, const std::vecto
     const Kernel& kernel = model.kernel;
     const Rows& vectors = *model.vectors;
     if (kernel.type != KernelType::rbf || !(kernel.gamma > 1e-100 && kernel.gamma < 1e100)) return nullptr;
+    if (!Grid::possible(vectors)) return nullptr;
     Features features(used_indices(vectors));
     const std::int64_t d = features.size();
     if (d > most_bits) return nullptr;
@@ -288,11 +289,11 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         const double roots = std::sqrt(static_cast<double>(largest_squares_)) + std::sqrt(farthest_row);
         const double largest =
             binary_ ? static_cast<double>(largest_squares_) + farthest_row : roots * roots * (1 + 1e-9);
-        tile.lookup = binary_ && largest < 32               ? GridLookup::below_32
-                      : binary_ && largest < 64             ? GridLookup::below_64
-                      : binary_ && largest < 128            ? GridLookup::below_128
+        tile.lookup = binary_ && largest < 32                               ? GridLookup::below_32
+                      : binary_ && largest < 64                             ? GridLookup::below_64
+                      : binary_ && largest < 128                            ? GridLookup::below_128
                       : binary_ || complete_ || largest < exponential_.last ? GridLookup::table
-                                                            : GridLookup::polynomial;
+                                                                            : GridLookup::polynomial;
         const double lookup_error = tile.lookup == GridLookup::polynomial ? 4 * single : 1.001 * single;  // B33, B34
         for (std::int64_t i = 0; i < left; ++i) {
             double& error = b.error[b.place[first + i]];

@@ -20,9 +20,9 @@ namespace fastsvm {
 // Entries that no vector has put a factor exp(-gamma times their squares) to all values of their row.
 class GridTiles : public KernelTiles {
 public:
-    // order: rows of the model's vectors, -1 for padding; `strip` vectors a strip, the last one filled up. Null where the kernel
-    // is no RBF kernel, where the vectors are on no grid, or so wide and empty that words of zeros would fill the
-    // memory.
+    // order: rows of the model's vectors, -1 for padding; `strip` vectors a strip, the last one filled up. Null where
+    // the kernel is no RBF kernel, where the vectors are on no grid, or so wide and empty that words of zeros would
+    // fill the memory.
     static std::unique_ptr<GridTiles> of(const SvmModel& model, const std::vector<std::int64_t>& order);
     std::unique_ptr<KernelTiles::Block> block() const override;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, KernelTiles::Block& block) const override;
@@ -45,8 +45,8 @@ private:
     struct Numbers {
         std::uint32_t* words;
         std::int32_t sum, squares;
-        double off;            // squared distance from where it stands
-        double outside;        // squares of the entries that no vector has
+        double off;              // squared distance from where it stands
+        double outside;          // squares of the entries that no vector has
         std::int64_t outsiders;  // how many those are
     };
     bool write(const Rows& rows, std::int64_t row, Numbers& out) const;
@@ -59,22 +59,23 @@ private:
     Features features_;
     Grid grid_;
     bool binary_;
-    std::int64_t words_ = 0;                // of a vector
-    std::int64_t required_ = 0;             // columns whose zero is off the grid
-    std::vector<unsigned char> flipped_;    // (d) of bits: which stand the other way round, so that few are set
-    // Of bits: a value that stands for the bit 1 where an absent entry is 0, and the square of how far it is from there.
+    std::int64_t words_ = 0;              // of a vector
+    std::int64_t required_ = 0;           // columns whose zero is off the grid
+    std::vector<unsigned char> flipped_;  // (d) of bits: which stand the other way round, so that few are set
+    // Of bits: a value that stands for the bit 1 where an absent entry is 0, and the square of how far it is from
+    // there.
     struct Usual {
         double value = std::numeric_limits<double>::quiet_NaN(), off = 0;
     };
-    std::vector<Usual> usual_;              // (d)
-    std::vector<std::uint32_t> zero_;       // (words): a row without entries
+    std::vector<Usual> usual_;         // (d)
+    std::vector<std::uint32_t> zero_;  // (words): a row without entries
     std::int32_t zero_sum_ = 0, zero_squares_ = 0;
-    Aligned<std::uint32_t> blocks_;         // (strips, words, strip)
-    Aligned<std::int32_t> norms_;           // (padded)
+    Aligned<std::uint32_t> blocks_;  // (strips, words, strip)
+    Aligned<std::int32_t> norms_;    // (padded)
     std::int32_t largest_squares_ = 0;
     double off_ = 0;
     Aligned<float> table_;
-    bool complete_ = false;                 // the table: beyond, K is nothing
+    bool complete_ = false;  // the table: beyond, K is nothing
     GridExponential exponential_{};
 };
 

@@ -50,8 +50,7 @@ inline U bits_set(U x) {
 #elif defined(__AVX2__)
 constexpr bool of_bytes = true;
 inline U bits_set(U x) {
-    const __m256i counts =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m256i counts = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     return (U)_mm256_shuffle_epi8(counts, (__m256i)(x & 0x0f0f0f0f)) +
            (U)_mm256_shuffle_epi8(counts, (__m256i)((x >> 4) & 0x0f0f0f0f));
 }
@@ -201,7 +200,7 @@ struct Polynomial {
         const D product = __builtin_convertvector(least, D) * exponent;
         const D biased = product + 6755399441055744.0;  // 1.5 * 2^52
         const F r = __builtin_convertvector(product - (biased - 6755399441055744.0), F);
-        const U k = (U)__builtin_convertvector((L)biased, I);
+        const U k = (U) __builtin_convertvector((L)biased, I);
         const I value = (I)((U)power_of_two(r) - (k << 23));
         return (F)(d < nothing ? value : I{});
     }

@@ -10,10 +10,10 @@ namespace fastsvm {
 
 // Rows side by side; words that no sum needs are left out.
 struct GridRows {
-    std::int64_t count;           // of words
-    const std::int32_t* at;       // (count): which of a vector's words each one meets
-    const std::uint32_t* words;   // (count, rows)
-    const std::int32_t* norms;    // (rows): of bits, how many are set; of numbers, what GridLoops::norm says
+    std::int64_t count;          // of words
+    const std::int32_t* at;      // (count): which of a vector's words each one meets
+    const std::uint32_t* words;  // (count, rows)
+    const std::int32_t* norms;   // (rows): of bits, how many are set; of numbers, what GridLoops::norm says
 };
 
 // Vectors in strips of `strip` (loops.h).
@@ -28,14 +28,15 @@ struct GridStrips {
 struct GridExponential {
     const float* table;  // up to D = last; the values beyond are the last one's
     std::int32_t last;
-    double exponent;         // gamma step^2 / ln 2
-    float high, low;         // the same as a sum of two
-    std::int32_t nothing;    // from here on 0, where it is computed
+    double exponent;       // gamma step^2 / ln 2
+    float high, low;       // the same as a sum of two
+    std::int32_t nothing;  // from here on 0, where it is computed
 };
 
 // common_bits: for rows of whose words some are left out; numbers: |x|^2 + |z|^2 - 2 x.z.
 enum class GridDistance { different_bits, common_bits, numbers };
-// Where exp comes from: a table of the least size that D stays below, for bits; any table; or a polynomial, for numbers.
+// Where exp comes from: a table of the least size that D stays below, for bits; any table; or a polynomial, for
+// numbers.
 enum class GridLookup { below_32, below_64, below_128, table, polynomial };
 
 struct GridLoops {
