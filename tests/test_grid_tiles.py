@@ -288,3 +288,19 @@ def test_what_is_on_no_grid_is_known_as_such(vectors, gamma, kernel):
 def test_a_model_that_is_mostly_zeros_is_not_filled_up():
     vectors = [{int(c): 1.0} for c in np.random.default_rng(5).integers(1, 60000, 40000)]
     assert _tiles(vectors, 0.5) is None
+
+
+def test_the_polynomial_is_right_from_one_to_nothing(instruction_set):
+    """Sums of four squares are all the distances there are; a step for which no table reaches the end."""
+    generator = np.random.default_rng(6)
+    vectors = [{c + 1: float(k) for c, k in enumerate(generator.integers(0, 256, 4))} for _ in range(64)]
+    near = [{c: v + float(generator.integers(-2, 3)) for c, v in x.items()} for x in vectors]
+    rows = [row for row in near if all(0 <= v < 256 for v in row.values())] + vectors[:3]
+    for last in (60000, 100000, 150000):
+        gamma = 127 * np.log(2) / last
+        values, errors = _values(_tiles(vectors, gamma), rows, 64)
+        assert (errors < 5 * SINGLE).all()
+        exact = _exact(vectors, rows, gamma)
+        _hold(values, errors, exact)
+        assert (values[exact < 2.0**-127] == 0).all()
+        assert (exact < 2.0**-127).any() and ((exact > 2.0**-126) & (exact < 2.0**-100)).any()
