@@ -35,6 +35,8 @@ inline U splat(std::uint32_t x) { return U{} + x; }
 inline I splat(std::int32_t x) { return I{} + x; }
 inline F splat(float x) { return F{} + x; }
 
+// Masks of all ones stand where GCC 12 takes its own headers' unmasked forms for uninitialised reads.
+
 // ---- how many bits are set, in every number or in every byte
 
 #if defined(__AVX512VPOPCNTDQ__)
@@ -43,7 +45,8 @@ inline U bits_set(U x) { return (U)_mm512_popcnt_epi32((__m512i)x); }
 #elif defined(__AVX512BW__)
 constexpr bool of_bytes = true;
 inline U bits_set(U x) {
-    const __m512i counts = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m512i counts =
+        _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     return (U)_mm512_shuffle_epi8(counts, (__m512i)(x & 0x0f0f0f0f)) +
            (U)_mm512_shuffle_epi8(counts, (__m512i)((x >> 4) & 0x0f0f0f0f));
 }
@@ -139,7 +142,7 @@ struct Table {
     F operator()(I d) const {
         const I at = d < last ? d : last;
 #if defined(__AVX512F__)
-        return (F)_mm512_i32gather_ps((__m512i)at, table, 4);
+        return (F)_mm512_mask_i32gather_ps((__m512)F{}, 0xffff, (__m512i)at, table, 4);
 #elif defined(__AVX2__)
         return (F)_mm256_i32gather_ps(table, (__m256i)at, 4);
 #else
