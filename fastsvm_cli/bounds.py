@@ -160,14 +160,14 @@ B30. |x^ - z^|^2 = h^2 D + s, D = |k_x - k_z|^2, s the sum of squares of the row
      bits: at most 248.
 B31. Off the grid. e = |x - x^| + |z - z^|, each the square root of a sum of (|p_j - (b_j + h k_j)| + 2^-50 (|p_j| +
      |b_j|))^2: the computed difference errs by u (|h k| + |b + h k| + |p - (b + h k)|) <= 2^-50 (|p| + |b|), since p is
-     at most h / 16 from there; squares that underflow change gamma e^2 by less than 1e-90. e_x is the largest over the
-     vectors, plus that of all zeros that stand for absent entries, by the triangle inequality; rows likewise. With r =
-     |x - z|, r^ = |x^ - z^| and K, K^ their kernel values: |r - r^| <= e, so |ln K - ln K^| = gamma |r - r^| (r + r^)
-     <= gamma e (2 min(r, r^) + e). Where gamma min(r, r^)^2 <= T = 88.03 that is at most eta = 2 e sqrt(gamma T) +
+     at most h / 16 from there; squares that underflow change e sqrt(gamma) by less than 1e-90. e_x is the largest over
+     the vectors, plus that of all zeros that stand for absent entries, by the triangle inequality; rows likewise. With
+     r = |x - z|, r^ = |x^ - z^| and K, K^ their kernel values: |r - r^| <= e, so |ln K - ln K^| = gamma |r - r^| (r +
+     r^) <= gamma e (2 min(r, r^) + e). Where gamma min(r, r^)^2 <= T = 88.03 that is at most eta = 2 e sqrt(gamma T) +
      gamma e^2, and |K^ - K| <= expm1(eta) K. Elsewhere K and K^ are below e^-T < 2^-126 (127 ln 2 = 88.0297: both are
      below 2^-127 (1 - 2^-12)), and v, which approximates K^, is 0 there (B32): |v - K| <= K < 2^-126. So if |v - K^| <=
-     q K^ + 2^-126, and v = 0 where K^ < 2^-127, then |v - K| <= (q + expm1(eta) + q expm1(eta)) K + 2^-126. Everywhere
-     one q serves.
+     q K^ + 2^-126, and v = 0 where K^ < 2^-127, then |v - K| <= (q + expm1(eta) + q expm1(eta)) K + 2^-126. expm1(eta)
+     <= eta + eta^2 up to eta = 1; beyond, nothing is stated.
 B32. From the table, s = 0: gamma h^2 D errs by 3 u of itself, at most 3 * 88 u where K^ >= 2^-126, exp by 2 u, its
      rounding to single precision by w: q = 1.001 w. What is computed below 2^-126 counts as 0, and so does all beyond
      the table's end where that is 0; K^ exceeds 2^-126 by less than q K^ there.
