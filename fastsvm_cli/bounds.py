@@ -143,6 +143,7 @@ B25. *Sums of positive terms.* c_i >= 0 coefficients, of which single precision 
 B26. *Labels.* To it come the subtraction of rho and the sums of double precision, 4 u (W + |rho|), and svm-predict's
      own rounding (B5). Where a value is larger than all of that its side of zero is svm-predict's; of several classes
      B21 says how many pairs need that.
+
 Kernel values from whole numbers (native/exact/grid.cpp, native/exact/grid_tiles.cpp, native/simd/grid.cpp)
 -----------------------------------------------------------------------------------------------------------
 RBF kernels, 1e-100 < gamma < 1e100, 1e-20 < gamma h^2 < 1e20. A point p, vector or row, stands at p^, p^_j = b_j + h

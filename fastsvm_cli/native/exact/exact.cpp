@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "exact/grid_tiles.h"
 #include "exact/single_tiles.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
@@ -28,13 +29,16 @@ std::int64_t rows_per_block(std::int64_t rows) {
 // Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
 constexpr double folded_max = 4e6;
 
-// Nanoseconds, measured on one core with AVX-512: a product of the register tiles of single precision, what else a
-// kernel value takes there; the same of the lists by column.
-constexpr double tile_product = 0.011, tile_value = 0.2, list_product = 0.7, list_value = 0.7;
+// Nanoseconds, measured on one core with AVX-512: a product of the tiles of single precision, of a grid's numbers and
+// of its bits, and what else a kernel value takes there; the same of the lists by column.
+constexpr double single_product = 0.011, number_product = 0.007, bit_product = 0.002, tile_value = 0.25;
+constexpr double list_product = 0.7, list_value = 0.7;
 // A trial on so many support vectors, which are harder than most rows: a rung that leaves more than this share of them
 // open is left out.
 constexpr std::int64_t trial_rows = 64;
 constexpr double open_max = 0.85;
+// Kernel values on a grid are cheaper than those of single precision, but not by more than this share of open rows.
+constexpr double grid_gain = 0.3;
 // Of labels: uneven shares balance.
 constexpr std::int64_t shares_per_thread = 4;
 }  // namespace
@@ -55,7 +59,7 @@ struct Exact::Ladder {
     std::vector<std::pair<std::size_t, std::unique_ptr<KernelTiles>>> rungs;
 };
 
-constexpr std::size_t single_rung = 1, double_rung = 2, reference_rung = 3;
+constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
 
 Exact::~Exact() = default;
 
@@ -138,39 +142,45 @@ const Exact::Layout& Exact::layout() const {
     return *layout_;
 }
 
-// Whether kernel values by register tiles, whatever a row's zeros, cost less than by the lists: of a row like the
-// vectors, a product for every entry that it shares with a vector.
-bool Exact::tiles_beat_lists() const {
-    if (in_strips_) return true;
+// What a kernel value costs by the lists, in nanoseconds: of a row like the vectors, a product for every entry that it
+// shares with a vector. Infinite where there are none.
+double Exact::list_cost() const {
+    if (in_strips_) return std::numeric_limits<double>::infinity();
     const Rows& sv = *model_.vectors;
     std::vector<double> share(static_cast<std::size_t>(features_.size()), 0.0);
     for (std::int64_t e = 0; e < sv.indices.size(); ++e) share[features_.column(sv.indices[e])] += 1;
     double shared = 0;
     for (double count : share) shared += count * count;
-    shared /= static_cast<double>(sv.rows) * static_cast<double>(sv.rows);
-    return tile_product * static_cast<double>(features_.size()) + tile_value < list_product * shared + list_value;
+    return list_product * shared / (static_cast<double>(sv.rows) * static_cast<double>(sv.rows)) + list_value;
 }
 
-// Whether the tiles settle enough of the model's own vectors, taken for rows.
-bool Exact::pays(const KernelTiles& tiles, const LabelSums& sums) const {
+// The share of the model's own vectors, taken for rows, that the tiles leave open.
+double Exact::left_open(const KernelTiles& tiles, const LabelSums& sums) const {
     const std::int64_t total = model_.total_sv(), count = std::min(total, trial_rows);
     std::vector<std::int64_t> open;
     for (std::int64_t i = 0; i < count; ++i) open.push_back(i * total / count);
     std::vector<std::int32_t> winner(static_cast<std::size_t>(total));
     sums.settle(tiles, *model_.vectors, open, winner.data());
-    return static_cast<double>(open.size()) <= open_max * static_cast<double>(count);
+    return static_cast<double>(open.size()) / static_cast<double>(count);
 }
 
 const Exact::Ladder& Exact::ladder() const {
     std::call_once(climbed_, [this] {
         auto made = std::make_unique<Ladder>();
-        if (LabelSums::holds(model_)) {
+        if (LabelSums::holds(model_) && SingleTiles::holds(model_)) {
             made->sums.emplace(model_, *rounding_);
-            const auto offer = [&](std::size_t rung, std::unique_ptr<KernelTiles> tiles) {
-                if (tiles && pays(*tiles, *made->sums)) made->rungs.emplace_back(rung, std::move(tiles));
-            };
-            if (SingleTiles::holds(model_) && tiles_beat_lists())
-                offer(single_rung, std::make_unique<SingleTiles>(model_, made->sums->order()));
+            const double features = static_cast<double>(features_.size()), cost = list_cost();
+            std::unique_ptr<KernelTiles> single;
+            double left_by_single = 1;
+            if (single_product * features + tile_value < cost) {
+                single = std::make_unique<SingleTiles>(model_, made->sums->order());
+                left_by_single = left_open(*single, *made->sums);
+            }
+            std::unique_ptr<GridTiles> grid = GridTiles::of(model_, made->sums->order());
+            if (grid && (grid->binary() ? bit_product : number_product) * features + tile_value < cost &&
+                left_open(*grid, *made->sums) <= std::min(left_by_single + grid_gain, open_max))
+                made->rungs.emplace_back(grid_rung, std::move(grid));
+            if (single && left_by_single <= open_max) made->rungs.emplace_back(single_rung, std::move(single));
         }
         ladder_ = std::move(made);
     });

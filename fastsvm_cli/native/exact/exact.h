@@ -21,7 +21,8 @@
 namespace fastsvm {
 
 // A ladder of evaluations, cheapest first; a row climbs while its label is open:
-//   single precision in register tiles (single_tiles.h), for labels alone,
+//   for labels alone, whole numbers where features take few values on one grid (grid_tiles.h),
+//   and single precision in register tiles (single_tiles.h),
 //   double precision: support vectors in strips of `strip` columns, or, where few entries are non-zero, in column
 //     lists, so that a sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold
 //     into one vector per pair,
@@ -70,8 +71,8 @@ private:
     void place_vectors();
     const Layout& layout() const;
     const Ladder& ladder() const;
-    bool pays(const KernelTiles& tiles, const LabelSums& sums) const;
-    bool tiles_beat_lists() const;
+    double left_open(const KernelTiles& tiles, const LabelSums& sums) const;
+    double list_cost() const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const;
 
     SvmModel model_;
