@@ -334,9 +334,12 @@ class Summary:
             out["rows_open"] = tally.undecided if exact is None else tally.evaluated
         if model.proves or exact is not None:
             out["rows_by_reference_sum"] = tally.reference_rows
-            out["rows_by_grid"] = tally.grid_rows
-            out["rows_in_single_precision"] = tally.single_rows
-            out["rows_in_double_precision"] = tally.double_rows
+        if (model.proves and not model.ordered) or exact is not None:
+            out.update(
+                rows_by_grid=tally.grid_rows,
+                rows_in_single_precision=tally.single_rows,
+                rows_in_double_precision=tally.double_rows,
+            )
         if model.ordered:
             out.update(
                 kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv

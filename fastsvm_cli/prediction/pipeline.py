@@ -21,8 +21,9 @@ _LEAST_BLOCK_BYTES = 1 << 16
 class Tally:
     """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); evaluated: rows the radii did not
     settle, given to the exact model; reference_rows: rows that only LIBSVM's own order of operations decides, and
-    grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations did; kernel_evaluations: of an ordered model; undecided: rows whose answer the radii leave open, of a model that stops
-    early or where they are written elsewhere; score: svm-predict's sums, or None for unlabelled data."""
+    grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations did; kernel_evaluations: of an
+    ordered model; undecided: rows whose answer the radii leave open, of a model that stops early or where they are
+    written elsewhere; score: svm-predict's sums, or None for unlabelled data."""
 
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")  # of the score
 

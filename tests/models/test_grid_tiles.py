@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import EXTENDED, data_text
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.kernel import KERNELS
+from support.oracles import EXTENDED, data_text
 
 STRIP = 32
 SETS = ["baseline", "avx2", "avx512", "avx512_vnni"]

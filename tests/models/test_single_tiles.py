@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from evaluation import parse
-from oracles import Machine, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
+from support.evaluation import parse
+from support.oracles import Machine, random_machine, random_rows
 
 BUILDS = ["baseline", "avx2", "avx512"]
 SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # places in rung_rows
