@@ -45,7 +45,7 @@ def fastsvm() -> None:
 
 def main() -> None:
     """Every command. Exit codes: 0 done, 1 bad data or model, 2 wrong usage, 3 a limit that was set is exceeded; 128
-    + the signal's number where the process is told to stop (stopping.py). A reader that closes the pipe early has
+    + the signal's number where the process is told to stop (interruption.py). A reader that closes the pipe early has
     what it wanted: that is 0."""
     try:
         if "_FASTSVM_COMPLETE" in os.environ:

@@ -4,9 +4,9 @@
 def run() -> None:
     """main(), able to be stopped from the first moment on, with little garbage collection, and out without taking the
     interpreter apart, which together would be a fifth of a short command."""
-    from fastsvm_cli import stopping
+    from fastsvm_cli import interruption
 
-    stopping.install()
+    interruption.install()
     import gc
     import os
     import sys

@@ -76,8 +76,8 @@ def main():
     given = parsed()
     fastsvm = [shutil.which("fastsvm") or sys.exit("fastsvm is not on the PATH")]
     if given.every is not None:
-        often = f"partial.SECONDS, partial.SHARE = {given.every}, float('inf')"
-        code = f"from fastsvm_cli import start\nfrom fastsvm_cli.text import partial\n{often}\nstart.run()"
+        often = f"partial_output.SECONDS, partial_output.SHARE = {given.every}, float('inf')"
+        code = f"from fastsvm_cli import start\nfrom fastsvm_cli.text import partial_output\n{often}\nstart.run()"
         with open(fastsvm[0]) as script:
             interpreter = script.readline().removeprefix("#!").strip()
         fastsvm = [interpreter, "-I", "-c", code]

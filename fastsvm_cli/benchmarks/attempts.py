@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks import process
+from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.cases import Bench, Case
 from fastsvm_cli.compilers.border import compile as border
 from fastsvm_cli.compilers.maclaurin import certificates
@@ -123,7 +123,7 @@ def compile_attempts(
                 path,
             ]
             try:
-                code, said = process.run(words, timeout=patience)
+                code, said = child_processes.run(words, timeout=patience)
                 why = None if code == 0 else said.strip().removeprefix("Error: ")
             except subprocess.TimeoutExpired:
                 why = f"given up after {patience:g} s (--patience)"

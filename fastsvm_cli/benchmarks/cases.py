@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from fastsvm_cli.benchmarks import process
+from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
@@ -182,7 +182,7 @@ class Bench:
         environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
 
         def run() -> float:
-            code, said = process.run(command, environment=environment)
+            code, said = child_processes.run(command, environment=environment)
             if code:
                 lines = said.strip().splitlines()
                 raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")

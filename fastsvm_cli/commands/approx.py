@@ -10,7 +10,7 @@ from fastsvm_cli.console.exact_model import (
     text_to_write,
     warn_of_disagreement,
 )
-from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import POSITIVE, FileCommand, model_arguments, quiet_option, threads_option
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def command(**parsed):
         output.write(result)
     if options.quiet:
         return
-    from fastsvm_cli.comparisons.trial import likeness
+    from fastsvm_cli.comparisons.on_support_vectors import agreement_with_exact
 
     report = summary_stream(options.output_file)
     d, pairs = len(compiled.features), model.header.pairs
@@ -181,7 +181,7 @@ def command(**parsed):
         file=report,
     )
     print(size_line(source.size, len(result), options.output_file), file=report)
-    seen = likeness(compiled, model)
+    seen = agreement_with_exact(compiled, model)
     if seen is not None:
         print(agreement_line(seen, "support vectors, nearer to the border than most rows"), file=report)
         warn_of_disagreement(seen, options.better(compiled))

@@ -161,14 +161,13 @@ def _compare(options: BenchOptions) -> None:
     import tempfile
     from contextlib import ExitStack
 
-    from fastsvm_cli.benchmarks import machine as machines
-    from fastsvm_cli.benchmarks import report
+    from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
     from fastsvm_cli.compilers.training import load_libsvm
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.stopping import raising
+    from fastsvm_cli.interruption import raising
 
-    machine = machines.describe(options.threads)
+    machine = environment.describe(options.threads)
     load_libsvm()
     # Told to stop, it has child processes to end and measurements to print.
     with raising(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
@@ -177,7 +176,7 @@ def _compare(options: BenchOptions) -> None:
             options.model_files[0],
             folder=folder,
             threads=options.threads,
-            fastsvm=machines.fastsvm_command(),
+            fastsvm=environment.fastsvm_command(),
             svm_predict=machine["svm_predict"],
         )
         options.check_model(bench.model)
@@ -189,7 +188,7 @@ def _compare(options: BenchOptions) -> None:
         interrupted, picked = None, None
         try:
             if options.attempt:
-                _try_everything(bench, machines.fastsvm_command(), options)
+                _try_everything(bench, environment.fastsvm_command(), options)
             for clock, share, base in ((END_TO_END, 0.7, 0.0), (SCORING, 0.3, 0.7)):
                 with Progress("bench", quiet=options.quiet) as progress:
                     on_run = _counted(raw, progress, len(bench.cases) * (options.runs + 1), share, base)
@@ -327,7 +326,7 @@ def _cross_validate(options: BenchOptions, folds: int) -> None:
     from fastsvm_cli.compilers.training import load_libsvm
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.stopping import raising
+    from fastsvm_cli.interruption import raising
     from fastsvm_cli.text.data import read_chunks
 
     load_libsvm()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
-from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
@@ -283,7 +283,7 @@ def _show(found: "Border", source: "Source | None", size: int, options: BorderOp
         else:
             print(f"local: the nearest sample alone is as good as {options.local} of them", file=report)
 
-    from fastsvm_cli.comparisons.trial import trial
+    from fastsvm_cli.comparisons.on_support_vectors import trial
 
     tried = trial(model, source.model) if source else None
     if tried is not None:

@@ -2,7 +2,7 @@ import sys
 
 import click
 
-from fastsvm_cli.console.files import check_inputs
+from fastsvm_cli.console.file_checks import check_inputs
 from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option
 
 
@@ -31,12 +31,12 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
     check_inputs(*data_or_model)
     demand_standard_output()
 
-    from fastsvm_cli.comparisons.survey import Options, survey_files  # numpy
+    from fastsvm_cli.comparisons.inside_bound import Options, bound_report  # numpy
 
     with Progress("bound", quiet=quiet) as progress:
         layout = {"labelled": not unlabelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
         options = Options(**layout, progress=progress)
-        report = survey_files(data_or_model, options)
+        report = bound_report(data_or_model, options)
     if as_json:
         import json
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
-from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
@@ -183,7 +183,7 @@ def command(**parsed):
         output.write(result)
     if options.quiet:
         return
-    from fastsvm_cli.comparisons.trial import trial
+    from fastsvm_cli.comparisons.on_support_vectors import trial
 
     print(f"{model.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
     print(size_line(source.size, len(result), options.output_file), file=report)
@@ -256,7 +256,7 @@ def _linear_model(train_file: str) -> "ExactModel":
 
     from fastsvm_cli.compilers.training import libsvm_problem, load_libsvm, train
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.stopping import raising
+    from fastsvm_cli.interruption import raising
     from fastsvm_cli.text.data import read_chunks
 
     labels, rows = libsvm_problem(read_chunks(train_file))

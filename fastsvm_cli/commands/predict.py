@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.files import check_outputs, summary_stream
+from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
     data_options,
@@ -17,8 +17,8 @@ from fastsvm_cli.console.predict_options import PredictOptions
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.checkpoint import ResumableOutput
     from fastsvm_cli.prediction.pipeline import Fallback, Tally
-    from fastsvm_cli.prediction.resume import ResumableOutput
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import Place
     from fastsvm_cli.text.header import Header
@@ -136,9 +136,9 @@ def command(**parsed):
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.prediction.pipeline import columns, predict
     from fastsvm_cli.text.bad_rows import BadRows
-    from fastsvm_cli.text.blocks import Blocks, Place
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.line_blocks import LineBlocks, Place
     from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
 
     options = PredictOptions(**parsed)
@@ -192,7 +192,7 @@ def command(**parsed):
             if options.resume:
                 going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk}
             open_tolerance = options.tolerance if open_rows is not None and exact is None else None
-            with Blocks(
+            with LineBlocks(
                 options.test_file,
                 labelled=not options.unlabelled,
                 dense=options.dense,
@@ -226,16 +226,16 @@ def command(**parsed):
 
 def _resumable_output(options: PredictOptions, digest: str, place: "Place", summary: "Summary") -> "ResumableOutput":
     """The output of --resume. digest: the model's."""
-    from fastsvm_cli.prediction.resume import Origin, ResumableOutput
+    from fastsvm_cli.prediction.checkpoint import Provenance, ResumableOutput
 
-    origin = Origin(
+    provenance = Provenance(
         options.test_file, options.model_file, digest, options.of_lines(), options.on_bad_row, options.max_line
     )
     inputs = [file for file in (options.test_file, options.model_file, options.exact_file) if file is not None]
     return ResumableOutput(
         options.output,
         inputs,
-        origin,
+        provenance,
         place,
         summary.bad_rows,
         labelled=not options.unlabelled,

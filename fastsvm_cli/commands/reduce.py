@@ -11,7 +11,7 @@ from fastsvm_cli.console.exact_model import (
     text_to_write,
     warn_of_disagreement,
 )
-from fastsvm_cli.console.files import summary_stream
+from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,

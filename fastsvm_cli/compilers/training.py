@@ -23,7 +23,7 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 def load_libsvm() -> None:
     """Import libsvm-official now. It catches whatever is raised while it imports scipy: an interrupt, too, which
-    therefore must not be raised then (stopping.raising)."""
+    therefore must not be raised then (interruption.raising)."""
     from contextlib import suppress
 
     with suppress(Exception):  # whoever needs it will say so

@@ -69,7 +69,7 @@ class BenchOptions(Options):
                 raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
 
     def check_files(self) -> None:
-        """Before minutes of measuring, as console.files.check_files; and no two outputs are the same file."""
+        """Before minutes of measuring, as console.file_checks.check_files; and no two outputs are the same file."""
         from os.path import exists, isfile, realpath
 
         from fastsvm_cli.text.output import check_output, demand_standard_output

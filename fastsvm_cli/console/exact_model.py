@@ -22,7 +22,7 @@ class CompilerOptions(Options):
         """Before the first file is read. suffix: of the output's name where none is named. inputs: files that are read
         besides the model (None: an option that was not given). Raises FileError and UsageError, as check_files."""
         from fastsvm_cli import _native
-        from fastsvm_cli.console.files import check_files
+        from fastsvm_cli.console.file_checks import check_files
 
         self.output_file = output_name(self.output_file, self.model_file, suffix)
         check_files(self.output_file, self.model_file, *inputs)
@@ -96,7 +96,7 @@ def warn_of_disagreement(seen: "Agreement", ways_out: str, wanted: float = 0.0) 
     ways_out: options that do better."""
     import sys
 
-    from fastsvm_cli.comparisons.trial import DOUBTFUL
+    from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL
 
     if seen.share <= max(DOUBTFUL, wanted):
         return

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import stopping
+from fastsvm_cli import interruption
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -40,7 +40,7 @@ class Progress:
                 auto_refresh=False,  # which would be a thread's work, and not every machine lets one start
             )
             self._task = self._bar.add_task(self._label, total=1.0)
-            stopping.add_undo(_show_cursor)
+            interruption.add_undo(_show_cursor)
             self._bar.start()
         self._bar.update(
             self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip(), refresh=True
@@ -53,7 +53,7 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-            stopping.remove_undo(_show_cursor)
+            interruption.remove_undo(_show_cursor)
 
 
 def _show_cursor() -> None:

@@ -9,8 +9,8 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
 from fastsvm_cli.prediction.side_by_side import SideBySide
 from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.blocks import BLOCK_BYTES, Block, Blocks
 from fastsvm_cli.text.header import Header
+from fastsvm_cli.text.line_blocks import BLOCK_BYTES, LineBlock, LineBlocks
 
 #: Of a block that a thread takes: long enough that handing it over does not count, short enough that no thread is left
 #: with the last one for long.
@@ -49,7 +49,7 @@ class Tally:
 class _Job:
     """A block and its answer; None where its decision values are too many to be held while it waits for its turn."""
 
-    def __init__(self, block: Block):
+    def __init__(self, block: LineBlock):
         self.block = block
         self.answer: Answer | None = None
         self.seconds = 0.0
@@ -68,7 +68,7 @@ class _Job:
 
 def predict(
     model: Model,
-    rows: "Iterable[_native.Chunk] | Blocks",
+    rows: "Iterable[_native.Chunk] | LineBlocks",
     write: Callable[[bytes], None],
     *,
     path: str,
@@ -146,7 +146,7 @@ def predict(
             on_chunk(tally)
 
     answerer = Answerer(request)
-    if isinstance(rows, Blocks):
+    if isinstance(rows, LineBlocks):
         _side_by_side(request, rows, answerer, finish, path)
     else:
         for chunk in rows:
@@ -158,7 +158,7 @@ def predict(
 
 
 def _side_by_side(
-    request: Request, blocks: Blocks, answerer: Answerer, finish: "Callable[[Answer], None]", path: str
+    request: Request, blocks: LineBlocks, answerer: Answerer, finish: "Callable[[Answer], None]", path: str
 ) -> None:
     """Blocks of a file, each on a thread, finished in order. Raises DataFormatError."""
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.text.blocks import BLOCK_BYTES, MAX_LINE, Blocks, Place
 from fastsvm_cli.text.content import content_pieces
+from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, LineBlocks, Place
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
@@ -47,7 +47,7 @@ def read_chunks(
     bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be
     empty. Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
     """
-    with Blocks(
+    with LineBlocks(
         path,
         labelled=labelled,
         dense=dense,

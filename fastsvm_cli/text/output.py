@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from errno import EACCES, EBADF, EBUSY, EEXIST, EINVAL, EIO, EISDIR, ENOENT, ENOSYS, ENOTSUP, EPERM, EROFS, ETXTBSY
 from time import monotonic
 
-from fastsvm_cli import stopping
+from fastsvm_cli import interruption
 from fastsvm_cli.errors import FileError, display
 from fastsvm_cli.text.durable import sync, sync_folder_of
 
@@ -115,7 +115,7 @@ class Output:
         # The lock is the open file's: it stays until the file has its name.
         file, self._file = self._file, os.dup(self._file)
         os.close(file)
-        with stopping.held():
+        with interruption.held():
             if self._previous is None and not self._rename():
                 self._previous = os.open(self._target, os.O_WRONLY | os.O_CLOEXEC)
             if self._previous is not None:
@@ -177,11 +177,11 @@ class Output:
             temporary = os.path.join(folder, b".%s.fastsvm-%d.tmp" % (name[:200], attempt))
             _remove_if_dead(temporary)
             if file is None:
-                with stopping.held():
+                with interruption.held():
                     file = _create_locked(temporary, mode)
                     if file is not None:
                         self._file, self._temporary = file, temporary
-                        stopping.add_undo(self._unlink)
+                        interruption.add_undo(self._unlink)
             attempt += 1
         return file
 
@@ -196,7 +196,7 @@ class Output:
             os.unlink(self._temporary)
 
     def _forget_temporary(self) -> None:
-        stopping.remove_undo(self._unlink)
+        interruption.remove_undo(self._unlink)
         self._temporary = None
 
     def _discard(self) -> None:

@@ -194,7 +194,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     put in."""
     from click.testing import CliRunner
 
-    from fastsvm_cli.benchmarks import machine, process
+    from fastsvm_cli.benchmarks import child_processes, environment
     from fastsvm_cli.commands.bench import command
 
     rows, model = (
@@ -202,16 +202,16 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
         train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200),
     )
     labels, _, _ = libsvm_predict(*svm_read_problem(str(rows)), svm_load_model(str(model)), "-q")
-    monkeypatch.setattr(machine, "fastsvm_command", lambda: [FASTSVM])
-    describe = machine.describe
+    monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
+    describe = environment.describe
     monkeypatch.setattr(
-        machine, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}
+        environment, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}
     )
     said = []
     for options in (["--json", "--csv", str(tmp_path / "raw.csv")], ["--markdown"], []):
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
-            patch.setattr(process, "run", theatre.process_run)
+            patch.setattr(child_processes, "run", theatre.process_run)
             patch.setattr(time, "perf_counter", theatre.clock)
             patch.setattr(bench_cases, "predict", theatre.predict)
             patch.setattr(bench_cases, "LibsvmScoring", theatre.libsvm)
@@ -334,7 +334,7 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypa
     ends: what lies between two readings is counted, on any machine."""
     from click.testing import CliRunner
 
-    from fastsvm_cli.benchmarks import machine, process
+    from fastsvm_cli.benchmarks import child_processes, environment
     from fastsvm_cli.benchmarks.timing import interleave
     from fastsvm_cli.commands.bench import command
 
@@ -352,8 +352,8 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypa
         return ticking
 
     monkeypatch.setenv("PATH", str(place / "path"))
-    monkeypatch.setattr(machine, "fastsvm_command", lambda: [FASTSVM])
-    monkeypatch.setattr(process, "run", between_ticks(process.run))
+    monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
+    monkeypatch.setattr(child_processes, "run", between_ticks(child_processes.run))
     monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
     monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
     rows = str(place / "rows")

@@ -137,7 +137,7 @@ def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp
     def started(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("fastsvm_cli.benchmarks.process.run", started)
+    monkeypatch.setattr("fastsvm_cli.benchmarks.child_processes.run", started)
     tried = [each for each in attempts(model, 1e9, 1e9) if "--certify" in each.arguments]
     assert [each.name for each in tried] == ["approx --degree 2 --certify", "approx --degree 3 --certify"]
     compile_attempts(Bench(), tried, [], 1.0, lambda share, words: None)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from fastsvm_cli import stopping
+from fastsvm_cli import interruption
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE
 
@@ -24,7 +24,7 @@ AT_A_MOMENT = """
 import os, sys
 moment, number = int(sys.argv[1]), int(sys.argv[2])
 sys.argv = ["fastsvm", *sys.argv[3:]]
-from fastsvm_cli import start, stopping
+from fastsvm_cli import start, interruption
 seen = 0
 
 def watch(event, _):
@@ -33,13 +33,13 @@ def watch(event, _):
     if seen == moment:
         os.kill(os.getpid(), number)
 
-install = stopping.install
+install = interruption.install
 
 def install_and_watch():
     install()
     sys.addaudithook(watch)
 
-stopping.install = install_and_watch
+interruption.install = install_and_watch
 if moment == 0:  # how many there are
     leave = os._exit
     def tell(code):
@@ -152,7 +152,7 @@ def test_a_killed_run_leaves_what_the_next_one_removes(place):
     assert sorted(os.listdir(place)) == ["fast", "m", "out", "rows"]
 
 
-@pytest.mark.parametrize("module", ["start", "stopping"])
+@pytest.mark.parametrize("module", ["start", "interruption"])
 def test_before_anything_is_imported(module):
     """Ctrl-C is no traceback from the command's first line on; what comes before it is Python's own start."""
     code = (
@@ -186,8 +186,8 @@ def told(monkeypatch):
     def leave(code):
         raise Ended(code)
 
-    monkeypatch.setattr(stopping.os, "_exit", leave)
-    return lambda number: stopping._stop(number, None)
+    monkeypatch.setattr(interruption.os, "_exit", leave)
+    return lambda number: interruption._stop(number, None)
 
 
 def test_what_must_not_stay_is_undone_the_last_first(told):
@@ -199,13 +199,13 @@ def test_what_must_not_stay_is_undone_the_last_first(told):
 
     actions = [lambda: done.append("first"), fail, lambda: done.append("last")]
     for action in actions:
-        stopping.add_undo(action)
+        interruption.add_undo(action)
     try:
         with pytest.raises(Ended) as end:
             told(signal.SIGTERM)
     finally:
         for action in actions:
-            stopping.remove_undo(action)
+            interruption.remove_undo(action)
     assert end.value.args == (143,) and done == ["last", "fails", "first"]
     done.clear()
     with pytest.raises(Ended):
@@ -216,21 +216,21 @@ def test_what_must_not_stay_is_undone_the_last_first(told):
 def test_it_waits_for_the_end_of_what_must_not_be_parted(told):
     done = []
     with pytest.raises(Ended) as end:
-        with stopping.held():
-            with stopping.held():
+        with interruption.held():
+            with interruption.held():
                 told(signal.SIGHUP)
                 done.append("inner")
             done.append("outer")
     assert end.value.args == (129,) and done == ["inner", "outer"]
-    with stopping.held():
+    with interruption.held():
         pass
 
 
 def test_a_command_may_ask_for_exceptions(told):
-    with pytest.raises(KeyboardInterrupt), stopping.raising():
+    with pytest.raises(KeyboardInterrupt), interruption.raising():
         told(signal.SIGINT)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        with pytest.raises(SystemExit) as end, stopping.raising():
+        with pytest.raises(SystemExit) as end, interruption.raising():
             told(number)
         assert end.value.code == 128 + number
     with pytest.raises(Ended):
@@ -240,13 +240,13 @@ def test_a_command_may_ask_for_exceptions(told):
 def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(told):
     done = []
     with pytest.raises(Ended) as end:
-        with stopping.raising():
+        with interruption.raising():
             try:
                 told(signal.SIGINT)
             except:  # noqa: E722  # as libsvm-official does around its imports
                 done.append("swallowed")
     assert end.value.args == (130,) and done == ["swallowed"]
-    with stopping.raising():
+    with interruption.raising():
         pass
 
 
@@ -257,9 +257,9 @@ def test_the_cursor_comes_back(place):
     main, terminal = pty.openpty()
     code = (
         "import os, sys, signal\n"
-        "from fastsvm_cli import stopping\n"
+        "from fastsvm_cli import interruption\n"
         "from fastsvm_cli.console import progress\n"
-        "stopping.install()\n"
+        "interruption.install()\n"
         "now = iter(range(0, 1000, 2))\n"
         "progress.monotonic = lambda: next(now)\n"
         "with progress.Progress('work') as bar:\n"

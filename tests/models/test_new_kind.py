@@ -143,9 +143,9 @@ def run(case, monkeypatch):
         assert "Traceback" not in err
         return out, err
 
-    from fastsvm_cli.benchmarks import machine, process
+    from fastsvm_cli.benchmarks import child_processes, environment
 
-    in_a_process = process.run
+    in_a_process = child_processes.run
 
     def run_here(words, timeout=None, environment=None):
         """In place of a process of its own, which would not know the kind."""
@@ -154,8 +154,8 @@ def run(case, monkeypatch):
         code, _, said = command(*words[1:])
         return code, said
 
-    monkeypatch.setattr(machine, "fastsvm_command", lambda: ["fastsvm"])
-    monkeypatch.setattr(process, "run", run_here)
+    monkeypatch.setattr(environment, "fastsvm_command", lambda: ["fastsvm"])
+    monkeypatch.setattr(child_processes, "run", run_here)
     return run
 
 

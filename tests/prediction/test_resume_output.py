@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text import partial
-from fastsvm_cli.text.partial import PartialOutput, can_be_kept
+from fastsvm_cli.text import partial_output
+from fastsvm_cli.text.partial_output import PartialOutput, can_be_kept
 from support.places import FASTSVM, SCRIPTS
 from support.processes import PATIENCE
 from support.resuming import Disk, forked
@@ -97,7 +97,7 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
         now += costs[min(len(begun), len(costs)) - 1]
         ended.append(now)
 
-    monkeypatch.setattr(partial, "monotonic", lambda: now)
+    monkeypatch.setattr(partial_output, "monotonic", lambda: now)
     monkeypatch.setattr(PartialOutput, "_write_state", write_state)
     (tmp_path / "out.partial.state").write_text("")  # to be removed at the end
     monkeypatch.setattr(PartialOutput, "_read_state", lambda self: None)

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.partial import PartialOutput
+from fastsvm_cli.text.partial_output import PartialOutput
 from support.resuming import Disk, forked
 
 

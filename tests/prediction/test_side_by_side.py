@@ -15,8 +15,8 @@ from fastsvm_cli.prediction.answers import Answerer, Fallback, Request
 from fastsvm_cli.prediction.pipeline import Tally, predict
 from fastsvm_cli.prediction.side_by_side import SideBySide
 from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.blocks import Blocks, Place
 from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from support.places import GOLDEN
 
 MODEL = """svm_type c_svc
@@ -194,7 +194,7 @@ def test_blocks_may_be_parsed_in_any_order(tmp_path_factory, lines, last, size, 
 
     def ahead():
         place, rows = Place(fields=0), BadRows(path, b"nan\n") if bad else None
-        with Blocks(path, size=size, max_line=longest, place=place, bad_rows=rows) as blocks:
+        with LineBlocks(path, size=size, max_line=longest, place=place, bad_rows=rows) as blocks:
             held = list(blocks)
             for block in order.sample(held, len(held)):
                 block.parse()
@@ -253,7 +253,7 @@ def outputs(path, threads, size, options):
             rows = read_chunks(path, bad_rows=bad_rows)
             predict(fast, rows, written.write, path=path, bad_rows=bad_rows, tally=tally, **options)
         else:
-            with Blocks(path, size=size, bad_rows=bad_rows) as blocks:
+            with LineBlocks(path, size=size, bad_rows=bad_rows) as blocks:
                 predict(fast, blocks, written.write, path=path, bad_rows=bad_rows, tally=tally, **options)
     except DataFormatError as error:
         fault = str(error)
@@ -301,7 +301,7 @@ def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path, all_thre
     for threads, size in [(1, 10**6), (1, 90), (3, 90)]:
         _native.set_threads(threads)
         written = io.BytesIO()
-        with Blocks(str(path), size=size) as blocks, pytest.raises(DataFormatError, match="rows:151: "):
+        with LineBlocks(str(path), size=size) as blocks, pytest.raises(DataFormatError, match="rows:151: "):
             predict(parsed, blocks, written.write, path=str(path))
         assert len(written.getvalue().splitlines()) == 150
 

@@ -17,11 +17,11 @@ HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importli
 ROOMS = {
     "errors": set(),
     "bounds": set(),
-    "stopping": set(),
+    "interruption": set(),
     "streams": set(),
-    "text": {"_native", "errors", "stopping"},
+    "text": {"_native", "errors", "interruption"},
     "models": {"_native", "errors", "text"},
-    "prediction": {"__version__", "_native", "errors", "models", "stopping", "text"},
+    "prediction": {"__version__", "_native", "errors", "models", "interruption", "text"},
     "comparisons": {"_native", "bounds", "errors", "models", "text"},
     "compilers": {"_native", "bounds", "comparisons", "errors", "models", "text"},
     "benchmarks": {
@@ -32,20 +32,20 @@ ROOMS = {
         "errors",
         "models",
         "prediction",
-        "stopping",
+        "interruption",
         "text",
     },
     "console": None,
     "commands": None,
     "cli": {"commands", "errors"},
-    "start": {"cli", "stopping", "streams"},
+    "start": {"cli", "interruption", "streams"},
     "__main__": {"start"},
     "__init__": set(),
 }
 #: Room or file -> heavy libraries that may be used in it; none in the others.
 LIBRARIES = {
     "comparisons/norms": {"numpy"},
-    "comparisons/survey": {"numpy", "tempfile"},
+    "comparisons/inside_bound": {"numpy", "tempfile"},
     "compilers": {"numpy", "scipy", "libsvm"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
     "console/progress": {"rich"},
@@ -200,7 +200,7 @@ def test_predict_loads_nothing_heavy(models, model):
 
 def test_approx_and_its_trial_load_no_numpy(models):
     loaded = _modules_after("approx", models / "exact", "/dev/null")
-    assert "fastsvm_cli.comparisons.trial" in loaded and not {name.split(".")[0] for name in loaded} & {
+    assert "fastsvm_cli.comparisons.on_support_vectors" in loaded and not {name.split(".")[0] for name in loaded} & {
         "numpy",
         "scipy",
         "rich",

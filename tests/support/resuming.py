@@ -6,8 +6,8 @@ import stat
 import sys
 import tempfile
 
-from fastsvm_cli import cli, stopping
-from fastsvm_cli.text import data, partial
+from fastsvm_cli import cli, interruption
+from fastsvm_cli.text import data, partial_output
 from support.processes import default_signals
 
 ROWS = 400
@@ -34,13 +34,13 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
             ended = 99
             try:
                 default_signals()
-                stopping.install()
+                interruption.install()
                 os.chdir(folder)
                 os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
                 sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
                 sys.argv = ["fastsvm", *map(str, arguments)]
                 data.read_chunks.__kwdefaults__["size"] = block
-                partial.SECONDS, partial.SHARE = seconds, float("inf")
+                partial_output.SECONDS, partial_output.SHARE = seconds, float("inf")
                 prepare()
                 cli.main()
             except SystemExit as stop:

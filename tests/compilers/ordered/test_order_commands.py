@@ -207,7 +207,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
 
         return timed
 
-    monkeypatch.setattr("fastsvm_cli.comparisons.trial.perf_counter", lambda: now)
+    monkeypatch.setattr("fastsvm_cli.comparisons.on_support_vectors.perf_counter", lambda: now)
     monkeypatch.setattr(ExactModel, "decision_values", takes(exact, ExactModel.decision_values))
     monkeypatch.setattr(OrderedModel, "decision_values", takes(ordered, OrderedModel.decision_values))
     rng = np.random.default_rng(1)

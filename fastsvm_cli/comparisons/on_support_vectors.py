@@ -41,7 +41,7 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
     return Trial(rows.rows, evaluations, exact / compiled)
 
 
-def likeness(model: Model, source: ExactModel) -> "Agreement | None":
+def agreement_with_exact(model: Model, source: ExactModel) -> "Agreement | None":
     """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both,
     fewer of large models: the exact one is not to take longer than reading it did. None where there are none."""
     if not source.header.total_sv or not model.pairs:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
-from fastsvm_cli.comparisons import trial
+from fastsvm_cli.comparisons import on_support_vectors
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.models import load_model
 from support.evaluation import parse, values
@@ -123,7 +123,7 @@ def test_the_rows_are_spread_over_the_file(total, rows):
     machine = random_machine(
         np.random.default_rng(0), "c_svc", "rbf", as_rows(np.arange(total)[:, None] + 1.0), gamma=0.5
     )
-    chunk = trial._spread(exact_model(machine), 1000)
+    chunk = on_support_vectors._spread(exact_model(machine), 1000)
     seen = np.asarray(chunk.values)
     assert len(seen) == rows and seen[0] == 1 and np.all(np.diff(seen) > 0) and seen[-1] > total - total / rows
 
@@ -131,10 +131,10 @@ def test_the_rows_are_spread_over_the_file(total, rows):
 @pytest.mark.parametrize("entries, rows", [(10, 1000), (100, 500), (400, 125), (2000, 100)])
 def test_large_models_are_tried_on_fewer_rows(monkeypatch, entries, rows):
     """The exact model is evaluated on them: as many operations as reading it took, about."""
-    monkeypatch.setattr(trial, "_WORK", 50_000_000)
+    monkeypatch.setattr(on_support_vectors, "_WORK", 50_000_000)
     machine = random_machine(np.random.default_rng(0), "nu_svr", "rbf", as_rows(np.ones((1000, entries))), gamma=0.5)
     model = exact_model(machine)
-    assert trial.likeness(model, model).rows == rows
+    assert on_support_vectors.agreement_with_exact(model, model).rows == rows
 
 
 def test_models_without_support_vectors_are_not_tried(fastsvm, tmp_path):
@@ -173,5 +173,5 @@ def test_values_that_are_all_the_same_have_no_spread_to_measure_by(off, doubtful
     assert (
         seen.spread == 0
         and seen.share == pytest.approx(off / 5e-6, rel=1e-6, abs=1e-9)
-        and (seen.share > trial.DOUBTFUL) == doubtful
+        and (seen.share > on_support_vectors.DOUBTFUL) == doubtful
     )

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Sequence
 
-from fastsvm_cli.stopping import held
+from fastsvm_cli.interruption import held
 
 
 def run(words: Sequence[str], timeout: "float | None" = None, environment: "dict | None" = None) -> "tuple[int, str]":

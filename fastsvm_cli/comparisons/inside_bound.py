@@ -32,7 +32,7 @@ class Options:
         self.progress = progress
 
 
-def survey_files(paths: Sequence[str], options: Options) -> dict:
+def bound_report(paths: Sequence[str], options: Options) -> dict:
     """Measure data files and models, and every model on every data file.
 
     Returns {"data": [...], "models": [...], "pairs": [...]} of plain numbers, in the order of `paths`. Norms are
@@ -47,7 +47,7 @@ def survey_files(paths: Sequence[str], options: Options) -> dict:
         known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
         report = {"data": [], "models": [model.report() for model in known], "pairs": []}
         for path, place in data:
-            facts, pairs = _survey_data(path, place, known, options)
+            facts, pairs = _measure_data(path, place, known, options)
             report["data"].append(facts)
             report["pairs"] += pairs
     return report
@@ -157,7 +157,7 @@ class _Radii:
         return facts
 
 
-def _survey_data(path: str, place: str, models: "list[_Model]", options: Options) -> "tuple[dict, list[dict]]":
+def _measure_data(path: str, place: str, models: "list[_Model]", options: Options) -> "tuple[dict, list[dict]]":
     rows = max_index = entries = 0
     norm = 0.0
     mean = Mean()

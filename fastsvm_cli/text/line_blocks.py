@@ -24,7 +24,7 @@ class Place:
         self.offset, self.lines, self.fields = offset, lines, fields
 
 
-class Block:
+class LineBlock:
     """Whole lines of a data file. To be parsed, on any thread, and then settled, on the one that reads, in the order of
     the file.
 
@@ -32,7 +32,7 @@ class Block:
     rows that is none, or None.
     """
 
-    def __init__(self, source: "Blocks", text: "bytearray | None", size: int, end: int, first_line: int):
+    def __init__(self, source: "LineBlocks", text: "bytearray | None", size: int, end: int, first_line: int):
         self._source, self._text, self.size, self._end, self._first_line = source, text, size, end, first_line
         self._fields = source.place.fields
         self._too_long: list[int] = []  # lines before the text, which nothing is known of but this
@@ -77,7 +77,7 @@ class Block:
         place.lines += self.chunk.rows + sum(count for _, count in gaps)
 
 
-class Blocks:
+class LineBlocks:
     """The blocks of a data file, in order; a context manager, to be iterated over once.
 
     path, labelled, dense, delimiter, max_line, on_read, place, bad_rows: as of read_chunks. size: bytes of text in a
@@ -110,7 +110,7 @@ class Blocks:
         longest = f"{self.max_line / 1e6:g} MB"
         return f"a line of more than {longest} found, expected a row (predict --max-line allows longer ones)"
 
-    def __enter__(self) -> "Blocks":
+    def __enter__(self) -> "LineBlocks":
         self._content = Content(self._path, self.place.offset, self._on_read)
         return self
 
@@ -127,20 +127,20 @@ class Blocks:
         """A block's text is needed no longer."""
         self._spare.append(text)
 
-    def __iter__(self) -> "Iterator[Block]":
+    def __iter__(self) -> "Iterator[LineBlock]":
         lines = self.place.lines  # of the file, read so far
         too_long: list[int] = []
         for text, size, end in self._whole_lines():
             if text is None:
                 too_long.append(lines + 1)
                 if self.bad_rows is None:
-                    block = Block(self, None, 0, end, lines + 1)
+                    block = LineBlock(self, None, 0, end, lines + 1)
                     block.fault = (lines + 1, self.too_long)
                     yield block
                     return
                 lines += 1
                 continue
-            block = Block(self, text, size, end, lines + 1)
+            block = LineBlock(self, text, size, end, lines + 1)
             block._too_long, too_long = too_long, []
             with memoryview(text) as whole, whole[:size] as read:
                 lines += _native.count_lines(read)

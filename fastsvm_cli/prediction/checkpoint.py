@@ -6,14 +6,14 @@ from struct import pack, unpack
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.interruption import raising
 from fastsvm_cli.prediction.pipeline import Tally
-from fastsvm_cli.stopping import raising
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import Place
-from fastsvm_cli.text.partial import PartialOutput
+from fastsvm_cli.text.partial_output import PartialOutput
 
 
-class Origin:
+class Provenance:
     """Everything that the bytes of an output depend on. test_file: a regular file. model_digest: of the model file's
     content. options: {how it is written on the command line: what was given}.
     on_bad_row, max_line: theirs."""
@@ -76,17 +76,18 @@ def _shown(value: "str | None") -> str:
 class ResumableOutput(PartialOutput):
     """Where `predict --resume` writes, with what a checkpoint needs to know.
 
-    origin: of this run. place, bad_rows: as read_chunks moves and tells them; in the `with` block they are where the
-    run before stopped, if one did, and what it does not share with this one is refused. say: called with a line for the
-    user.
-    tally: of the rows so far. begun: something has been written already.
+    provenance: of this run. place, bad_rows: as read_chunks moves and tells them; in the `with` block they stand where
+    the run before this one stopped, if there was one. say: called with a line for the user.
+    tally: of the rows so far. begun: whether something has been written already.
+
+    Raises FileError as PartialOutput does, and where the run before this one had another provenance.
     """
 
     def __init__(
         self,
         path: str,
         inputs: "list[str]",
-        origin: Origin,
+        provenance: Provenance,
         place: Place,
         bad_rows: "BadRows | None",
         *,
@@ -94,7 +95,7 @@ class ResumableOutput(PartialOutput):
         say: "Callable[[str], None]",
     ):
         super().__init__(path, inputs)
-        self._origin, self._place, self._bad_rows, self._say_line = origin, place, bad_rows, say
+        self._provenance, self._place, self._bad_rows, self._say_line = provenance, place, bad_rows, say
         self.tally = Tally(labelled)
         self.begun = False
         self._told = raising()  # being told to stop ends the block as any fault does, so that what is finished is kept
@@ -103,7 +104,7 @@ class ResumableOutput(PartialOutput):
         self._told.__enter__()
         try:
             if self.state is not None:
-                why = self._origin.difference(self.state)
+                why = self._provenance.difference(self.state)
                 if why is not None:
                     raise FileError(self.partial, f"{why}; remove it to start from the beginning")
                 self._restore(self.state)
@@ -136,9 +137,14 @@ class ResumableOutput(PartialOutput):
         return self._bad_rows.count if self._bad_rows is not None else 0
 
     def _lines(self) -> dict:
-        """Origin, place, sums: as they are now, to be written later."""
+        """Provenance, place, sums: as they are now, to be written later."""
         place, tally = self._place, self.tally
-        out = {**self._origin.lines(), "input_bytes": place.offset, "input_lines": place.lines, "fields": place.fields}
+        out = {
+            **self._provenance.lines(),
+            "input_bytes": place.offset,
+            "input_lines": place.lines,
+            "fields": place.fields,
+        }
         out.update((name, value) for name, value in vars(tally).items() if name != "score")
         if tally.score is not None:
             out.update((name, _bits(getattr(tally.score, name))) for name in Tally.SUMS)
