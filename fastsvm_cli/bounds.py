@@ -192,7 +192,9 @@ B34. From a polynomial, c = gamma h^2 / ln 2, c D < 126 (from `nothing` on v = 0
 
 from math import exp, factorial, inf, sqrt
 
+#: u, the unit roundoff of double precision.
 UNIT = 2.0**-53
+# Covers the arithmetic of a bound itself.
 _UP = 1 + 1e-9
 
 
@@ -200,10 +202,9 @@ def gamma_max(largest_vector_norm: float, largest_row_norm: float) -> float:
     """The largest gamma for which the degree-2 expansion of every kernel term is within 3.05 % of it.
 
     largest_vector_norm: max |x_i| over the support vectors; largest_row_norm: max |z| over the rows; both about the
-    centre of
-    the expansion. Claesen et al., eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2). By Cauchy-Schwarz |2 gamma x.z| < 1/2
-    then, and |e^t - 1 - t - t^2/2| < 0.0305 e^t for |t| < 1/2 (eqs. 3.9, 3.10, A.2). Infinite where all vectors or all
-    rows are zero.
+    centre of the expansion. Claesen et al., eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2). By Cauchy-Schwarz |2 gamma
+    x.z| < 1/2 then, and |e^t - 1 - t - t^2/2| < 0.0305 e^t for |t| < 1/2 (eqs. 3.9, 3.10, A.2). Infinite where all
+    vectors or all rows are zero.
     """
     product = 4 * largest_vector_norm * largest_row_norm
     return 1 / product if product > 0 else inf

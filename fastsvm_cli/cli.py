@@ -8,7 +8,7 @@ import click
 from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FileError
 
-#: name -> module in commands/; each has a click command named `command`.
+#: The commands. Each is a module of that name in commands/, whose click command is named `command`.
 COMMANDS = ("approx", "bench", "border", "bound", "order", "predict", "reduce")
 
 
@@ -50,7 +50,7 @@ def main() -> None:
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
             fastsvm.main()  # a shell asks for completions
-        # Not click's own main(): it ends a closed pipe as a failure.
+        # Not click's own main(), which would end with a failure where the reader of a pipe has gone.
         with fastsvm.make_context("fastsvm", sys.argv[1:]) as context:
             fastsvm.invoke(context)
         code = 0
@@ -66,7 +66,7 @@ def main() -> None:
     except FastsvmError as error:
         print(f"Error: {error}", file=sys.stderr)
         code = 1
-    except OSError as error:  # ours name the file; what is left is standard output
+    except OSError as error:  # FileError has those of files that we opened; what is left is standard output
         print(f"Error: {FileError(error.filename or 'standard output', error)}", file=sys.stderr)
         code = 1
     except MemoryError:

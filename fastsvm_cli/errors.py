@@ -45,6 +45,7 @@ class FileError(FastsvmError):
 
 
 def display(path: str) -> str:
+    """A file's name as messages say it."""
     return "standard input" if path == "-" else path or "''"
 
 

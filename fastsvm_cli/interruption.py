@@ -5,7 +5,8 @@ import, a destructor, a library that catches too much), and it does not always. 
 registered here while it exists. A command that has more to do when it is told to stop (child processes, a summary of
 what was measured) asks for exceptions with `raising`."""
 
-# The builtin module: `signal` makes three enumerations of it, in a millisecond in which Ctrl-C is still a traceback.
+# The builtin module. `signal` wraps it in three enumerations, which takes a millisecond, in which Ctrl-C would still be
+# answered by a traceback.
 import _signal
 import os
 
@@ -31,12 +32,13 @@ def install() -> None:
 
 
 def add_undo(action: "Callable[[], object]") -> None:
-    """Call `action` if the process is told to stop before remove_undo(action). Its errors are not told: there is
-    nobody left."""
+    """Call `action` if the process is told to stop before remove_undo(action). Errors that it raises are dropped: the
+    process ends in any case."""
     _undo.append(action)
 
 
 def remove_undo(action: "Callable[[], object]") -> None:
+    """What `action` would undo is done, or is undone already."""
     if action in _undo:
         _undo.remove(action)
 

@@ -10,9 +10,10 @@ from fastsvm_cli.text.data import smaller_chunks
 
 
 class Agreement:
-    """rows; different: rows with another label; difference: root mean square of the difference of regression values;
-    spread: standard deviation of the reference's;
-    score, reference_score: svm-predict's sums of both models."""
+    """How far a model and the reference agree.
+
+    rows: that both predicted. different: rows with another label. score, reference_score: svm-predict's sums of the
+    model and of the reference."""
 
     def __init__(self, regression: bool):
         self.regression, self.rows, self.different = regression, 0, 0
@@ -26,6 +27,7 @@ class Agreement:
 
     @property
     def difference(self) -> float:
+        """The root mean square of the difference of regression values."""
         return sqrt(self._squares / self.rows) if self.rows else 0.0
 
     @property
@@ -52,7 +54,7 @@ class Agreement:
         self.different += sum(a != b for a, b in zip(one, other))
         if self.regression and len(other):
             if not self.rows:
-                self._first = other[0]  # about which squares keep their digits
+                self._first = other[0]  # sums of squares about a value of theirs lose fewer digits than about 0
             self._squares += sum((a - b) * (a - b) for a, b in zip(one, other))
             self._sum += sum(b - self._first for b in other)
             self._sum_squares += sum((b - self._first) * (b - self._first) for b in other)

@@ -17,7 +17,8 @@ from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start,
 
 
 class Options:
-    """How data files are written (as data.read_chunks), and a callback for the share done."""
+    """labelled, dense, delimiter, max_line: how data files are written, as of text.data.read_chunks. progress: called
+    with the share done, or None."""
 
     def __init__(
         self,
@@ -79,7 +80,10 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
 
 
 class _Model:
-    """A model, and the centres its bound is about: [(name, indices, values, largest |x_i - m|^2)]."""
+    """A model, and the centres that its bound is about.
+
+    centers: [(name, indices, values, largest |x_i - m|^2)]: "own" for each centre of a compiled model, "origin" and
+    "mean" for those that an exact model could be expanded about; none but of RBF kernels."""
 
     def __init__(self, path: str, model: Model):
         self.path, self.model = path, model
@@ -144,6 +148,7 @@ class _Radii:
         self.counts += np.bincount(bins, minlength=len(self.counts))
 
     def quantile(self, share: float) -> float:
+        """The radius that this share of all radii does not exceed."""
         at = int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum()))
         return min(float(2.0 ** (at / self._BINS + self._LOWEST)), self.largest)
 

@@ -16,6 +16,7 @@ class Mean:
         self._gathered = np.empty((4, 0))  # (4, features): sums, least and largest entry, rows that have one
 
     def add(self, chunk: _native.Chunk) -> "Mean":
+        """Take the rows of a chunk in; returns itself."""
         self.rows += chunk.rows
         here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
         values = np.asarray(chunk.values)
@@ -64,4 +65,5 @@ def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndar
 
 
 def largest(values: np.ndarray) -> float:
+    """The largest of numbers that are 0 or more; 0 of none."""
     return float(np.max(values, initial=0.0))

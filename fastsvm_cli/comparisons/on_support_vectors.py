@@ -9,18 +9,22 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 
-DOUBTFUL = 0.01  # a larger share of wrong answers is worth a warning
-_ROWS = 1000  # at most
-_LEAST_ROWS, _WORK = (
-    100,
-    25_000_000,
-)  # rows times entries of the support vectors: about as much time as reading the model takes
+#: A larger share of wrong answers is worth a warning.
+DOUBTFUL = 0.01
+# Support vectors that are predicted: at most, and at least where the model is so large that fewer would be chosen.
+_ROWS = 1000
+_LEAST_ROWS = 100
+# Predicted rows times entries of all support vectors, at most: that takes the exact model about as long as reading it.
+_WORK = 25_000_000
+# Of a timing: as many runs as fit the seconds, within these limits.
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """rows; evaluations: share of the kernel evaluations that were done, of a model that counts them; speed_up: time
-    of the exact model over that of the compiled one, both in memory."""
+    """What a compiled model gains on support vectors.
+
+    rows: that were predicted. evaluations: the share of the exact model's kernel evaluations that were done, of a model
+    that counts them. speed_up: the exact model's time over the compiled one's, both in memory."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up

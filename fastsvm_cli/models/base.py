@@ -77,10 +77,12 @@ class Model:
 
     @property
     def unbounded(self) -> str:
+        """The sentence for a model that `fastsvm bound` can say nothing of."""
         return f"a {self.kind} model found, which has no expansion to bound: name the exact model"
 
     @property
     def pairs(self) -> int:
+        """Decision functions: one per pair of classes, or one."""
         return self.header.pairs
 
     @property

@@ -12,7 +12,10 @@ BLOCK = 8
 
 
 class BlocksModel(OrderedModel):
-    """order: every support vector once, class by class; within a class each 8 of them are a block."""
+    """A LIBSVM model whose support vectors are bounded block by block, each a class's vectors inside one box.
+
+    order: (total_sv) rows of exact.vectors, every one once, class by class; within a class each 8 of them are a block,
+    the last one fewer."""
 
     kind = "blocks"
 

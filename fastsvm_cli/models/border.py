@@ -19,17 +19,21 @@ MAX_LOCAL = 64
 
 
 class Samples:
-    """The border of one pair. level: the decision value at every sample; where there are none, the pair's only answer.
-    count: n. rows: (n, 2, d) numbers, flat: each sample's point, then its normal."""
+    """The border samples of one pair of classes.
+
+    level: the decision value that all samples have; of a pair without samples, its answer to every row. count: n, the
+    samples. rows: (n, 2, d) numbers, flat: each sample's point, then its normal."""
 
     def __init__(self, level: float, count: int, rows):
         self.level, self.count, self.rows = level, count, rows
 
 
 class BorderModel(Model):
-    """features: increasing LIBSVM indices, the d columns. samples: per pair. local: how many of the nearest samples
-    answer together. single: numbers are written with the digits of single precision. fingerprint: of the file it was
-    made from."""
+    """Border samples for every pair of classes.
+
+    features: (d) increasing LIBSVM indices, the columns of points and normals. samples: one Samples per pair. local:
+    how many of the nearest samples answer together. single: numbers are written with the digits of single precision.
+    fingerprint: of the file it was made from."""
 
     kind = "border"
     fingerprint: str

@@ -5,7 +5,9 @@ from math import floor, inf, log10
 
 
 class Center:
-    """features: (d) increasing LIBSVM indices. point: (d) float64, its entries there; 0 elsewhere. largest_norm: the
+    """The point about which an expansion is made.
+
+    features: (d) increasing LIBSVM indices. point: (d) float64, its entries there; 0 elsewhere. largest_norm: the
     largest |x_i - point|^2 over the support vectors, for eq. (3.11)."""
 
     def __init__(self, features: "Sequence[int]", point: "Sequence[float]", largest_norm: float):

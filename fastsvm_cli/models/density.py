@@ -21,8 +21,11 @@ MOST_CELLS = 1 << 28
 
 
 class DensityModel(Model):
-    """rows: native Chunk of the training rows with their labels, class by class in the header's order. weight: W, below
-    the number of rows of every pair of classes. fingerprint: of the file it was made from."""
+    """A density estimate of every class, whose bandwidth is solved for at every row.
+
+    rows: native Chunk of the training rows with their labels, class by class in the header's order. weight: W, the sum
+    of the kernel values of a pair's rows, below the number of these for every pair of classes. fingerprint: of the file
+    it was made from."""
 
     kind = "density"
     unbounded = "a density estimate found, whose gamma is another one for every row: it has no bound"
@@ -71,6 +74,6 @@ class DensityModel(Model):
 
 
 def too_many(rows: int, features: int) -> str:
-    """What is wrong with so many."""
+    """The sentence for more rows than can be held: of so many features they would take too much memory."""
     size = f"{rows * features * 8e-9:.1f} GB as a dense matrix, expected at most {MOST_CELLS * 8e-9:.1f} GB"
     return f"{rows} rows of {features} features found, which take {size}: take fewer rows"

@@ -15,9 +15,10 @@ class ExactModel(Model):
     """A LIBSVM model: every svm_type, every kernel, any number of classes.
 
     vectors: native Chunk of the support vectors; its `leading` numbers are the coefficients, (total_sv, nr_class - 1),
-    in LIBSVM's order. radius of its decision values, where asked for: of their rounding.
-    kernel: what is evaluated on them: the header's, unless the model was trained through a precomputed kernel and given
-    its vectors.
+    in LIBSVM's order. kernel: the header's, unless the model was trained through a precomputed kernel and was given the
+    vectors behind it, with the kernel to evaluate on them. path: of its file, for messages.
+
+    The radius of a decision value, where it is asked for, is that of rounding alone.
     """
 
     kind = "LIBSVM"

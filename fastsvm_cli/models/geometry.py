@@ -13,10 +13,12 @@ from fastsvm_cli.models.wanted import LABELS, Wanted
 
 
 class GeometryModel(OrderedModel):
-    """points: rows of all_vectors, in the order in which a row meets them. all_vectors: the support vectors, then the
-    folded vectors, whose coefficients are 0. b: (points, pairs) <w, phi(S_i)> = f(S_i) + rho, each within b_error
-    (pairs) of the exact number.
-    squared_norm: (pairs), at least |w|^2.
+    """A LIBSVM model with points S_1..S_k, whose kernel values with a row bound its decision values.
+
+    all_vectors: native Chunk of the support vectors, and behind them the folded ones, whose coefficients are 0. points:
+    (k) rows of all_vectors, in the order in which a row meets them. sequence: how that order was chosen, a word. b: (k,
+    pairs) numbers, flat: <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs) of the exact number. squared_norm:
+    (pairs), at least |w|^2.
     """
 
     kind = "geometry"

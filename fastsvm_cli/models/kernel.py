@@ -11,15 +11,17 @@ KERNELS = (*KERNEL_TYPES, *OWN_KERNELS)
 
 
 class Kernel:
-    """type: one of KERNELS. exponential: exp(-gamma |x - z|). normalized_polynomial: k(x, z) / sqrt(k(x, x) k(z,
-    z)), k = (gamma x.z + coef0)^degree."""
+    """A kernel with its parameters; those that its formula lacks are 0.
+
+    type: one of KERNELS. LIBSVM's as LIBSVM defines them, and two more: exponential, exp(-gamma |x - z|), and
+    normalized_polynomial, k(x, z) / sqrt(k(x, x) k(z, z)) with k(x, z) = (gamma x.z + coef0)^degree."""
 
     def __init__(self, type: str, gamma: float = 0.0, coef0: float = 0.0, degree: int = 0):
         self.type, self.gamma, self.coef0, self.degree = type, gamma, coef0, degree
 
     @property
     def semidefinite(self) -> bool:
-        """Whether it is an inner product of features, for any vectors."""
+        """Whether it is positive semidefinite for any vectors: K(x, z) = <phi(x), phi(z)> for some features phi."""
         if self.type in ("polynomial", "normalized_polynomial"):
             return self.gamma >= 0 and self.coef0 >= 0
         return self.type == "linear" or (self.type in ("rbf", "exponential") and self.gamma >= 0)

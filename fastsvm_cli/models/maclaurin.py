@@ -21,16 +21,18 @@ MAX_DEGREE = 4
 
 
 class Certificate:
-    """What an expansion's radius is made of; upper bounds all, see bounds.py.
+    """The numbers that an expansion's radius is made of, upper bounds all of them; bounds.py has the proof, and the
+    names.
 
-    truncation: W_{p+1} .. W_N, then W_{>N}; empty for finite kernels. error: E_0 .. E_p. weight: sum |a_i|. count:
-    support vectors.
+    truncation: W_{p+1}, ..., W_N, then W_{>N}; empty for finite kernels. error: E_0, ..., E_p. weight: sum |a_i|.
+    count: the support vectors, n.
     """
 
     def __init__(self, truncation: "list[float]", error: "list[float]", weight: float, count: float):
         self.truncation, self.error, self.weight, self.count = truncation, error, weight, count
 
     def numbers(self) -> "list[float]":
+        """All of them, as they stand in the file."""
         return [*self.truncation, *self.error, self.weight, self.count]
 
 

@@ -16,16 +16,21 @@ WITHOUT_VECTORS = "a precomputed kernel found: name its vectors with --vectors a
 
 
 class OrderedModel(Model):
-    """exact: the LIBSVM model, whole. fingerprint: of its file.
+    """A LIBSVM model and an order of its support vectors.
 
-    A kind of ordered model adds `ordered_by`, how a summary says it, and
+    exact: the LIBSVM model, whole. fingerprint: of its file.
 
-    settle(chunk, task, tolerance, out) -> rows Fill `out` with values and radii, each row as soon as its answer is
-        settled (regression: its value, to within `tolerance`), and count out.evaluations. Returns the rows that are not
-        settled.
+    A kind of ordered model adds
 
-    Kernel evaluations are counted as often as they are done: a row that is not settled is evaluated in full then, its
-    points once more, and where rounding leaves even that open, once again in LIBSVM's own order of operations.
+    ordered_by: str
+        What a summary says of the order.
+    settle(chunk, task, tolerance, out) -> list of rows
+        Fill `out` with values and radii, each row's as soon as its answer is settled (of a regression model: its value,
+        to within `tolerance`), and count out.evaluations. Returns the rows of the chunk that are not settled.
+
+    Kernel evaluations are counted as often as they are done: a row that is not settled is then evaluated in full, which
+    computes the kernel values of its first vectors once more, and where rounding leaves even that open, once again in
+    LIBSVM's own order of operations.
     """
 
     proves = True
@@ -56,9 +61,8 @@ class OrderedModel(Model):
             self._exact_values(part, again, wanted)
         else:
             self.exact.evaluator.fast_values(part, again)
-            far = [
-                row for row in range(part.rows) if not again.radius[row, 0] <= tolerance
-            ]  # what rounding leaves open: LIBSVM's own order of operations
+            # What the rounding of the fast evaluation leaves open goes to LIBSVM's own order of operations.
+            far = [row for row in range(part.rows) if not again.radius[row, 0] <= tolerance]
             if far:
                 only = _native.Decisions(self.pairs)
                 self.reference_values(part.select(far), only)
@@ -76,7 +80,7 @@ class OrderedModel(Model):
         out.count(self.header.total_sv)
 
     def file_of(self, lines: str, *rest: bytes) -> bytes:
-        """The file. lines: the kind's own keys. rest: what follows the support vectors."""
+        """The content of the model's file. lines: the kind's own keys. rest: what follows the support vectors."""
         kernel = self.exact.kernel
         own = (
             [f"kernel {kernel.type} {' '.join(repr(getattr(kernel, key)) for key in OWN_KERNELS[kernel.type])}\n"]
@@ -88,9 +92,11 @@ class OrderedModel(Model):
 
 
 class OrderedFile:
-    """An ordered model's file, read up to what its kind adds. exact, fingerprint; own: of the kind; vectors: the
-    support vectors, then the rows like them that own["nr_folded"] announces, where it is a key of the kind; body:
-    behind them."""
+    """An ordered model's file, read up to what its kind adds.
+
+    exact: the LIBSVM model. fingerprint: of its file. own: the kind's own keys. vectors: native Chunk of the support
+    vectors, and of the rows like them that own["nr_folded"] announces where the kind has that key. body: what stands
+    behind them, not read yet. Raises ModelFormatError."""
 
     def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]" = ()):
         keys = ("fingerprint", *own_keys)

@@ -10,9 +10,11 @@ from fastsvm_cli.text.header import Header, line_words, real_number, whole_numbe
 
 
 class Origin:
-    """What a reduced set stands for. fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for
-    every row, exact arithmetic. weight: (pairs) sum |a_i|; count: support vectors; longest: most entries in one, all
-    three of the exact model, for the rounding of svm-predict on it."""
+    """The exact model that a reduced set stands for, and how far it can be from it.
+
+    fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for every row in exact arithmetic, f the
+    exact model's decision function and f' the reduced set's. For the rounding of svm-predict on the exact model (B5 of
+    bounds.py): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in one of them."""
 
     def __init__(self, fingerprint: str, radius: "list[float]", weight: "list[float]", count: int, longest: int):
         self.fingerprint, self.radius, self.weight, self.count, self.longest = (
@@ -84,14 +86,14 @@ class ReducedModel(ExactModel):
     def _widen(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         if out.radius is None:
             return
-        # Rounding once more: a row by the reference sum has no radius, and is svm-predict's number for this model, not
-        # an exact one.
+        # The rounding of svm-predict on this model is added here: a row that the reference sum evaluated has radius 0,
+        # because it is svm-predict's number, but that number is not f' in exact arithmetic, which the radius starts at.
         if self._weight is None:
             self._weight = _pair_weights(self)
         origin, none = self.origin, [0.0] * self.pairs
         gamma, rho = self.header.gamma, self.header.rho
         _native.widen(out, chunk, gamma, none, self._weight, rho, self.header.total_sv, self._longest)
-        # The origin's rho is within its radius of this one.
+        # With this model's rho in place of the exact model's: they differ by less than origin.radius.
         _native.widen(out, chunk, gamma, origin.radius, origin.weight, rho, origin.count, origin.longest)
 
     def plain(self) -> ExactModel:

@@ -10,7 +10,9 @@ from fastsvm_cli.models.ordered import WITHOUT_VECTORS, OrderedFile, OrderedMode
 
 
 class TriangleModel(OrderedModel):
-    """pivots: support vectors, the heads of the lists; the lists themselves are made when a row first needs one."""
+    """A LIBSVM model whose support vectors stand in lists, in the order of their distance from a pivot.
+
+    pivots: rows of exact.vectors, a list's each. A list itself is made when a row first needs it."""
 
     kind = "triangle"
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 
 class Wanted:
-    """Made by one of its three constructors. A model that stops early, or evaluates in less than double precision
-    first, goes on until it has this; others may give more than is asked for.
+    """Labels, values within a tolerance, or values: made by one of the three constructors. A model that stops early, or
+    evaluates in less than double precision first, goes on until it has this; others may give more than is asked for.
 
-    tolerance: of `within`, else None. sides: of `values`, else None. Both are None where labels are wanted.
+    tolerance: that of `within`, None of the others. sides: those of `values`, None of the others.
     """
 
     __slots__ = ("sides", "tolerance")

@@ -13,9 +13,11 @@ from fastsvm_cli.text.header import Header
 
 
 class Fallback:
-    """The exact model behind a certified one. load: reads it (of a reduced set the plain() one), called when the first
-    row needs it, on whatever thread. tolerance: the radius a regression value may keep. check: called before anything
-    is written, with False, and at the end, with True; raises if what `load` would read is not that model."""
+    """The exact model behind a certified one, which evaluates the rows that the radii leave open.
+
+    load: reads it; called when the first row needs it, on whatever thread that is. Of a reduced set it is the plain()
+    model. tolerance: the radius that a regression value may keep. check: called before anything is written, with False,
+    and at the end, with True; it raises where what `load` would read is not the exact model."""
 
     def __init__(
         self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
@@ -26,6 +28,7 @@ class Fallback:
 
     @property
     def model(self) -> Model:
+        """The exact model, read once, whichever thread asks first."""
         with self._lock:
             if self._model is None:
                 self._model = self._load()
@@ -33,7 +36,7 @@ class Fallback:
 
 
 class Request:
-    """What is to be answered of every row: the options of `predict`, and what follows from them.
+    """What is asked about every row: the options of `predict`, and what follows from them.
 
     probability, values, evaluations, exact, tolerance, open_tolerance: as of pipeline.predict. open_rows, outside_rows:
     whether the rows left open, and those outside the bound, are asked for. around: go on around rows that cannot be
@@ -90,9 +93,13 @@ class Request:
 
 
 class Answer:
-    """Of a chunk. chunk: the rows that could be evaluated, all but `bad`: (row, why). fault: (line, why), where that
-    ends the run, of the row behind those of the chunk. lines: their text. open_rows, outside_rows: where they are asked
-    for. The numbers: as of pipeline.Tally."""
+    """What a model answers for a chunk of rows.
+
+    chunk: the rows that could be evaluated. bad: (row, why) of the others, where the run goes on around them. fault:
+    (line, why) of the first row behind those of `chunk`, which could not be evaluated and ends the run; or None. lines:
+    the output lines of the chunk's rows. predictions: the same as numbers. open_rows, outside_rows: rows of the chunk
+    that the radii leave open, and that are outside the bound; empty where nobody asked. outside, evaluated,
+    reference_rows, kernel_evaluations, undecided: as of pipeline.Tally."""
 
     def __init__(self, chunk: _native.Chunk):
         self.chunk, self.lines, self.predictions = chunk, b"", _native.Predictions()
@@ -126,13 +133,14 @@ class Answerer:
         return self._decisions.labels_alone or chunk.rows * self.request.model.pairs <= MOST_VALUES
 
     def answers(self, chunk: _native.Chunk) -> "Iterator[Answer]":
-        """In as many parts as its decision values take."""
+        """The answers to a chunk, in as many parts as its decision values must be held in."""
         if self.at_once(chunk):
             yield self.answer(chunk)
         else:
             yield from map(self.answer, smaller_chunks([chunk], self.request.model.pairs))
 
     def answer(self, chunk: _native.Chunk) -> Answer:
+        """The answer to a chunk whose decision values can be held together (`at_once`)."""
         request, decisions = self.request, self._decisions
         answer = Answer(chunk)
         try:

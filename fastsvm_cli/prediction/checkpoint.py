@@ -14,9 +14,12 @@ from fastsvm_cli.text.partial_output import PartialOutput
 
 
 class Provenance:
-    """Everything that the bytes of an output depend on. test_file: a regular file. model_digest: of the model file's
-    content. options: {how it is written on the command line: what was given}.
-    on_bad_row, max_line: theirs."""
+    """Everything that the bytes of an output depend on: a run may go on from where another stopped only if it has the
+    same.
+
+    test_file: a regular file. model_digest: of the model file's content. options: {how it is written on the command
+    line: what was given}. on_bad_row, max_line: what was given for these two, which may change as `difference` says.
+    Raises FileError."""
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class Provenance:
         }
 
     def lines(self) -> "dict[str, str]":
+        """{key: words}, as they stand in a checkpoint."""
         return {**self._lines, "on_bad_row": self._bad_row, "max_line": str(self._max_line), **self._options}
 
     def difference(self, state: "dict[str, str]") -> "str | None":
@@ -137,7 +141,7 @@ class ResumableOutput(PartialOutput):
         return self._bad_rows.count if self._bad_rows is not None else 0
 
     def _lines(self) -> dict:
-        """Provenance, place, sums: as they are now, to be written later."""
+        """{key: value} of what a checkpoint says: the provenance, and the place, counts and sums as they are now."""
         place, tally = self._place, self.tally
         out = {
             **self._provenance.lines(),

@@ -12,20 +12,24 @@ from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.header import Header
 from fastsvm_cli.text.line_blocks import BLOCK_BYTES, LineBlock, LineBlocks
 
-#: Of a block that a thread takes: long enough that handing it over does not count, short enough that no thread is left
-#: with the last one for long.
+#: How long a thread should work on a block: long enough that handing it over does not count, short enough that the last
+#: block of a file does not keep one thread busy while the others have nothing left to do.
 _BLOCK_SECONDS = 0.01
 _LEAST_BLOCK_BYTES = 1 << 16
 
 
 class Tally:
-    """What was seen on the way. rows; outside: rows outside the bound of eq. (3.11); evaluated: rows the radii did not
-    settle, given to the exact model; reference_rows: rows that only LIBSVM's own order of operations decides, and
-    grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations did; kernel_evaluations: of an
-    ordered model; undecided: rows whose answer the radii leave open, of a model that stops early or where they are
-    written elsewhere; score: svm-predict's sums, or None for unlabelled data."""
+    """Counts over the rows of a run.
 
-    SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")  # of the score
+    rows: all that were answered. outside: those outside the bound of Claesen et al., eq. (3.11). evaluated: those that
+    the radii did not settle, so that the exact model evaluated them. reference_rows: those that only LIBSVM's own order
+    of operations decides. grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations settled:
+    from whole numbers, in single and in double precision. kernel_evaluations: all of them together, of an ordered model. undecided: rows whose answer
+    the radii leave open, of a model that stops early (--steps) or where such rows are written elsewhere (--open-rows).
+    score: svm-predict's sums, or None for unlabelled data."""
+
+    #: The fields of `score`.
+    SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")
 
     def __init__(self, labelled: bool):
         self.rows = self.outside = self.evaluated = self.reference_rows = self.kernel_evaluations = self.undecided = 0
@@ -33,6 +37,7 @@ class Tally:
         self.score = _native.Score() if labelled else None
 
     def add(self, answer: Answer) -> None:
+        """Count the rows of an answer."""
         self.rows += answer.chunk.rows
         self.outside += answer.outside
         self.evaluated += answer.evaluated
@@ -47,7 +52,10 @@ class Tally:
 
 
 class _Job:
-    """A block and its answer; None where its decision values are too many to be held while it waits for its turn."""
+    """A block of lines, to be parsed and answered on any thread.
+
+    answer: once it is done; None where its decision values are too many to be held while it waits for its turn.
+    seconds: that it took."""
 
     def __init__(self, block: LineBlock):
         self.block = block
@@ -183,7 +191,8 @@ def _side_by_side(
 def columns(
     model: Model, header: Header, *, probability: bool = False, values: bool = False, evaluations: bool = False
 ) -> int:
-    """How many numbers a line of `predict` has. header: whose probabilities they are."""
+    """How many numbers an output line of `predict` has. header: of the model whose probabilities stand in it (of a
+    reduced set with --exact, the exact one)."""
     of_probabilities = (
         0 if not probability or header.regression else len(header.label or []) if header.classification else 2
     )

@@ -19,7 +19,7 @@ class _Task(Generic[Job]):
 
 
 class SideBySide(Generic[Job]):
-    """A context manager: its threads end with the block.
+    """Threads that do jobs side by side; a context manager: they end with its block.
 
     new_worker: called on every thread, the caller's included, for what does a job there: a function that takes one. Two
     of these run at a time, but never one of them twice. What a worker asks the core for runs on one thread, unless

@@ -37,22 +37,28 @@ struct Decisions {
     std::vector<std::int64_t> outside_rows() const;  // increasing
 
     std::int64_t pairs;
-    bool with_radius;   // the caller wants radii, from a model that gives them
-    bool labels_alone;  // the caller wants each row's class and nothing else, from a model that can tell it without all
-                        // values
+    // The caller wants radii, from a model that gives them.
+    bool with_radius;
+    // The caller wants each row's class and nothing else, from a model that can tell it without all values.
+    bool labels_alone;
     std::int64_t rows = 0;
-    std::vector<std::int32_t>
-        winner;  // (rows): the class, as its place in the model's labels; with labels_alone, in place of values
-    std::vector<double> value;     // (rows, pairs)
-    std::vector<double> radius;    // (rows, pairs): |value - svm-predict's| is at most this; empty without radii
-    std::int64_t outside = 0;      // rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion
-    std::vector<char> is_outside;  // (rows): which they are, of a model that counts them
-    std::int64_t reference_rows = 0;  // rows evaluated by the reference sum
-    // Of an exact model: rows that each rung of its evaluation settled: on a grid, in single precision, in double
+    // (rows): the class, as its place in the model's labels. With labels_alone, in place of values.
+    std::vector<std::int32_t> winner;
+    // (rows, pairs), rho subtracted.
+    std::vector<double> value;
+    // (rows, pairs): |value - svm-predict's| is at most this; empty without radii.
+    std::vector<double> radius;
+    // How many rows are outside the bound of Claesen et al., eq. (3.11), for at least one expansion.
+    std::int64_t outside = 0;
+    // (rows): whether a row is one of these; empty of a model that does not count them.
+    std::vector<char> is_outside;
+    // How many rows the reference sum evaluated.
+    std::int64_t reference_rows = 0;
+    // Of an exact model: how many rows each rung of its evaluation settled: on a grid, in single precision, in double
     // precision, by the reference sum.
     std::array<std::int64_t, 4> rung_rows{};
-    std::vector<std::int64_t>
-        evaluations;  // (rows): kernel evaluations, as often as they were done; of models that stop early
+    // (rows): kernel evaluations, as often as they were done; of models that stop early.
+    std::vector<std::int64_t> evaluations;
 };
 
 }  // namespace fastsvm

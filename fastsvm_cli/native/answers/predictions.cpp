@@ -255,7 +255,8 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
             for (std::int64_t row = part * grain; row < stop; ++row) {
                 char* p = line.data();
                 const double label = predictions.label[static_cast<std::size_t>(row)];
-                if (!task.regression() && std::fabs(label) < 10) {  // one digit: most labels
+                // Most labels have one digit, which needs no formatting.
+                if (!task.regression() && std::fabs(label) < 10) {
                     if (label < 0) *p++ = '-';
                     *p++ = static_cast<char>('0' + static_cast<int>(std::fabs(label)));
                 } else {

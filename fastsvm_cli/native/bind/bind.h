@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,40 @@
 #include "text/rows.h"
 
 namespace nb = nanobind;
+
+// Arguments of any type: what they are fit for is found out where they are used. `Name` is what signatures and the stub
+// (_native.pyi) say of them, in words that every Python the package runs on can evaluate.
+
+// An object whose buffer holds text.
+class AnyText : public nb::handle {
+public:
+    using nb::handle::handle;
+    AnyText(const nb::handle& object) : nb::handle(object) {}
+    static constexpr auto Name = nb::detail::const_name("bytes | bytearray | memoryview");
+};
+
+// An object whose buffer holds numbers.
+class AnyNumbers : public nb::handle {
+public:
+    using nb::handle::handle;
+    AnyNumbers(const nb::handle& object) : nb::handle(object) {}
+    static constexpr auto Name =
+        nb::detail::const_name("numpy.typing.NDArray[typing.Any] | array.array[typing.Any] | memoryview");
+};
+
+// What numbers are returned as. In quotes, because memoryview[float] is a type for type checkers alone before Python
+// 3.14; with a blank, because the stub's generator takes memoryview[...] for an array type of its own.
+class FloatView : public nb::object {
+    NB_OBJECT(FloatView, nb::object, "'memoryview [float]'", PyMemoryView_Check)
+};
+class OptionalFloatView : public nb::object {
+    static bool check(PyObject* o) { return o == Py_None || PyMemoryView_Check(o); }
+    NB_OBJECT(OptionalFloatView, nb::object, "'memoryview [float] | None'", check)
+};
+class IntegerView : public nb::object {
+    NB_OBJECT(IntegerView, nb::object, "'memoryview [int]'", PyMemoryView_Check)
+};
+template <class T> using NumberView = std::conditional_t<std::is_integral_v<T>, IntegerView, FloatView>;
 
 // The bytes of any object with a buffer.
 class Bytes {
@@ -33,9 +68,10 @@ private:
 template <class T> using View = nb::ndarray<nb::memview, const T>;
 
 // A read-only buffer of numbers that `owner` keeps.
-template <class T> nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
+template <class T> NumberView<T> view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
     static const T none{};  // a view of nothing needs an address all the same
-    return nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference);
+    return nb::steal<NumberView<T>>(
+        nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference).release());
 }
 
 // Rows as Python has them: immutable, shared with the models that are made of them.
@@ -47,8 +83,8 @@ using NumberArray = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::dev
 using SingleArray = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using NumberMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// A buffer that Python owns.
-inline nb::object owned(std::vector<double> numbers) {
+// A view, from Python on, of numbers that nobody else keeps.
+inline FloatView owned(std::vector<double> numbers) {
     auto* const kept = new std::vector<double>(std::move(numbers));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     return view<double>(kept->data(), {kept->size()}, owner);

@@ -15,6 +15,21 @@
 using namespace nb::literals;
 using namespace fastsvm;
 
+namespace {
+
+// (rows, columns), which `owner` keeps.
+FloatView writable_view(std::vector<double>& numbers, std::int64_t rows, std::int64_t columns, nb::handle owner) {
+    static double none;  // a view of nothing needs an address all the same
+    return nb::steal<FloatView>(
+        nb::cast(nb::ndarray<nb::memview, double>(numbers.empty() ? &none : numbers.data(),
+                                                  {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)},
+                                                  owner),
+                 nb::rv_policy::reference)
+            .release());
+}
+
+}  // namespace
+
 void bind_answers(nb::module_& m) {
     nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
         .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_alone"_a = false)
@@ -47,24 +62,16 @@ void bind_answers(nb::module_& m) {
             "value",
             [](nb::handle self) {
                 Decisions& d = nb::cast<Decisions&>(self);
-                static double none;
-                return nb::cast(nb::ndarray<nb::memview, double>(d.value.empty() ? &none : d.value.data(),
-                                                                 {d.labels_alone ? 0 : static_cast<std::size_t>(d.rows),
-                                                                  static_cast<std::size_t>(d.pairs)},
-                                                                 self),
-                                nb::rv_policy::reference);
+                return writable_view(d.value, d.labels_alone ? 0 : d.rows, d.pairs, self);
             },
             "(rows, pairs) float64, writable; valid until the next resize")
         .def_prop_ro(
             "radius",
-            [](nb::handle self) -> nb::object {
+            [](nb::handle self) {
                 Decisions& d = nb::cast<Decisions&>(self);
-                if (!d.with_radius) return nb::none();
-                static double none;
-                return nb::cast(nb::ndarray<nb::memview, double>(
-                                    d.radius.empty() ? &none : d.radius.data(),
-                                    {static_cast<std::size_t>(d.rows), static_cast<std::size_t>(d.pairs)}, self),
-                                nb::rv_policy::reference);
+                nb::object found = nb::none();
+                if (d.with_radius) found = writable_view(d.radius, d.rows, d.pairs, self);
+                return nb::steal<OptionalFloatView>(found.release());
             },
             "(rows, pairs) float64, or None: |value - svm-predict's| is at most this");
 
@@ -79,20 +86,23 @@ void bind_answers(nb::module_& m) {
             },
             "svm_type"_a, "labels"_a, "prob_a"_a, "prob_b"_a, "density_marks"_a);
 
-    nb::class_<Predictions>(m, "Predictions")
+    nb::class_<Predictions>(m, "Predictions", "What svm-predict prints of a chunk's rows, as numbers.")
         .def(nb::init<>())
         .def_ro("rows", &Predictions::rows)
         .def("put", &Predictions::put, "rows"_a, "from_"_a, "Replace the labels of these rows.")
-        .def_prop_ro("label", [](nb::handle self) {
-            const Predictions& p = nb::cast<const Predictions&>(self);
-            return view(p.label.data(), {p.label.size()}, self);
-        });
+        .def_prop_ro(
+            "label",
+            [](nb::handle self) {
+                const Predictions& p = nb::cast<const Predictions&>(self);
+                return view(p.label.data(), {p.label.size()}, self);
+            },
+            "(rows) float64: class labels, +1 or -1 of a one-class model, values of a regression model");
 
     nb::class_<Score>(m, "Score", "svm-predict's running sums.")
         .def(nb::init<>())
         .def(
-            "add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); },
-            nb::call_guard<nb::gil_scoped_release>())
+            "add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); }, "chunk"_a,
+            "predictions"_a, nb::call_guard<nb::gil_scoped_release>(), "Add these rows, whose labels the chunk has.")
         .def_rw("correct", &Score::correct)
         .def_rw("total", &Score::total)
         .def_rw("error", &Score::error)
@@ -108,7 +118,9 @@ void bind_answers(nb::module_& m) {
             if (decisions.labels_alone && probability) throw nb::value_error("labels alone have no probabilities");
             predict(task, decisions, probability, out);
         },
-        "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>());
+        "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Labels or regression values, and with `probability` the probabilities, as svm-predict has them. Raises "
+        "ValueError for probabilities of labels alone.");
     m.def(
         "unsettled",
         [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
@@ -116,7 +128,9 @@ void bind_answers(nb::module_& m) {
             return unsettled(task, decisions, probability, tolerance);
         },
         "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,
-        "Rows whose answer the radii leave open.");
+        "The rows whose answer the radii leave open: their label, or, with `probability`, the printed probabilities; "
+        "of "
+        "regression models those with a radius above `tolerance`. Raises ValueError without radii.");
     m.def(
         "format_lines",
         [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
@@ -130,5 +144,7 @@ void bind_answers(nb::module_& m) {
             }
             return nb::bytes(text.data(), text.size());
         },
-        "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none());
+        "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none(),
+        "The lines of output, as svm-predict prints them; with `values` the decision values and their radii behind "
+        "each, with `odds` DeCoste's p+ (eq. 32), with `evaluations` the kernel evaluations.");
 }

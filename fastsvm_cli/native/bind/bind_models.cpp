@@ -1,8 +1,10 @@
 // The room models/: what compiled models are evaluated by, and the sums that compilers ask of the core.
 #include "bind/bind.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,9 @@ using namespace fastsvm;
 
 namespace {
 
+using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
+
+// certificate: a models.maclaurin.Certificate.
 Certificate read_certificate(nb::handle certificate) {
     const auto numbers = [&](const char* name) { return nb::cast<std::vector<double>>(certificate.attr(name)); };
     return {numbers("truncation"), numbers("error"), nb::cast<double>(certificate.attr("weight")),
@@ -216,7 +221,8 @@ void bind_models(nb::module_& m) {
         "vectors"_a, "features"_a, "rows"_a, "center"_a);
     m.def(
         "column_ranges",
-        [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows) {
+        [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows)
+            -> nb::typed<nb::tuple, std::vector<double>, std::vector<double>, std::vector<double>> {
             check_rows(vectors, rows);
             const Features columns(features);
             std::vector<double> mean(features.size()), low(mean), high(mean);
@@ -226,7 +232,8 @@ void bind_models(nb::module_& m) {
         "vectors"_a, "features"_a, "rows"_a, "Mean, least and largest value per feature.");
     m.def(
         "degree_norms",
-        [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to, nb::object progress) {
+        [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to,
+           std::optional<OnProgress> progress) {
             if (x.shape(0) != a.size() || from < 1 || to < from || to > 20)
                 throw nb::value_error("wrong shape or degrees");
             const nb::gil_scoped_release release;
@@ -234,7 +241,7 @@ void bind_models(nb::module_& m) {
                                 a.data(), gamma, from, to, [&](double share) {
                                     const nb::gil_scoped_acquire acquire;
                                     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-                                    if (!progress.is_none()) progress(share);
+                                    if (progress) (*progress)(share);
                                 });
         },
         "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),

@@ -1,9 +1,12 @@
 // The room text/: chunks of rows, from text, from arrays, and back to text.
 #include "bind/bind.h"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,14 +88,14 @@ Numbers numbers(nb::handle object, const char* name, int least = 1, int most = 1
     return {std::move(buffer), std::move(view)};
 }
 
-Chunk chunk_from_csr(nb::handle leading, nb::handle indptr, nb::handle indices, nb::handle values) {
+Chunk chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, AnyNumbers values) {
     const Numbers before = numbers(leading, "leading", 1, 2), starts = numbers(indptr, "indptr");
     const Numbers columns = numbers(indices, "indices"), entries = numbers(values, "values");
     const nb::gil_scoped_release release;
     return shared(rows_from_csr(before.view, starts.view, columns.view, entries.view));
 }
 
-Chunk chunk_from_dense(nb::handle leading, nb::handle matrix, nb::handle columns) {
+Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns) {
     const Numbers before = numbers(leading, "leading", 1, 2), x = numbers(matrix, "matrix", 2, 2);
     Numbers indices;
     if (!columns.is_none()) indices = numbers(columns, "columns");
@@ -100,7 +103,7 @@ Chunk chunk_from_dense(nb::handle leading, nb::handle matrix, nb::handle columns
     return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr));
 }
 
-Chunk concatenate(nb::iterable chunks) {
+Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
     std::vector<std::shared_ptr<const Rows>> parts;
     for (nb::handle chunk : chunks) {
         if (!nb::isinstance<Chunk>(chunk)) throw nb::type_error("something else than a Chunk found among the chunks");
@@ -129,9 +132,12 @@ void check_whole_lines(const Bytes& bytes, std::size_t from) {
         throw nb::value_error("the text must end in a newline");
 }
 
-nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading_count, bool dense,
-                     const std::string& delimiter, std::int64_t fields, std::int64_t offset, std::int64_t max_rows,
-                     const std::string& leading_name, bool plain_comments) {
+using Fault = std::pair<std::int64_t, std::string>;  // line number, what is wrong with the line
+
+nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> parse_text(
+    AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
+    std::int64_t fields, std::int64_t offset, std::int64_t max_rows, const std::string& leading_name,
+    bool plain_comments) {
     const Bytes bytes(text);
     Format format = text_format(leading_count, dense, delimiter, fields, leading_name);
     format.max_rows = max_rows;
@@ -148,8 +154,11 @@ nb::tuple parse_text(nb::handle text, std::int64_t first_line, int leading_count
     return nb::make_tuple(Chunk{shared(std::move(result.rows))}, fault, result.fields, from + result.consumed);
 }
 
-nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leading_count, bool dense,
-                            const std::string& delimiter, std::int64_t fields, std::int64_t keep) {
+using Gaps = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+nb::typed<nb::tuple, Chunk, Gaps, std::vector<Fault>, std::int64_t> parse_text_around(
+    AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
+    std::int64_t fields, std::int64_t keep) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
     AroundResult result;
@@ -165,7 +174,8 @@ nb::tuple parse_text_around(nb::handle text, std::int64_t first_line, int leadin
 }
 
 // Raises ValueError(what was found, the offset where).
-nb::tuple parse_numbers(nb::handle text, std::int64_t offset, std::int64_t count, bool single) {
+nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::int64_t offset, std::int64_t count,
+                                                           bool single) {
     const Bytes bytes(text);
     NumberLines read = read_numbers(bytes.data(), bytes.size(), offset, count, single);
     if (!read.fault.empty()) {
@@ -262,7 +272,7 @@ void bind_text(nb::module_& m) {
           "fields per row, offset after what was read).");
     m.def(
         "count_lines",
-        [](nb::handle text) {
+        [](AnyText text) {
             const Bytes bytes(text);
             const nb::gil_scoped_release release;
             return count_lines(bytes.data(), bytes.size());
@@ -291,7 +301,7 @@ void bind_text(nb::module_& m) {
     m.def("format_numbers", &number_line<SingleArray>, "values"_a);
     m.def(
         "stored",
-        [](const NumberArray& numbers, bool single) {
+        [](const NumberArray& numbers, bool single) -> nb::typed<nb::tuple, FloatView, bool> {
             std::vector<double> out(numbers.data(), numbers.data() + numbers.size());
             const bool finite = round_to_stored(out, single);
             return nb::make_tuple(owned(std::move(out)), finite);

@@ -12,10 +12,13 @@ namespace fastsvm {
 namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t none = -1, open = -2;
-constexpr double most_cells = 1 << 24;  // coordinates of boxes; of more, as of sparse vectors of very many features,
-                                        // there are none, and every block is evaluated
-constexpr double up = 1 + 1e-13;      // exp and a few products; the distances are moved by more than their own rounding
-constexpr double certain = 1 - 1e-9;  // sums that are rounded up, as lower bounds (B20)
+// Coordinates of all boxes together. Where they would be more, as for sparse vectors of very many features, there are
+// no boxes, and every block is evaluated.
+constexpr double most_cells = 1 << 24;
+// Covers exp and a few products; distances are moved by more than their own rounding beforehand (B20).
+constexpr double up = 1 + 1e-13;
+// Makes lower bounds of sums that are rounded up (B20).
+constexpr double certain = 1 - 1e-9;
 }  // namespace
 
 namespace {
@@ -102,16 +105,19 @@ Blocks::Blocks(SvmModel model, const std::vector<std::int64_t>& order)
 struct Blocks::Row {
     StripRow row;
     Rounding::Row rounding;
-    std::vector<double> near,
-        far;  // (groups lanes): bounds of |z - x|^2, then of the kernel values (far: with one decision function)
-    std::vector<double> guess;          // (blocks): near + far
+    // (groups lanes): bounds of |z - x|^2 for the vectors x of every block; then of their kernel values, from below
+    // (far) with one decision function only.
+    std::vector<double> near, far;
+    std::vector<double> guess;          // (blocks): near + far, as squared distances
     std::vector<double> kernel_values;  // (padded)
     std::vector<char> evaluated;        // (blocks)
     std::vector<double> scratch, dense;
     std::vector<std::pair<double, std::int64_t>> queue;
-    std::vector<char> lost;                               // (classes)
-    std::vector<std::pair<double, std::int64_t>> rivals;  // least guess of its blocks, class: increasing
-    std::int64_t evaluations = 0;  // the kernel values of the boxes' nearest and farthest points among them
+    std::vector<char> lost;  // (classes): proven to lose a pair
+    // (the least guess of its blocks, the class) of every class, increasing.
+    std::vector<std::pair<double, std::int64_t>> rivals;
+    // Kernel values, those of the boxes' nearest and farthest points among them.
+    std::int64_t evaluations = 0;
 };
 
 // Looks at all boxes.
@@ -207,19 +213,21 @@ std::int64_t Blocks::loses_to(Row& row, std::int64_t w, double* value, double* r
     for (std::int64_t b = first; b < stop; ++b)
         if (!row.evaluated[b]) evaluate(row, b);
     const double sums = 8 * static_cast<double>(blocks_ + 8) * unit * pair_weight_;
-    for (const auto& [_, c] : row.rivals) {  // the nearest first: a wrong guess is seen early
+    // The nearest class first, so that a wrong guess of the winner is seen early.
+    for (const auto& [_, c] : row.rivals) {
         if (c == w) continue;
         const std::int64_t pair = model_.pair_of(std::min(c, w), std::max(c, w));
         const std::int64_t own = c > w ? c - 1 : c, column = w > c ? w - 1 : w;
         double known = k.dot((stop - first) * lanes, coef_.data() + own * padded_ + first * lanes,
                              row.kernel_values.data() + first * lanes);
-        double low = 0, high = 0;  // of the blocks of c that are not evaluated: kernel values are positive, their lower
-                                   // bounds not worth a look
+        // What the blocks of c that are not evaluated can add. Kernel values are taken to be 0 or more: better lower
+        // bounds of them are not worth a look.
+        double low = 0, high = 0;
         const double* const positive = positive_.data() + column * blocks_;
         const double* const negative = negative_.data() + column * blocks_;
         const double* const coef = coef_.data() + column * padded_;
         row.queue.clear();
-        std::size_t taken = 0;  // of the queue, the least certain first
+        std::size_t taken = 0;  // blocks of the queue that have been evaluated, the least certain first
         for (std::int64_t b = layout_.class_start[c]; b < layout_.class_start[c + 1]; ++b) {
             if (row.evaluated[b]) {
                 known += k.dot(lanes, coef + b * lanes, row.kernel_values.data() + b * lanes);

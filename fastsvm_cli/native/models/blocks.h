@@ -25,8 +25,8 @@ namespace fastsvm {
 // say. Kernels: rbf and exponential.
 class Blocks {
 public:
-    // order: every support vector once, class by class; each `lanes` of them within a class are a block.
-    // order: of the support vectors, class by class. Throws std::invalid_argument.
+    // order: every support vector once, class by class; each `lanes` of them within a class are a block. Throws
+    // std::invalid_argument where it is no such order.
     Blocks(SvmModel model, const std::vector<std::int64_t>& order);
 
     // Each row is left as soon as its answer is settled, which is looked at after every block; pairs that nothing was
@@ -37,8 +37,9 @@ public:
 
 private:
     struct Layout {
-        std::vector<std::int64_t> order, class_start,
-            size;  // (padded) vectors, -1 for padding; (classes + 1) blocks; (blocks) vectors
+        std::vector<std::int64_t> order;        // (padded): support vectors, -1 for padding
+        std::vector<std::int64_t> class_start;  // (classes + 1): the first block of each class
+        std::vector<std::int64_t> size;         // (blocks): how many vectors each has
     };
     struct Row;
     static Layout lay_out(const SvmModel& model, const std::vector<std::int64_t>& order);

@@ -1,4 +1,5 @@
-// Border samples: nearest one, and the side of its plane (Mills, "When Support Vector Machines are just too slow").
+// Border samples: the nearest one decides, by the side of its plane (Mills, "When Support Vector Machines are just too
+// slow").
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -25,8 +26,8 @@ private:
     struct Pair {
         double level;
         std::int64_t n;
-        std::vector<double>
-            center;  // (d): m, the mean of the points, so that distances keep their digits far from the origin
+        // (d): m, the mean of the points, about which distances keep their digits far from the origin.
+        std::vector<double> center;
         std::vector<double> blocks;     // (strips, d, strip): b - m
         std::vector<double> half_norm;  // (strips * strip): |b - m|^2 / 2 + m.(b - m), infinite in the padding
         std::vector<double> normals;    // (n, d)

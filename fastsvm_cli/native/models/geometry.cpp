@@ -20,9 +20,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // After how many of the first points a row is looked at: an interval that settles nothing costs a few operations. Four
 // points at a time cost half as much as one by one, which shows where a kernel value is many products.
 constexpr std::int64_t first_points = 2 * strip, few_features = 16, very_few_features = 4;
-std::int64_t rows_side_by_side(std::int64_t features) {
-    return features <= few_features ? 4 * strip : strip;
-}  // what the first-level cache holds
+// As many rows as the first-level cache holds.
+std::int64_t rows_side_by_side(std::int64_t features) { return features <= few_features ? 4 * strip : strip; }
 std::vector<std::int64_t> stops(std::int64_t features) {
     if (features <= very_few_features) return {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64};
     if (features <= few_features) return {1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
@@ -251,9 +250,8 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
     out.rounding = rounding_.row(rows, row, false);
     out.kernel_error = rounding_.kernel_error(out.rounding);
     const double entries = static_cast<double>(rows.end(row) - rows.begin(row));
-    // |z|^2 errs by (q + 1) u, its polynomial by degree times that.
-    const double z = length(rows.squared_norms[row],
-                            rows.end(row) - rows.begin(row));  // squares below the smallest double may be missing
+    // |z|^2 errs by (q + 1) u, its polynomial by degree times that; squares below the smallest double may be missing.
+    const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row));
     out.self = model_.kernel.self(z * z) * (1 + (std::max(model_.kernel.degree, 1) * (entries + 4) + 8) * unit * 1.01);
     out.root = std::sqrt(out.self) * (1 + 4 * unit);
 }
@@ -261,7 +259,8 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
 // Value and radius of every pair after the first k points. projection: (pairs) g.y.
 void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value,
                      double* radius) const {
-    const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;  // B15; then B8, B9, B16
+    // y_error is B15's; then B9 (beside), B8 (distance) and B16.
+    const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;
     const double y_error = prefix.plain * row.kernel_error + sums * row.root * prefix.reach;
     const double size = std::max(row.self, row.squares);
     const double rest = row.self - row.squares + size * (prefix.skew + sums) + 2 * y_error * std::sqrt(size);
@@ -346,11 +345,12 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     }
     std::fill(start.projection.begin(), start.projection.end(), 0.0);
     const std::int64_t points = static_cast<std::int64_t>(first_.size());
-    std::size_t next = 0;  // of the stops
+    std::size_t next = 0;  // the place in first_stops_ of the next stop
     for (std::int64_t met = 0; met < points && start.rows.size();) {
         if (met % strip == 0) prepare(met / strip + 1);
         const std::int64_t apart = std::min(points, first_stops_[next]) - met, size = start.rows.size();
-        const int now = apart >= 4 ? 4 : apart >= 2 ? 2 : 1;  // so that none of them are of two strips
+        // 4, 2 or 1 points at a time, so that all of them are of one strip.
+        const int now = apart >= 4 ? 4 : apart >= 2 ? 2 : 1;
         RowStrips::Vectors points_now;
         points_now.stride = strip;
         const double* x[4];
@@ -375,12 +375,13 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
         const Prefix& prefix = first_prefix_[next++];
         if (met < k_) {
             look_at(prefix, settled, start);
-        } else {  // what is left open keeps the value and radius of this moment
+        } else {
+            // Here the points end: a row that is left open keeps the value and radius of this moment.
             start.looked.resize(static_cast<std::size_t>(size));
             std::iota(start.looked.begin(), start.looked.end(), 0);
         }
-        for (auto slot = start.looked.rbegin(); slot != start.looked.rend();
-             ++slot) {  // the last one first: it may take the place of another
+        // The last slot first: when a row is removed, the last one takes its place.
+        for (auto slot = start.looked.rbegin(); slot != start.looked.rend(); ++slot) {
             const std::int64_t r = start.rows.row(*slot);
             begin(rows, r, start.progress);
             start.progress.squares = start.squares[*slot];
@@ -413,13 +414,13 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
     const std::int64_t blocks = (last_point + strip - 1) / strip;
     const Loops& k = loops();
-    Prefix partial;  // where the last block is not taken whole
+    Prefix partial;  // at last_point, where the last block is not taken whole
     if (last_point && last_point != std::min(k_, blocks * strip)) {
         prepare(blocks);
         partial = prefix(last_point);
     }
-    const std::int64_t met =
-        steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);  // one by one
+    // The points that rows meet a few at a time, with a look after every few of them.
+    const std::int64_t met = steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);
     std::vector<char> open(static_cast<std::size_t>(rows.rows), 0);
     const std::int64_t together = met ? rows_side_by_side(strips_.features()) : block_rows;
     parallel_for(rows.rows, 4 * together, [&](std::int64_t first, std::int64_t last) {

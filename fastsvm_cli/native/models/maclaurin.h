@@ -38,8 +38,8 @@ public:
     // An expansion of degree 2 whose M is compressed: constant and v as above, lambda (rank), q (rank, d).
     void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank,
                         const double* lambda, const double* q, bool single, const Certificate* certificate);
-    // The kernel of the exact model, a linear one as the polynomial one it is, and most entries in a support vector:
-    // for svm-predict's own rounding (B5).
+    // For svm-predict's own rounding (B5): the kernel of the exact model, a linear one as the polynomial one that it
+    // is, and the most entries in a support vector.
     void set_rounding(const Kernel& kernel, double longest_vector) {
         exact_kernel_ = kernel;
         longest_vector_ = longest_vector;
@@ -63,19 +63,25 @@ private:
         std::vector<double> m;  // (d)
         double squared_norm;
         double largest_norm;
-        double far_norm;  // from this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are
-                          // skipped
-        double norm_limit;  // eq. (3.11): |z - m|^2 must stay below it
-        bool moved;         // m is not the origin
+        // From this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are skipped.
+        double far_norm;
+        // The bound of eq. (3.11): |z - m|^2 must stay below it.
+        double norm_limit;
+        // Whether m is another point than the origin.
+        bool moved;
     };
     struct Expansion {
         std::int64_t pair, center;
-        bool centered;  // evaluated in z - m, because raw coordinates would lose too many digits
+        // Whether it is evaluated in z - m, because raw coordinates would lose too many digits.
+        bool centered;
         double constant;
-        std::vector<std::vector<double>>
-            levels;  // degree 1, 2, ...: packed, times the orderings of each monomial; in raw coordinates
-        std::vector<float> top_float;  // unless empty, the highest degree, instead of levels.back()
-        double norms[max_degree + 1];  // |T_k|, Frobenius, about the centre
+        // Degree 1, 2, ...: the packed entries, times the orderings of each monomial; of raw coordinates unless
+        // centered.
+        std::vector<std::vector<double>> levels;
+        // Unless it is empty: the highest degree, instead of levels.back().
+        std::vector<float> top_float;
+        // |T_k| of every degree, Frobenius norms, about the centre.
+        double norms[max_degree + 1];
         // With a rank, degree 2 is sum_r lambda_r (q_r.(z - m))^2 instead.
         std::vector<double> lambda;    // (rank)
         std::vector<double> q;         // (d, rank)
@@ -101,8 +107,8 @@ private:
     bool gaussian_;
     double gamma_;
     int degree_;
-    // Rows with so many entries, of those that have a column, are done side by side, all monomials; others one by one,
-    // those of their entries. One rule per row, so that neighbours do not matter.
+    // Rows with so many entries that have a column are done side by side, with all monomials; others one by one, with
+    // the monomials of their entries. The rule looks at one row alone, so that its neighbours do not change its values.
     std::int64_t dense_from_;
     std::vector<double> rho_;
     std::vector<Center> centers_;

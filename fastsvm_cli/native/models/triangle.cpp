@@ -127,9 +127,9 @@ struct Triangle::Visit {
     Rounding::Row rounding;
 };
 
-// Rows side by side, in `slots` slots.
-struct Triangle::Company {
-    Company(const SvmModel& model, const Strips& strips, std::int64_t pairs)
+// Rows of one list that pass along it side by side, in `slots` slots.
+struct Triangle::RowGroup {
+    RowGroup(const SvmModel& model, const Strips& strips, std::int64_t pairs)
         : slots(rows_side_by_side(strips.features())),
           rows(model, strips),
           kernel_values(static_cast<std::size_t>(slots * 4)),
@@ -147,9 +147,10 @@ struct Triangle::Company {
     RowStrips rows;
     Aligned<double> kernel_values;  // (strips, 4, strip)
     Aligned<double> sums;           // (pairs, slots)
-    Aligned<double> low, high,
-        grow;  // (slots): a row's distance from the pivot; e^(gamma high), for the exponential kernel
-    Aligned<double> near, far, count;  // (slots)
+    // (slots): bounds of a row's distance from the pivot, and e^(gamma high) for the exponential kernel.
+    Aligned<double> low, high, grow;
+    // (slots): squared distances from pivots; in look_at, bounds of the kernel values left, and settled pairs.
+    Aligned<double> near, far, count;
     std::vector<const Visit*> visits;  // (slots)
     std::vector<double> sum, radius;   // (pairs), of one row
     std::vector<std::int64_t> looked;  // slots
@@ -173,47 +174,47 @@ struct Triangle::Company {
 
 // Adds the terms of one support vector to the sums of n rows from slot `at` on.
 void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n,
-                   Company& company) const {
+                   RowGroup& group) const {
     const Rows& sv = *model_.vectors;
     for_each_pair(model_, class_of_[vector], [&](std::int64_t pair, std::int64_t column) {
         loops().add_scaled(n, sv.leading[vector * sv.leading_count + column], kernel_values,
-                           company.sums.data() + pair * company.slots + at);
+                           group.sums.data() + pair * group.slots + at);
     });
 }
 
 // Fills in visits and sums, (rows, pairs), of some rows: at most as many as there are slots.
 void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
-                           Company& company) const {
-    company.rows.clear(rows);
+                           RowGroup& group) const {
+    group.rows.clear(rows);
     for (std::int64_t r = first; r < stop; ++r) {
-        company.rows.add(r);
+        group.rows.add(r);
         visits[r - first].list = 0;  // also where no distance is a number
     }
-    const std::int64_t size = stop - first, n = company.filled();
-    std::fill(company.sums.begin(), company.sums.end(), 0.0);
-    std::fill_n(company.near.begin(), n, infinite);
+    const std::int64_t size = stop - first, n = group.filled();
+    std::fill(group.sums.begin(), group.sums.end(), 0.0);
+    std::fill_n(group.near.begin(), n, infinite);
     for (std::size_t j = 0; j < pivots_.size();) {
         const std::size_t rest = pivots_.size() - j;
         const int now = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
-        vectors_at(pivots_.data() + j, now, company.vectors);
-        company.rows.squared_distances(company.vectors, company.kernel_values.data(), 4 * strip);
+        vectors_at(pivots_.data() + j, now, group.vectors);
+        group.rows.squared_distances(group.vectors, group.kernel_values.data(), 4 * strip);
         for (int v = 0; v < now; ++v, ++j)
             for (std::int64_t at = 0; at < size; at += strip) {
                 const std::int64_t here = std::min<std::int64_t>(strip, n - at);
-                double* const values = company.kernel_values.data() + at * 4 + v * strip;
+                double* const values = group.kernel_values.data() + at * 4 + v * strip;
                 for (std::int64_t s = at; s < std::min(size, at + strip); ++s)
-                    if (values[s - at] < company.near[s]) company.near[s] = values[s - at], visits[s].list = j;
+                    if (values[s - at] < group.near[s]) group.near[s] = values[s - at], visits[s].list = j;
                 if (!new_pivot_[j]) continue;
                 kernel_from_squared_distances(model_.kernel, here, values);
-                add(pivots_[j], values, at, here, company);
+                add(pivots_[j], values, at, here, group);
             }
     }
     for (std::int64_t s = 0; s < size; ++s) {
-        const double error = rounding_.squared_distance_error(rows, first + s), squared = company.near[s];
+        const double error = rounding_.squared_distance_error(rows, first + s), squared = group.near[s];
         visits[s].low = std::sqrt(std::max(0.0, squared - error)) * (1 - 4 * unit);
         visits[s].high = std::sqrt(squared + error) * (1 + 4 * unit);
         visits[s].rounding = rounding_.row(rows, first + s, false);
-        company.gather(s, sums + s * pairs_);
+        group.gather(s, sums + s * pairs_);
     }
 }
 
@@ -229,9 +230,8 @@ void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, con
     const auto kernel = [&](double distance) {
         return std::exp(-gamma * (exponential ? distance : distance * distance));
     };
-    // Distances are moved by more than their own rounding and that of the exponent, so that `up` and `down` are for exp
-    // and products alone.
-    // B17, B18; rounded as B20 says
+    // The bounds are those of B17 and B18, rounded as B20 says. Distances are moved by more than their own rounding and
+    // that of the exponent, so that `up` and `down` are for exp and products alone.
     constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
     const double largest = over ? 0 : kernel(near * nearer) * up, smallest = over ? 0 : kernel(far * further) * down;
     // Eqs. (16), (17): exp(-gamma |z - x|) is within exp(-+gamma |z - pivot|) exp(-gamma |x - pivot|).
@@ -261,22 +261,22 @@ void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, con
 }
 
 // The slots whose interval may settle the answer: without what `bound` adds for rounding, and many at a time.
-void Triangle::look_at(const List& list, std::size_t stop, const Settled& settled, Company& company) const {
+void Triangle::look_at(const List& list, std::size_t stop, const Settled& settled, RowGroup& group) const {
     const Rest& rest = list.rest[stop];
     const bool exponential = model_.kernel.type == KernelType::exponential;
-    const std::int64_t n = company.filled();
-    double* const largest = company.near.data();
-    double* const smallest = company.far.data();
-    double* const count = company.count.data();
-    loops().row_distances(n, rest.nearest_low, rest.farthest_high, !exponential, company.low.data(),
-                          company.high.data(), largest, smallest);
+    const std::int64_t n = group.filled();
+    double* const largest = group.near.data();
+    double* const smallest = group.far.data();
+    double* const count = group.count.data();
+    loops().row_distances(n, rest.nearest_low, rest.farthest_high, !exponential, group.low.data(), group.high.data(),
+                          largest, smallest);
     loops().exp_of_norms(n, model_.kernel.gamma, largest);
     loops().exp_of_norms(n, model_.kernel.gamma, smallest);
     std::fill_n(count, n, 0.0);
     for (std::int64_t p = 0; p < pairs_; ++p) {
         const std::size_t cell = stop * static_cast<std::size_t>(pairs_) + static_cast<std::size_t>(p);
         const double positive = list.positive[cell], negative = list.negative[cell];
-        const double* const sums = company.sums.data() + p * company.slots;
+        const double* const sums = group.sums.data() + p * group.slots;
         if (!exponential && !settled.regression()) {
             loops().count_settled(n, model_.rho[p], positive, negative, largest, smallest, sums, count);
             continue;
@@ -285,8 +285,8 @@ void Triangle::look_at(const List& list, std::size_t stop, const Settled& settle
             double most_positive = positive * largest[s], most_negative = negative * largest[s],
                    least_positive = positive * smallest[s], least_negative = negative * smallest[s];
             if (exponential) {
-                const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell],
-                             grow = company.grow[s], shrink = 1 / grow;
+                const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell], grow = group.grow[s],
+                             shrink = 1 / grow;
                 most_positive = std::min(most_positive, wp * grow);
                 most_negative = std::min(most_negative, wn * grow);
                 least_positive = std::max(least_positive, wp * shrink);
@@ -298,59 +298,59 @@ void Triangle::look_at(const List& list, std::size_t stop, const Settled& settle
                 settled.regression() ? (high - low) / 2 <= settled.tolerance() : value + low > 0 || value + high <= 0;
         }
     }
-    company.looked.clear();
-    for (std::int64_t s = 0; s < company.rows.size(); ++s)
-        if (count[s] >= static_cast<double>(settled.least_certain())) company.looked.push_back(s);
+    group.looked.clear();
+    for (std::int64_t s = 0; s < group.rows.size(); ++s)
+        if (count[s] >= static_cast<double>(settled.least_certain())) group.looked.push_back(s);
 }
 
 // Rows of one list, at most as many as there are slots: the first + r of `rows` for the members r.
 void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members,
                       std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
-                      std::vector<char>& open, Company& company) const {
-    company.rows.clear(rows);
+                      std::vector<char>& open, RowGroup& group) const {
+    group.rows.clear(rows);
     for (std::int64_t s = 0; s < size; ++s) {
         const std::int64_t r = members[s];
-        company.rows.add(first + r);
-        company.visits[s] = visits + r;
-        company.low[s] = visits[r].low;
-        company.high[s] = visits[r].high;
+        group.rows.add(first + r);
+        group.visits[s] = visits + r;
+        group.low[s] = visits[r].low;
+        group.high[s] = visits[r].high;
         if (model_.kernel.type == KernelType::exponential)
-            company.grow[s] = std::exp(model_.kernel.gamma * visits[r].high);
-        for (std::int64_t p = 0; p < pairs_; ++p) company.sums[p * company.slots + s] = sums[r * pairs_ + p];
+            group.grow[s] = std::exp(model_.kernel.gamma * visits[r].high);
+        for (std::int64_t p = 0; p < pairs_; ++p) group.sums[p * group.slots + s] = sums[r * pairs_ + p];
     }
-    for (std::size_t stop = 0; stop < stops_.size() && company.rows.size(); ++stop) {
+    for (std::size_t stop = 0; stop < stops_.size() && group.rows.size(); ++stop) {
         for (std::int64_t s = stop ? stops_[stop - 1] : 0; s < stops_[stop];) {
             const std::int64_t rest = stops_[stop] - s;
             const int now = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
-            vectors_at(list.order.data() + s, now, company.vectors);
-            company.rows.kernel_values(company.vectors, company.kernel_values.data(), 4 * strip);
-            for (std::int64_t at = 0, n = company.filled(); at < n; at += strip)
+            vectors_at(list.order.data() + s, now, group.vectors);
+            group.rows.kernel_values(group.vectors, group.kernel_values.data(), 4 * strip);
+            for (std::int64_t at = 0, n = group.filled(); at < n; at += strip)
                 for (int v = 0; v < now; ++v)
-                    add(list.order[s + v], company.kernel_values.data() + at * 4 + v * strip, at,
-                        std::min<std::int64_t>(strip, n - at), company);
+                    add(list.order[s + v], group.kernel_values.data() + at * 4 + v * strip, at,
+                        std::min<std::int64_t>(strip, n - at), group);
             s += now;
         }
         const bool over = stop + 1 == stops_.size();
         if (over) {
-            company.looked.resize(static_cast<std::size_t>(company.rows.size()));
-            std::iota(company.looked.begin(), company.looked.end(), 0);
+            group.looked.resize(static_cast<std::size_t>(group.rows.size()));
+            std::iota(group.looked.begin(), group.looked.end(), 0);
         } else {
-            look_at(list, stop, settled, company);
+            look_at(list, stop, settled, group);
         }
-        for (auto slot = company.looked.rbegin(); slot != company.looked.rend();
-             ++slot) {  // the last one first: it may take the place of another
-            const std::int64_t r = company.rows.row(*slot);
-            company.gather(*slot, company.sum.data());
+        // The last slot first: when a row is removed, the last one takes its place.
+        for (auto slot = group.looked.rbegin(); slot != group.looked.rend(); ++slot) {
+            const std::int64_t r = group.rows.row(*slot);
+            group.gather(*slot, group.sum.data());
             double* const value = out.value.data() + r * pairs_;
-            double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : company.radius.data();
-            bound(list, stop, *company.visits[*slot], company.sum.data(), value, radius);
+            double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : group.radius.data();
+            bound(list, stop, *group.visits[*slot], group.sum.data(), value, radius);
             const bool done = settled(value, radius);
             if (!done && !over) continue;
             out.evaluations[r] += stops_[stop];
             if (!done)
                 open[r] = 1;
             else
-                company.remove(*slot);
+                group.remove(*slot);
         }
     }
 }
@@ -362,7 +362,7 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
     const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
         Settled settled(task, tolerance);
-        Company company(model_, strips_, pairs_);
+        RowGroup group(model_, strips_, pairs_);
         std::vector<Visit> visits(block_rows);
         std::vector<double> sums(static_cast<std::size_t>(block_rows * pairs_));
         std::vector<std::int64_t> by_list;
@@ -375,9 +375,9 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
                 open[r] = lists == 0;
             }
             if (!lists) continue;
-            for (std::int64_t r = 0; r < count; r += company.slots)
-                meet_pivots(rows, first + r, first + std::min(count, r + company.slots), visits.data() + r,
-                            sums.data() + r * pairs_, company);
+            for (std::int64_t r = 0; r < count; r += group.slots)
+                meet_pivots(rows, first + r, first + std::min(count, r + group.slots), visits.data() + r,
+                            sums.data() + r * pairs_, group);
             by_list.resize(static_cast<std::size_t>(count));
             std::iota(by_list.begin(), by_list.end(), 0);
             std::sort(by_list.begin(), by_list.end(), [&](std::int64_t a, std::int64_t b) {
@@ -387,9 +387,9 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
                 const std::size_t which = visits[by_list[begin]].list;
                 while (end < count && visits[by_list[end]].list == which) ++end;
                 std::call_once(lists_[which]->once, [&] { lay_out(which); });
-                for (std::int64_t r = begin; r < end; r += company.slots)
-                    follow(rows, first, *lists_[which], by_list.data() + r, std::min(end - r, company.slots),
-                           visits.data(), sums.data(), settled, out, open, company);
+                for (std::int64_t r = begin; r < end; r += group.slots)
+                    follow(rows, first, *lists_[which], by_list.data() + r, std::min(end - r, group.slots),
+                           visits.data(), sums.data(), settled, out, open, group);
             }
         }
     });

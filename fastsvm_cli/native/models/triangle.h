@@ -25,8 +25,7 @@ namespace fastsvm {
 // No kernel value is computed twice. Kernels: rbf and exponential.
 class Triangle {
 public:
-    // pivots: support vectors.
-    // Throws std::out_of_range where a pivot is no support vector.
+    // pivots: support vectors. Throws std::out_of_range where one is none.
     Triangle(SvmModel model, std::vector<std::int64_t> pivots);
     Triangle(const Triangle&) = delete;
 
@@ -46,22 +45,23 @@ private:
     struct List {
         std::vector<std::int64_t> order;  // (n) support vectors
         std::vector<Rest> rest;           // (stops)
-        std::vector<double> positive,
-            negative;  // (stops, pairs): the sums of the coefficients left, |negative|; upper bounds
-        std::vector<double> weighted_positive,
-            weighted_negative;  // exponential: of the coefficients times exp(-gamma distance from the pivot)
+        // (stops, pairs): upper bounds of the sums of the positive coefficients left, and of the absolute values of the
+        // negative ones.
+        std::vector<double> positive, negative;
+        // The same of the coefficients times exp(-gamma distance from the pivot); of the exponential kernel.
+        std::vector<double> weighted_positive, weighted_negative;
         std::once_flag once;
     };
     struct Visit;
-    struct Company;
+    struct RowGroup;
     void lay_out(std::size_t list) const;
     void meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
-                     Company& company) const;
+                     RowGroup& group) const;
     void follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members, std::int64_t size,
                 const Visit* visits, const double* sums, Settled& settled, Decisions& out, std::vector<char>& open,
-                Company& company) const;
-    void look_at(const List& list, std::size_t stop, const Settled& settled, Company& company) const;
-    void add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, Company& company) const;
+                RowGroup& group) const;
+    void look_at(const List& list, std::size_t stop, const Settled& settled, RowGroup& group) const;
+    void add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, RowGroup& group) const;
     void bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
                double* radius) const;
     void vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const;

@@ -58,7 +58,8 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
     while (continues_a_number(*end)) ++end;
     const bool hexadecimal = p[0] == '0' && (p[1] | 32) == 'x';
     const char* const digits = hexadecimal ? p + 2 : p;
-    if (*digits == '-' || *digits == '+') {  // from_chars would take a second sign
+    // A second sign, which from_chars would take.
+    if (*digits == '-' || *digits == '+') {
         *status = NumberStatus::not_a_number;
         return start;
     }

@@ -34,8 +34,8 @@ const char* control_name(char c) {
     }
 }
 
-// What to say of the token at p, which is not what was wanted there. Cold: the loops that call it are not made longer
-// by it.
+// What to say of the token at p, which is not what was wanted there. Marked cold, so that it is not compiled into the
+// loops that call it.
 __attribute__((cold, noinline)) std::string token_fault(const char* p, const char* end, const char* wanted,
                                                         char delimiter = ' ') {
     for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q)
@@ -66,8 +66,8 @@ __attribute__((noinline)) std::string comment_fault(const char* p, const char* e
 struct Piece {
     const char* begin;
     const char* end;
-    std::int64_t row_base = 0,
-                 entry_base = 0;         // where its rows and entries go, from the counts of separators before it
+    // Where its rows and entries go: the counts of separators before it leave room for all that may come first.
+    std::int64_t row_base = 0, entry_base = 0;
     std::int64_t rows = 0, entries = 0;  // what it wrote
     std::int32_t max_index = 0;
     std::string fault;
