@@ -18,16 +18,19 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
 from fastsvm_cli.text.sizes import size_text
 
-_NUMBER_BYTES = 11  # of a coefficient in a file
+_NUMBER_BYTES = 11  # that a coefficient takes in a file
+# What is tried of --centers, --ratio and --samples.
 _CENTERS = (4, 16, 64)
 _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 _SAMPLES = (30, 100, 1000)
-_CERTIFY_OPERATIONS = 2e9  # a second, about
+_CERTIFY_OPERATIONS = 2e9  # of --certify, in a second
 
 
 class Attempt:
-    """arguments: of fastsvm, without the files. exact: predict with --exact as well. skipped: why it is not tried,
-    refused: why it would be refused, or None."""
+    """A command that compiles the model.
+
+    arguments: of fastsvm, without the files. exact: whether what it makes is to be predicted with --exact as well.
+    skipped: why it is not tried, or None. refused: why the command would refuse the model, or None."""
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Attempt:
 
     @property
     def name(self) -> str:
+        """The command as the tables show it."""
         return " ".join(self.arguments)
 
 

@@ -15,16 +15,21 @@ from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes, read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 
-END_TO_END, SCORING = "end to end", "scoring"  # the clocks
-_LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20  # of a run of libsvm in this process: as many rows as fit, but so many
+#: The clocks.
+END_TO_END, SCORING = "end to end", "scoring"
+# A run of libsvm in this process predicts as many rows as fit the seconds, but so many at least.
+_LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
 
 class Case:
-    """A row of the result. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control". name:
-    what the row is called. path, size: of the model file.
-    made_by: the command that makes it. compile_seconds: a new process, file to file. end_to_end, scoring: Timed, or
-    None. quality: or None. different: lines of the output that differ from the reference's. failed: why there is
-    nothing more."""
+    """Something that is measured, a row of the tables.
+
+    name: what the row is called. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control".
+    path, size: of the model file, in bytes. And, each None where it is unknown: made_by: the arguments of fastsvm that
+    make the model. compile_seconds: what that took, a new process, file to file. end_to_end, scoring: what is timed by
+    each clock. quality: its answers beside the exact model's. different: lines of the output that differ from the
+    reference's. failed: why nothing more is known. note: what the tables say behind the name. with_exact: whether it is
+    predicted with --exact. output: the file that it writes."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -41,13 +46,17 @@ class Case:
         self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":
+        """By one of the clocks; None before a run is timed by it."""
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None
 
 
 class Bench:
-    """The cases of one test file. exact_file: the LIBSVM model. folder: for outputs. threads: as set. fastsvm: the
-    command's words. svm_predict: its path, or None."""
+    """The cases of one test file.
+
+    test_file: rows of data. exact_file: the LIBSVM model that all others are compared with. folder: where outputs go.
+    threads: of --threads, 0 for all. fastsvm: the words that start this program. svm_predict: that program's path, or
+    None. Raises DataFormatError, ModelFormatError and FileError."""
 
     def __init__(
         self,
@@ -260,6 +269,8 @@ class Bench:
         return None
 
     def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
+        """How many times as fast as the reference of that clock a case is, and the error of that; None where one of the
+        two was not timed, and of start-ups."""
         reference, mine = self.reference(clock), case.timings(clock)
         theirs = reference.timings(clock) if reference is not None else None
         if theirs is None or mine is None or case.role == "start-up":

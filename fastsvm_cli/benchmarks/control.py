@@ -14,7 +14,10 @@ from fastsvm_cli.text.header import KERNEL_TYPES, SVM_TYPES
 
 
 class Control:
-    """path: of the model. rows: it was trained on so many, of `of`. disagreement: with the exact model. cost: C."""
+    """An SVM trained on some of the rows.
+
+    path: of its model file. rows: how many it was trained on. of: how many there are. disagreement: with the exact
+    model, a share of labels. cost: C."""
 
     def __init__(self, path: str, rows: int, of: int, disagreement: float, cost: float):
         self.path, self.rows, self.of, self.disagreement, self.cost = path, rows, of, disagreement, cost
@@ -56,7 +59,7 @@ def subsample_control(
         taken = order[:count]
         if on_progress:
             on_progress(count / len(labels), f"{count} rows")
-        # The order of the exact model's labels: LIBSVM takes that of their first rows.
+        # Class by class in the order of the exact model's labels, because LIBSVM orders classes by their first rows.
         taken = sorted(
             taken.tolist(),
             key=lambda row: classes.index(int(labels[row])) if int(labels[row]) in classes else -1,

@@ -15,8 +15,11 @@ from fastsvm_cli.text.data import select_rows
 
 
 class Fold:
-    """rows: of the fold. vectors: support vectors of the model trained on the others. exact, compiled: shares of
-    right labels. disagreement: of the two."""
+    """What was measured on one fold.
+
+    rows: of the fold. vectors: support vectors of the model that was trained on the other folds. exact, compiled: the
+    shares of labels that this model, and what was compiled from it, have right. disagreement: the share of labels in
+    which the two differ."""
 
     def __init__(self, rows: int, vectors: int, exact: float, compiled: float, disagreement: float):
         self.rows, self.vectors, self.exact, self.compiled, self.disagreement = (

@@ -10,6 +10,7 @@ from fastsvm_cli.benchmarks.libsvm import version
 
 
 def describe(threads: int) -> dict:
+    """The processor, the system and the programs, as they stand in `bench --json`. threads: of --threads, 0 for all."""
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),

@@ -45,10 +45,12 @@ class LibsvmScoring:
 
     @property
     def rows(self) -> int:
+        """How many rows a call predicts."""
         return len(self._rows)
 
 
 def version() -> "str | None":
+    """Of libsvm-official; None where it is not installed as a package."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -25,7 +25,7 @@ def plot(bench: Bench, kind: str, picked: "Case | None", front: "list[Case]") ->
         and share is not None
     ]
     shown = [case for case, _, _ in found]
-    # No share is 0 on a logarithmic axis: none of the rows stands at a third of one row.
+    # On a logarithmic axis there is no 0: a case without a row that differs is drawn at a third of one row.
     none = 1 / (3 * bench.rows)
     figure, axis = pyplot.subplots(figsize=(11, max(5, 0.24 * len(shown) + 1.5)))
     at = [(100 * max(share, none), times) for _, (times, _), share in found]

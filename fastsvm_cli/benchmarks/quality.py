@@ -17,9 +17,11 @@ KEPT_VALUES = 1 << 24
 
 
 class Quality:
-    """rows; different: rows with another label; largest, mean: of |f - f_exact|, over all rows and pairs; proven:
-    rows whose label the model's radii prove, None where it has none; score: svm-predict's sums. Regression:
-    different counts nothing."""
+    """A model's answers beside the exact model's.
+
+    rows: that both answered. different: rows with another label, 0 of regression models. largest, mean: of |f -
+    f_exact| over all rows and pairs; nan where decision values cannot be compared. proven: rows whose label the model's
+    radii prove, None where it has none. score: svm-predict's sums."""
 
     def __init__(self) -> None:
         self.rows = self.different = 0
@@ -42,9 +44,10 @@ def upper_95(different: int, rows: int) -> float:
 
 
 class Answers:
-    """What the exact model says of the rows, which are parted so that a chunk has MOST_VALUES decision values at most.
-    chunks: those;
-    labels: of each chunk (rows,); score: svm-predict's sums."""
+    """What the exact model answers.
+
+    chunks: the rows, parted so that a chunk has MOST_VALUES decision values at most. labels: per chunk, (rows). score:
+    svm-predict's sums."""
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
@@ -78,8 +81,8 @@ def answers(
 
 
 def quality(model: Model, exact: Answers) -> Quality:
-    """Both must decide between the same classes, or ValueError says so; of classes in another order, only labels are
-    compared."""
+    """A model's answers compared with the exact model's. Raises ValueError unless both decide between the same classes;
+    where these stand in another order, only labels are compared."""
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
         sorted(theirs.label or []),

@@ -113,6 +113,7 @@ def answer_rows(bench: Bench) -> "list[Row]":
 
 
 def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
+    """Everything that was measured, for programs. machine: of environment.describe. picked: within the budget."""
     document = {
         "machine": machine,
         "test_file": bench.test_file,
@@ -126,6 +127,8 @@ def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
 
 
 def as_markdown(bench: Bench, machine: dict) -> str:
+    """The tables, and what they were measured on, as Markdown."""
+
     def line(cells: "tuple[str, ...]") -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

@@ -13,6 +13,7 @@ from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 
+# Squared: a mean this many times the rows' mean square distance from it is far from the origin (30 times the root).
 _FAR = 1000
 
 #: Rows of numbers, dense or sparse: (n, d).

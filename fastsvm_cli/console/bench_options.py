@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class BenchOptions(Options):
-    """Its options and arguments."""
+    """The options and arguments of `bench`. Raises UsageError for what does not go together."""
 
     attempt: bool
     budget: "float | None"

@@ -30,14 +30,16 @@ class CompilerOptions(Options):
 
 
 class Source:
-    """model: the exact model; size: bytes of its file; fingerprint: SHA-256 of these, the first 32 digits."""
+    """The LIBSVM model that is compiled.
+
+    model: as it was read. size: bytes of its file, decompressed. fingerprint: the first 32 digits of their SHA-256."""
 
     def __init__(self, model: "ExactModel", size: int, fingerprint: str):
         self.model, self.size, self.fingerprint = model, size, fingerprint
 
 
 def read_exact_model(model_file: str) -> Source:
-    """Raises ModelFormatError, for a compiled model too, and FileError."""
+    """The model to compile. Raises ModelFormatError, also for a model that is compiled already, and FileError."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
@@ -62,8 +64,9 @@ def text_to_write(model: "Model", model_file: str) -> bytes:
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
-    """Where the result goes unless it is said: beside nothing, in the current directory, as svm-train names its own;
-    to standard output if the model came from standard input."""
+    """Where the result goes: to `output_file` if it was given; else into the current directory, under the model's name
+    with the suffix, as svm-train names its models after its data; or to standard output, if the model came from
+    standard input."""
     from os.path import basename
 
     if output_file is not None:

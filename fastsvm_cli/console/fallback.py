@@ -63,8 +63,8 @@ def _demand_certificates(model: "Model", model_file: str, option: str, tolerance
 
 
 class ExactFile:
-    """The file that a compiled model came from, if its fingerprint says so, which a thread of its own takes. Raises
-    FileError."""
+    """A file that should be the exact model which a compiled one came from. A thread of its own takes its fingerprint,
+    which tells whether it is. Raises FileError."""
 
     def __init__(self, path: str):
         from threading import Thread

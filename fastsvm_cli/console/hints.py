@@ -13,7 +13,8 @@ _INDEX_VALUE = re.compile(r"-?\d+:\S+")
 
 
 def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict) -> "str | None":
-    """given: the command's parameters, by name."""
+    """What to type instead of a command that failed, or None where the mistake is not plain. command: its name. given:
+    its parameters, by name."""
     if isinstance(error, ModelFormatError):
         return _about_model(error, command, given)
     return _about_data(error, command, given) if error.line == 1 else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PredictOptions(Options):
-    """Its options and arguments."""
+    """The options and arguments of `predict`. Raises UsageError for what does not go together."""
 
     probability: int
     quiet: bool

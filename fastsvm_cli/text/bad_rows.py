@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from fastsvm_cli.errors import DataFormatError
 
-#: So many are named; the others are counted.
+#: So many bad rows are named in messages; the others are counted.
 NAMED = 10
 _PIECE_BYTES = 1 << 20
 

@@ -53,6 +53,7 @@ class OwnKeys:
         return [read(word, key, self._path, line) for word in words]
 
     def fail(self, key: str, why: str) -> NoReturn:
+        """Raise ModelFormatError for the key's line."""
         raise ModelFormatError(self._path, why, self._found[key][1])
 
 

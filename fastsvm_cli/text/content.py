@@ -80,6 +80,7 @@ class Content:
         self.close()
 
     def close(self) -> None:
+        """Read no more."""
         self._closed = True
         if self._queue is not None:
             # A thread that waits for room goes on, sees that we are closed, and closes the file.

@@ -6,7 +6,7 @@ from errno import EINVAL, ENOSYS, ENOTSUP
 
 
 def sync(file: int) -> None:
-    """The content of an open file, as far as its file system knows how. Raises OSError."""
+    """Return when the content of an open file is on the disk, as far as its file system knows how. Raises OSError."""
     try:
         os.fsync(file)
     except OSError as error:
@@ -15,8 +15,8 @@ def sync(file: int) -> None:
 
 
 def sync_folder_of(path: "str | bytes") -> None:
-    """The name of a file: it is on the disk when its folder is. Raises OSError, where the file system does not know
-    how, too."""
+    """Return when the name of a file is on the disk, which it is when its folder is. Raises OSError, also where the
+    file system does not know how."""
     folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)

@@ -10,12 +10,12 @@ _SMALL = 1 << 20
 
 
 def fingerprint(text: "bytes | memoryview") -> str:
-    """SHA-256, the first 32 digits."""
+    """The first 32 hexadecimal digits of the text's SHA-256."""
     return fingerprint_of((text,), len(text))
 
 
 def fingerprint_of(pieces: "Iterable[bytes | memoryview]", size: int) -> str:
-    """The same of a text that comes in pieces. size: about how long it is."""
+    """The same of a text that comes in pieces. size: about how many bytes they have together."""
     digest = _sha256(size)
     for piece in pieces:
         digest.update(piece)

@@ -25,10 +25,10 @@ _CONTROLS = {"\r": "a carriage return", "\v": "a vertical tab", "\f": "a form fe
 class Header:
     """What LIBSVM writes before the support vectors; a compiled model keeps these keys unchanged.
 
-    svm_type, kernel_type: LIBSVM's words. degree, gamma, coef0: kernel parameters (0 where the kernel has none).
-    nr_class: classes; 2 for one-class and regression models. total_sv. rho: (pairs). label: (nr_class), classification
-    only.
-    probA, probB: (pairs) or None. prob_density_marks: (10) or None. nr_sv: (nr_class), classification only.
+    svm_type, kernel_type: LIBSVM's words. degree, gamma, coef0: kernel parameters, 0 where the kernel has none.
+    nr_class: classes; 2 for one-class and regression models. total_sv: support vectors. rho: (pairs). label: (nr_class)
+    and nr_sv: (nr_class), the support vectors of each class, of classification models; else None. probA, probB: (pairs)
+    or None. prob_density_marks: (10) or None.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class Header:
         return self.prob_density_marks is not None if self.svm_type == "one_class" else self.probA is not None
 
     def task(self) -> _native.Task:
+        """What the native core needs to make predictions of decision values."""
         return _native.Task(
             SVM_TYPES.index(self.svm_type),
             self.label or [],
@@ -166,6 +167,7 @@ def is_header_key(word: str) -> bool:
 
 
 def one_word(words: "list[str]", key: str, path: str, line: int, choices: "Sequence[str] | None" = None) -> str:
+    """The only one of the words behind a key; one of `choices`, where there are any. Raises ModelFormatError."""
     if len(words) != 1:
         raise ModelFormatError(path, f"{len(words)} values of '{key}' found, expected 1", line)
     if choices and words[0] not in choices:
@@ -174,6 +176,7 @@ def one_word(words: "list[str]", key: str, path: str, line: int, choices: "Seque
 
 
 def whole_number(word: str, key: str, path: str, line: int) -> int:
+    """A word behind a key as a number that fits 32 bits with a sign. Raises ModelFormatError."""
     digits = word[1:] if word[:1] in ("+", "-") else word
     if digits.isdigit() and digits.isascii() and len(digits) <= 10 and -(2**31) <= int(word) < 2**31:
         return int(word)
@@ -181,6 +184,7 @@ def whole_number(word: str, key: str, path: str, line: int) -> int:
 
 
 def real_number(word: str, key: str, path: str, line: int) -> float:
+    """A word behind a key as a finite number. Raises ModelFormatError."""
     try:
         number = float(word) if "_" not in word else float("nan")
     except ValueError:

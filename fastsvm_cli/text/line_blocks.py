@@ -17,16 +17,18 @@ MAX_LINE = 256_000_000
 
 
 class Place:
-    """How far a data file has been read. offset: bytes of its content, decompressed; lines; fields: values of a dense
-    row, or -1 before the first."""
+    """How far a data file has been read.
+
+    offset: bytes of its content, decompressed. lines: how many. fields: the values of a dense row, -1 before the first
+    row and of other text."""
 
     def __init__(self, offset: int = 0, lines: int = 0, fields: int = -1):
         self.offset, self.lines, self.fields = offset, lines, fields
 
 
 class LineBlock:
-    """Whole lines of a data file. To be parsed, on any thread, and then settled, on the one that reads, in the order of
-    the file.
+    """Whole lines of a data file. A block is to be parsed, on any thread, and then settled, on the thread that reads,
+    in the order of the file.
 
     size: bytes. chunk: its rows, once it is parsed. fault: (line, what is wrong with it) of the first line behind those
     rows that is none, or None.
@@ -42,6 +44,7 @@ class LineBlock:
         self.fault: tuple[int, str] | None = None
 
     def parse(self) -> None:
+        """Make rows of the lines: `chunk` and `fault`."""
         source, text = self._source, self._text
         if text is None:
             return
@@ -157,9 +160,8 @@ class LineBlocks:
         filled = 0  # bytes of the line begun in an earlier block
         passing = False  # that line is too long: we are on the way to its end
         while True:
-            size = min(
-                self.size, longest
-            )  # so that only a block's first line, begun in an earlier one, can be too long
+            # No longer than a line may be, so that only a block's first line, begun in an earlier one, can be too long.
+            size = min(self.size, longest)
             scanned = filled
             at_end = False
             while True:

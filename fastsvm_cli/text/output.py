@@ -72,6 +72,7 @@ class Output:
         return file
 
     def write(self, data: bytes) -> None:
+        """Write all of `data`. Raises FileError and BrokenPipeError."""
         assert self._file is not None  # open until the block ends
         left = memoryview(data)
         try:

@@ -7,8 +7,7 @@ from time import monotonic
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.durable import sync_folder_of
 
-#: A checkpoint is due so many seconds after the last one; or later, so that at most that share of the time goes into
-#: them.
+#: A checkpoint is due so many seconds after the last one, or later: at most that share of the time goes into them.
 SECONDS = 5.0
 SHARE = 0.05
 _FIRST_LINE = "fastsvm_resume 1"
@@ -41,7 +40,8 @@ class PartialOutput:
         self.partial = (os.path.realpath(path) if os.path.islink(path) else path) + ".partial"
         self._target, self._state_file = self.partial.removesuffix(".partial"), f"{self.partial}.state"
         self._size = 0
-        # (size, what goes with it): the last one, that of the last checkpoint, that of a run that begins.
+        # Each (size of the output, the state that goes with it): of the last mark, of the last checkpoint, and, in a
+        # run that begins, of the empty output.
         self._mark: tuple[int, dict] | None = None
         self._saved: tuple[int, dict] | None = None
         self._nothing: tuple[int, dict] | None = None
@@ -97,6 +97,7 @@ class PartialOutput:
         self.checkpoint()
 
     def write(self, data: bytes) -> None:
+        """Write all of `data` behind what is there. Raises FileError."""
         left = memoryview(data)
         try:
             while left:

@@ -2,7 +2,7 @@
 
 
 def size_text(n: int) -> str:
-    """Three digits and a unit of 1000."""
+    """So many bytes, as three digits and a unit: bytes, KB or MB, a thousand times the one before."""
     if n < 1000:
         return f"{n} bytes"
     return f"{n / 1e3:.3g} KB" if n < 1e6 else f"{n / 1e6:.3g} MB"

@@ -26,3 +26,18 @@ def test_the_stub_has_everything_that_the_core_has():
             assert name in found, name
             if isinstance(getattr(_native, name), type):
                 assert found[name] >= {each for each in vars(getattr(_native, name)) if not each.startswith("_")}, name
+
+
+def test_the_stub_names_types():
+    """An `object` or a bare `tuple` in it would tell a type checker nothing: buffers, callbacks and the parts of tuples
+    have types. A certificate is any object with four attributes."""
+    tree = ast.parse((INSTALLED / "_native.pyi").read_text(), feature_version=(3, 10))
+    untold = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            known = [(argument.arg, argument.annotation) for argument in node.args.args if argument.arg != "self"]
+            for name, annotation in [*known, ("return", node.returns)]:
+                parts = set(ast.unparse(annotation).split(" | ")) if annotation is not None else {"object"}
+                if name != "certificate" and parts & {"object", "tuple", "list", "Iterable"}:
+                    untold.append(f"{node.name}: {name}")
+    assert not untold

@@ -44,10 +44,12 @@ class Rows:
 
 
 class Border:
-    """model: the border model. measured: rows that took no part in placing the samples (all of them where they are
-    few), and `different` of them, whose labels differ.
-    parted: whether it is so. one_sided: pairs of which one class wins on all rows; without_root: pairs whose roots are
-    not within the tolerance; short: pairs with fewer samples than wanted."""
+    """What compiling a border made.
+
+    model: the border model. measured: the rows that it was measured on. different: how many labels differ on these.
+    parted: whether they took no part in placing the samples; where rows are few, all of them did both. one_sided: pairs
+    of which one class wins on all rows. without_root: pairs whose roots are not within the tolerance. short: pairs with
+    fewer samples than wanted."""
 
     def __init__(
         self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int

@@ -198,9 +198,11 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 
 
 class Reduction:
-    """model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance:
-    rho^2 / sum_p |Psi_p|^2. missing: how many vectors fewer than wanted there are, because fixed-point iteration
-    came to no rest."""
+    """What reducing a model made.
+
+    model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 /
+    sum_p |Psi_p|^2 (eq. 3). missing: how many vectors fewer than wanted there are, because fixed-point iteration came
+    to no rest."""
 
     def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing

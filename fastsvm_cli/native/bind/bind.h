@@ -17,7 +17,8 @@
 namespace nb = nanobind;
 
 // Arguments of any type: what they are fit for is found out where they are used. `Name` is what signatures and the stub
-// (_native.pyi) say of them, in words that every Python the package runs on can evaluate.
+// (_native.pyi) say of them. In memoryview [float] there is a blank because the stub's generator takes memoryview[...]
+// for an array type of its own.
 
 // An object whose buffer holds text.
 class AnyText : public nb::handle {
@@ -33,20 +34,19 @@ public:
     using nb::handle::handle;
     AnyNumbers(const nb::handle& object) : nb::handle(object) {}
     static constexpr auto Name =
-        nb::detail::const_name("numpy.typing.NDArray[typing.Any] | array.array[typing.Any] | memoryview");
+        nb::detail::const_name("numpy.typing.NDArray[typing.Any] | array.array[typing.Any] | memoryview [typing.Any]");
 };
 
-// What numbers are returned as. In quotes, because memoryview[float] is a type for type checkers alone before Python
-// 3.14; with a blank, because the stub's generator takes memoryview[...] for an array type of its own.
+// What numbers are returned as.
 class FloatView : public nb::object {
-    NB_OBJECT(FloatView, nb::object, "'memoryview [float]'", PyMemoryView_Check)
+    NB_OBJECT(FloatView, nb::object, "memoryview [float]", PyMemoryView_Check)
 };
 class OptionalFloatView : public nb::object {
     static bool check(PyObject* o) { return o == Py_None || PyMemoryView_Check(o); }
-    NB_OBJECT(OptionalFloatView, nb::object, "'memoryview [float] | None'", check)
+    NB_OBJECT(OptionalFloatView, nb::object, "memoryview [float] | None", check)
 };
 class IntegerView : public nb::object {
-    NB_OBJECT(IntegerView, nb::object, "'memoryview [int]'", PyMemoryView_Check)
+    NB_OBJECT(IntegerView, nb::object, "memoryview [int]", PyMemoryView_Check)
 };
 template <class T> using NumberView = std::conditional_t<std::is_integral_v<T>, IntegerView, FloatView>;
 
