@@ -24,9 +24,9 @@ class Tally:
     rows: all that were answered. outside: those outside the bound of Claesen et al., eq. (3.11). evaluated: those that
     the radii did not settle, so that the exact model evaluated them. reference_rows: those that only LIBSVM's own order
     of operations decides. grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations settled:
-    from whole numbers, in single and in double precision. kernel_evaluations: all of them together, of an ordered model. undecided: rows whose answer
-    the radii leave open, of a model that stops early (--steps) or where such rows are written elsewhere (--open-rows).
-    score: svm-predict's sums, or None for unlabelled data."""
+    from whole numbers, in single and in double precision. kernel_evaluations: all of them together, of an ordered
+    model. undecided: rows whose answer the radii leave open, of a model that stops early (--steps) or where such rows
+    are written elsewhere (--open-rows). score: svm-predict's sums, or None for unlabelled data."""
 
     #: The fields of `score`.
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")
