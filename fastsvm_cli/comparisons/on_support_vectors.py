@@ -37,11 +37,12 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
     if not total or not model.pairs:
         return None
     rows = _spread(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
-    out = _native.Decisions(model.pairs)
+    # Each as `predict` has it, for labels alone where it can tell them.
     wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
+    out = model.decisions(wanted)
     compiled = _seconds(model, rows, out, wanted)
     evaluations = out.kernel_evaluations / (rows.rows * total)
-    exact = _seconds(source, rows, out, Wanted.labels())
+    exact = _seconds(source, rows, source.decisions(Wanted.labels()), Wanted.labels())
     return Trial(rows.rows, evaluations, exact / compiled)
 
 
