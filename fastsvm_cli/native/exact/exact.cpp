@@ -53,12 +53,14 @@ struct Exact::Layout {
     std::vector<double> list_value;
 };
 
-// The rungs below double precision, and their places in Decisions::rung_rows.
+// The rungs below double precision.
 struct Exact::Ladder {
-    std::optional<LabelSums> sums;
-    std::vector<std::pair<std::size_t, std::unique_ptr<KernelTiles>>> rungs;
+    std::optional<LabelSums> sums;  // without it there are none
+    std::unique_ptr<KernelTiles> grid;
+    bool single_cheaper = false;  // than the lists
 };
 
+// Places in Decisions::rung_rows.
 constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
 
 Exact::~Exact() = default;
@@ -164,23 +166,34 @@ double Exact::left_open(const KernelTiles& tiles, const LabelSums& sums) const {
     return static_cast<double>(open.size()) / static_cast<double>(count);
 }
 
+// Where single precision pays; null elsewhere.
+const KernelTiles* Exact::single(const Ladder& ladder) const {
+    return left_by_single(ladder) <= open_max ? single_.get() : nullptr;
+}
+
+double Exact::left_by_single(const Ladder& ladder) const {
+    std::call_once(single_made_, [&] {
+        if (!ladder.sums || !ladder.single_cheaper) return;
+        single_ = std::make_unique<SingleTiles>(model_, ladder.sums->order());
+        left_by_single_ = left_open(*single_, *ladder.sums);
+        if (left_by_single_ > open_max) single_.reset();
+    });
+    return left_by_single_;
+}
+
 const Exact::Ladder& Exact::ladder() const {
     std::call_once(climbed_, [this] {
         auto made = std::make_unique<Ladder>();
         if (LabelSums::holds(model_) && SingleTiles::holds(model_)) {
             made->sums.emplace(model_, *rounding_);
             const double features = static_cast<double>(features_.size()), cost = list_cost();
-            std::unique_ptr<KernelTiles> single;
-            double left_by_single = 1;
-            if (single_product * features + tile_value < cost) {
-                single = std::make_unique<SingleTiles>(model_, made->sums->order());
-                left_by_single = left_open(*single, *made->sums);
-            }
+            made->single_cheaper = single_product * features + tile_value < cost;
             std::unique_ptr<GridTiles> grid = GridTiles::of(model_, made->sums->order());
-            if (grid && (grid->binary() ? bit_product : number_product) * features + tile_value < cost &&
-                left_open(*grid, *made->sums) <= std::min(left_by_single + grid_gain, open_max))
-                made->rungs.emplace_back(grid_rung, std::move(grid));
-            if (single && left_by_single <= open_max) made->rungs.emplace_back(single_rung, std::move(single));
+            if (grid && (grid->binary() ? bit_product : number_product) * features + tile_value < cost) {
+                const double left = left_open(*grid, *made->sums);
+                if (left <= grid_gain || (left <= open_max && left <= grid_gain + left_by_single(*made)))
+                    made->grid = std::move(grid);
+            }
         }
         ladder_ = std::move(made);
     });
@@ -434,10 +447,12 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block
         left = static_cast<std::int64_t>(block.open.size());
     };
     if (model_.kernel.type != KernelType::precomputed) {
-        for (const auto& [rung, tiles] : ladder().rungs) {
-            ladder().sums->settle(*tiles, rows, block.open, winner);
-            count(rung);
-        }
+        const Ladder& rungs = ladder();
+        if (rungs.grid) rungs.sums->settle(*rungs.grid, rows, block.open, winner);
+        count(grid_rung);
+        const KernelTiles* const tiles = block.open.empty() ? nullptr : single(rungs);
+        if (tiles) rungs.sums->settle(*tiles, rows, block.open, winner);
+        count(single_rung);
         // As many rows at a time as leave their kernel values in bounded memory.
         const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
         const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);

@@ -72,6 +72,8 @@ private:
     const Layout& layout() const;
     const Ladder& ladder() const;
     double left_open(const KernelTiles& tiles, const LabelSums& sums) const;
+    const KernelTiles* single(const Ladder& ladder) const;
+    double left_by_single(const Ladder& ladder) const;
     double list_cost() const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const;
 
@@ -86,9 +88,11 @@ private:
     std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
     std::vector<std::int64_t> order_;        // (padded): the support vector there, or -1
     bool in_strips_ = false;                 // rather than in lists by column
-    mutable std::once_flag laid_out_, climbed_;
-    mutable std::unique_ptr<const Layout> layout_;  // made when the first row is evaluated in double precision
-    mutable std::unique_ptr<const Ladder> ladder_;  // when the first label is asked for
+    mutable std::once_flag laid_out_, climbed_, single_made_;
+    mutable std::unique_ptr<const Layout> layout_;       // made when the first row is evaluated in double precision
+    mutable std::unique_ptr<const Ladder> ladder_;       // when the first label is asked for
+    mutable std::unique_ptr<const KernelTiles> single_;  // when a row climbs to it
+    mutable double left_by_single_ = 1;                  // share of the model's own vectors
     std::optional<Rounding> rounding_;
 };
 
