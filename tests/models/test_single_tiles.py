@@ -231,6 +231,13 @@ def test_models_that_single_precision_cannot_hold_have_labels_all_the_same():
         assert labels(model, chunk)[0] == labels(model, chunk, reference=True)[0], (coef, gamma)
 
 
+def test_vectors_without_entries_are_all_at_one_point():
+    machine = Machine("c_svc", "rbf", [{}, {}], np.array([[1.0], [-0.5]]), [0.25], 1.0, label=[1, 2], nr_sv=[1, 1])
+    model, chunk = parse_model(machine.text(), "m"), parse([{}, {1: 0.5}, {3: 2.0}, {2: 1e200}])
+    found, rungs = labels(model, chunk)
+    assert found == labels(model, chunk, reference=True)[0] == [1, 1, 2, 2] and sum(rungs) == 4
+
+
 def test_tiles_of_another_kernel_are_refused():
     machine = random_machine(np.random.default_rng(1), "c_svc", "polynomial", [{1: 1.0}], gamma=1.0, degree=2)
     with pytest.raises(ValueError, match="another kernel"):

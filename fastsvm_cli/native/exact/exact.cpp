@@ -188,7 +188,8 @@ const Exact::Ladder& Exact::ladder() const {
             made->sums.emplace(model_, *rounding_);
             const double features = static_cast<double>(features_.size()), cost = list_cost();
             made->single_cheaper = single_product * features + tile_value < cost;
-            std::unique_ptr<GridTiles> grid = GridTiles::of(model_, made->sums->order());
+            std::unique_ptr<GridTiles> grid;
+            if (bit_product * features + tile_value < cost) grid = GridTiles::of(model_, made->sums->order());
             if (grid && (grid->binary() ? bit_product : number_product) * features + tile_value < cost) {
                 const double left = left_open(*grid, *made->sums);
                 if (left <= grid_gain || (left <= open_max && left <= grid_gain + left_by_single(*made)))
