@@ -245,9 +245,13 @@ void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t 
 void Exact::sparse_kernel_values(const Columns& row, double squared_norm, double* values) const {
     const Layout& lists = layout();
     std::fill_n(values, padded_, 0.0);
-    for (std::int64_t e = 0; e < row.count(); ++e)
-        for (std::int64_t i = lists.list_start[row.column[e]]; i < lists.list_start[row.column[e] + 1]; ++i)
-            values[lists.list_vector[i]] += row.value[e] * lists.list_value[i];
+    const std::int32_t* const vector = lists.list_vector.data();
+    const double* const number = lists.list_value.data();
+    for (std::int64_t e = 0; e < row.count(); ++e) {
+        const double x = row.value[e];
+        const std::int64_t stop = lists.list_start[row.column[e] + 1];
+        for (std::int64_t i = lists.list_start[row.column[e]]; i < stop; ++i) values[vector[i]] += x * number[i];
+    }
     kernel_from_dots(model_.kernel, padded_, squared_norm, lists.norms.data(), 1, nullptr, values);
 }
 
