@@ -220,15 +220,21 @@ def degree_norm(computed: float, degree: int, moment: float, n: int, d: int, exp
     """An upper bound of W_degree, from its computed square.
 
     computed: sum_ij a~_i a~_j (2 gamma x~_i.x~_j)^k / k! in floating point, a~_i = a_i e^{-gamma |x~_i|^2}. moment:
-    sum_i |a~_i| s_i^k with s_i = sqrt(2 gamma) |x~_i|. n support vectors of d features; exponent: the largest gamma
-    |x~|^2 of them.
+    sum_i |a~_i| s_i^k with s_i = sqrt(2 gamma) r_i, r_i a length of which r_i r_j bounds what an inner product is made
+    of. n support vectors of d features; exponent: the largest gamma r_i^2, at least the largest gamma |x~|^2.
 
-    Every term is wrong by at most kappa u times its own size with |x~_i||x~_j| for the inner product: the inner product
-    by (d + 6) u of that, its power k times as much; each a~ by the error of its exponent, gamma (d + 4) u |x~|^2, and 4
-    u; the products by k + 4; the sums over i and j by n / 16 + 300 additions and 2 n more to spare. Those sizes add up
-    to moment^2 / k!.
+    Where the inner products are those of the rounded differences x~, r_i = |x~_i|. Where vectors are sparse they are
+    y_i.y_j - h_i - h_j, with y the vectors less the part of the centre whose columns are full, c its other part (so
+    that x~ = y - c, and y is rounded as x~ is) and h = y.c - |c|^2 / 2: the sums are in either order of at most d
+    products, of sizes that add up to |y_i||y_j| + |y_i||c| + |y_j||c| + |c|^2 = r_i r_j with r = |y| + |c| >= |x~|, and
+    no partial sum is larger.
+
+    Every term is wrong by at most kappa u times its own size with r_i r_j for the inner product: the inner product by
+    (d + 8) u of that, its power k times as much, since neither the true one nor the computed one is larger; each a~ by
+    the error of its exponent, gamma (d + 4) u |x~|^2, and 4 u; the products by k + 8; the sums over i and j by n / 16 +
+    300 additions and 2 n more to spare. Those sizes add up to moment^2 / k!.
     """
-    kappa = degree * (d + 6) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 300
+    kappa = degree * (d + 8) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 304
     size = moment * moment / factorial(degree)
     return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
 
@@ -240,10 +246,11 @@ def tail_norm(
 
     moments: sum_i |a~_i| s_i^k for k = above + 1, above + 2, ...; weight: sum_i |a_i|. The rest as in `degree_norm`.
 
-    Where every |2 gamma x~_i.x~_j| <= 12 the terms are a series, wrong by kappa u of its size with |x~_i||x~_j| for
-    inner products. Beyond, they are a difference of e^s and a sum of its first terms, wrong by kappa u e^{|s|}. Either
-    way at most kappa u (sum |a_i|)^2, since e^{2 gamma |x~||y~|} <= e^{gamma (|x~|^2 + |y~|^2)}; and the series' size
-    is known term by term as far as the moments go, and geometric beyond.
+    Where every |2 gamma x~_i.x~_j| <= 12 the terms are a series, wrong by kappa u of its size with r_i r_j for inner
+    products. Beyond, they are a difference of e^s and a sum of its first terms, wrong by kappa u e^{|s|}, since s is
+    wrong by at most (d + 8) u 2 exponent. Either way at most kappa u (sum |a_i|)^2, since e^{2 gamma |x~||y~|} <=
+    e^{gamma (|x~|^2 + |y~|^2)}; and the series' size is known term by term as far as the moments go, and geometric
+    beyond.
     """
     size = weight * weight
     s = 2 * exponent
@@ -256,7 +263,7 @@ def tail_norm(
         size = min(size, total)
     else:
         degrees = last + 4 * s  # e^{|s|} has its weight on degrees around |s|
-    kappa = degrees * (d + 6) + 2 * (exponent * (d + 4) + 4) + 2 * n + 400
+    kappa = degrees * (d + 8) + 2 * (exponent * (d + 4) + 4) + 2 * n + 400
     return sqrt(max(computed, 0.0) + 1.1 * kappa * UNIT * size * _UP) * _UP
 
 

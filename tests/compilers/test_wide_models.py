@@ -108,19 +108,6 @@ def test_what_does_not_fit_is_refused_in_one_line(fastsvm, wide, tmp_path, words
     assert not (tmp_path / "out").exists()
 
 
-def test_a_certificate_of_too_many_numbers_is_refused(monkeypatch, wide):
-    from fastsvm_cli.compilers.maclaurin import certificates
-
-    monkeypatch.setattr(certificates, "_DENSE_CELLS", 1_000_000)
-    with pytest.raises(
-        ModelFormatError,
-        match=(
-            r"support vectors of \S+ GB as a dense matrix found, which a certificate needs, expected at most 0.008 GB"
-        ),
-    ):
-        compile_maclaurin(exact_model(Machine.read(wide.read_bytes())), fingerprint="f", degree=1, certify=True)
-
-
 def test_centers_of_a_sparse_model_are_found_in_little_memory(wide, tmp_path):
     """The rows are never written out: 360 MB. (numpy and scipy take 90 of these.)"""
     assert peak_memory(FASTSVM, "approx", "-q", "--centers", 4, "--degree", 1, wide, "out", cwd=tmp_path) < 250 << 20

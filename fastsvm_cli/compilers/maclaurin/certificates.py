@@ -6,14 +6,17 @@ from itertools import combinations_with_replacement
 from math import factorial
 
 import numpy as np
+import scipy.sparse
 
 from fastsvm_cli import _native, bounds
-from fastsvm_cli.compilers.feature_space import Matrix
+from fastsvm_cli.compilers.feature_space import Matrix, row_norms
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
 from fastsvm_cli.text.header import Header
 
-_DENSE_CELLS = 1 << 28  # support vectors times features
+_DENSE_CELLS = 1 << 28  # support vectors times features that are written out
+_BLOCK_CELLS = 1 << 20  # of rows that are written out
+_ENTRY_COST = 25  # a product of two sparse vectors' entries, in products of whole rows
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
@@ -24,14 +27,9 @@ def certified_degree(degree: int, gaussian: bool) -> int:
 def refusal(model: ExactModel) -> "str | None":
     """Why there is no certificate of a model, or None. A proof counts roundings, each relative to a number: what it is
     about may not overflow nor, where no e^{-gamma |z|^2} bounds the rows that matter, underflow, up to the fourth
-    power. See bounds.py. And its norms need the support vectors as a dense matrix.
+    power. See bounds.py.
     """
-    header, cells = model.header, model.vectors.rows * len(_native.used_indices(model.vectors))
-    if cells > _DENSE_CELLS:
-        return (
-            f"support vectors of {8e-9 * cells:.3g} GB as a dense matrix found, which a certificate needs, expected at"
-            f" most {8e-9 * _DENSE_CELLS:.3g} GB"
-        )
+    header = model.header
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
         ("gamma", [header.gamma], 1e-30),
@@ -66,8 +64,7 @@ def certificate(
     point, a = np.asarray(point), np.array(a)
     kept = 1 + d if rank else len(total)
     rounding = np.asarray(total)[:kept] - np.asarray(stored)[:kept]
-    dense = np.ascontiguousarray(x.toarray() - point)
-    squares = np.einsum("ij,ij->i", dense, dense)
+    squares = _squared_norms(x, point)
     norms = np.sqrt(squares)
     weight = float(np.abs(a).sum())
     gaussian = header.kernel_type == "rbf"
@@ -91,16 +88,73 @@ def certificate(
         at += size
     truncation = []
     if gaussian:
-        last, scaled = certified_degree(degree, True), np.sqrt(2 * exponents)
-        computed = _native.degree_norms(dense, a, header.gamma, degree + 1, last, on_progress)
+        last = certified_degree(degree, True)
+        computed, lengths = _degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress)
+        scaled = np.sqrt(2 * header.gamma) * lengths
+        largest = float(np.max(header.gamma * lengths**2, initial=0.0))
         for k in range(degree + 1, last + 1):
-            truncation.append(
-                bounds.degree_norm(computed[k - degree - 1], k, moment(k, scaled), n, d, largest_exponent)
-            )
+            truncation.append(bounds.degree_norm(computed[k - degree - 1], k, moment(k, scaled), n, d, largest))
         moments = [moment(k, scaled) for k in range(last + 1, last + 41)]
-        truncation.append(bounds.tail_norm(computed[-1], last, moments, weight, n, d, largest_exponent))
+        truncation.append(bounds.tail_norm(computed[-1], last, moments, weight, n, d, largest))
         truncation = [w + 1e-120 * weight for w in truncation]  # coefficients that underflowed
     return Certificate(truncation, error, weight * (1 + 1e-9), float(n))
+
+
+def _squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
+    """|x~|^2 of the rows of a sparse x about the point, from differences, a block of rows at a time: (n)."""
+    n, d = x.shape
+    out = np.empty(n)
+    size = max(1, _BLOCK_CELLS // max(d, 1))
+    for at in range(0, n, size):
+        rows = x[at : at + size].toarray() - point
+        out[at : at + size] = np.einsum("ij,ij->i", rows, rows)
+    return out
+
+
+def _degree_norms(
+    x: Matrix,
+    point: np.ndarray,
+    squares: np.ndarray,
+    a: np.ndarray,
+    gamma: float,
+    first: int,
+    last: int,
+    on_progress: "Callable[[float], None] | None",
+) -> "tuple[list[float], np.ndarray]":
+    """W_first^2 .. W_last^2 and W_{>last}^2 as computed, and the lengths (n) whose products bound what an inner product
+    is wrong by (bounds.degree_norm). squares: |x~|^2."""
+    n, d = x.shape
+    counts = np.bincount(x.indices, minlength=d)
+    if n * d <= _DENSE_CELLS and not _is_sparse(counts, n):
+        dense = x.toarray()
+        dense -= point
+        return _native.degree_norms(dense, a, gamma, first, last, on_progress), np.sqrt(squares)
+    # The center is taken from columns that are mostly full, and they are full then; of the others from the products.
+    full = 2 * counts >= n
+    y, center = x, np.where(full, 0.0, point)
+    if full.any():
+        filled = x[:, full].toarray() - point[full]
+        m = filled.shape[1]
+        whole = scipy.sparse.csr_matrix((filled.ravel(), np.tile(np.arange(m), n), np.arange(n + 1) * m), shape=(n, m))
+        y, center = (
+            scipy.sparse.hstack([whole, x[:, ~full]], format="csr"),
+            np.concatenate([center[full], point[~full]]),
+        )
+    shift = y @ center - center @ center / 2
+    lengths = np.sqrt(row_norms(y)) + np.linalg.norm(center)
+    starts, columns = y.indptr.astype(np.int64), y.indices.astype(np.int32)
+    computed = _native.sparse_degree_norms(
+        starts, columns, y.data, d, shift, squares, a, gamma, first, last, on_progress
+    )
+    return computed, lengths
+
+
+def _is_sparse(counts: np.ndarray, n: int) -> bool:
+    """Whether inner products by the entries that two vectors share are cheaper than those of whole rows. counts:
+    vectors that have an entry, per column (d)."""
+    shares = counts / max(n, 1)
+    shared = float((np.where(shares >= 0.5, 1.0, shares) ** 2).sum())
+    return _ENTRY_COST * shared < len(counts)
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:

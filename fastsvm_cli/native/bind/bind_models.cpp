@@ -17,6 +17,7 @@
 #include "models/geometry.h"
 #include "models/maclaurin.h"
 #include "models/triangle.h"
+#include "simd/loops.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -30,6 +31,16 @@ Certificate read_certificate(nb::handle certificate) {
     const auto numbers = [&](const char* name) { return nb::cast<std::vector<double>>(certificate.attr(name)); };
     return {numbers("truncation"), numbers("error"), nb::cast<double>(certificate.attr("weight")),
             nb::cast<double>(certificate.attr("count"))};
+}
+
+DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, int from, int to,
+                            std::optional<OnProgress> progress) {
+    if (n != a.size() || from < 1 || to < from || to > most_degrees) throw nb::value_error("wrong shape or degrees");
+    return {static_cast<std::int64_t>(n), a.data(), gamma, from, to, [progress](double share) {
+                const nb::gil_scoped_acquire acquire;
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                if (progress) (*progress)(share);
+            }};
 }
 
 void check_rows(const Chunk& chunk, const std::vector<std::int64_t>& rows) {
@@ -234,17 +245,33 @@ void bind_models(nb::module_& m) {
         "degree_norms",
         [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to,
            std::optional<OnProgress> progress) {
-            if (x.shape(0) != a.size() || from < 1 || to < from || to > 20)
-                throw nb::value_error("wrong shape or degrees");
+            const DegreeNorms of = degree_norms_of(x.shape(0), a, gamma, from, to, progress);
             const nb::gil_scoped_release release;
-            return degree_norms(static_cast<std::int64_t>(x.shape(0)), static_cast<std::int64_t>(x.shape(1)), x.data(),
-                                a.data(), gamma, from, to, [&](double share) {
-                                    const nb::gil_scoped_acquire acquire;
-                                    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-                                    if (progress) (*progress)(share);
-                                });
+            return degree_norms(of, static_cast<std::int64_t>(x.shape(1)), x.data());
         },
         "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
         "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with "
         "coefficients a (n).");
+    m.def(
+        "sparse_degree_norms",
+        [](const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
+           const NumberArray& shift, const NumberArray& squared_norms, const NumberArray& a, double gamma, int from,
+           int to, std::optional<OnProgress> progress) {
+            const std::size_t n = shift.size();
+            const DegreeNorms of = degree_norms_of(n, a, gamma, from, to, progress);
+            if (starts.size() != n + 1 || squared_norms.size() != n || columns.size() != values.size() ||
+                starts.data()[0] != 0 || starts.data()[n] != static_cast<std::int64_t>(values.size()))
+                throw nb::value_error("wrong shape");
+            for (std::size_t i = 0; i < n; ++i)
+                if (starts.data()[i] > starts.data()[i + 1]) throw nb::value_error("wrong shape");
+            for (std::size_t e = 0; e < columns.size(); ++e)
+                if (columns.data()[e] < 0 || columns.data()[e] >= d) throw nb::index_error("column out of range");
+            const nb::gil_scoped_release release;
+            return degree_norms(of, d, starts.data(), columns.data(), values.data(), shift.data(),
+                                squared_norms.data());
+        },
+        "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
+        "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
+        "The same of sparse rows y whose center m is not the origin: inner products y_i.y_j - shift_i - shift_j, with "
+        "shift_i = y_i.m - |m|^2 / 2 (n); squared_norms (n): about the center.");
 }

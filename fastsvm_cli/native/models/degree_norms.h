@@ -7,11 +7,26 @@
 
 namespace fastsvm {
 
-// x: (n, d), support vectors about a centre; a: (n), coefficients. Returns, for k = from..to, the sums over i, j of
-// a_i a_j e^(-gamma |x_i|^2 - gamma |x_j|^2) (2 gamma x_i.x_j)^k / k!, and last the same summed over all k > to as a
-// series of its own. On all threads; at most n^2 d / 2 products. progress: called with the share done, between blocks
-// of rows; may throw to stop.
-std::vector<double> degree_norms(std::int64_t n, std::int64_t d, const double* x, const double* a, double gamma,
-                                 int from, int to, const std::function<void(double)>& progress);
+// What the two ways below share. n support vectors x~ about a centre; a: (n), their coefficients. from, to: degrees.
+// progress: called with the share done, between blocks of rows; may throw to stop.
+struct DegreeNorms {
+    std::int64_t n;
+    const double* a;
+    double gamma;
+    int from, to;
+    std::function<void(double)> progress;
+};
+
+// Returns, for k = from..to, the sums over i, j of a_i a_j e^(-gamma |x~_i|^2 - gamma |x~_j|^2) (2 gamma x~_i.x~_j)^k /
+// k!, and last the same summed over all k > to as a series of its own. On all threads. x: (n, d), the vectors about the
+// centre; n^2 d / 2 products.
+std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const double* x);
+
+// The same of sparse vectors y, whose centre m is not 0: x~_i.x~_j = y_i.y_j - shift_i - shift_j, shift_i = y_i.m -
+// |m|^2 / 2. Row i of y has the entries starts[i] to starts[i + 1] of columns (below d) and values. squared_norms: (n),
+// |x~|^2. A product for every column that two vectors have in common.
+std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts,
+                                 const std::int32_t* columns, const double* values, const double* shift,
+                                 const double* squared_norms);
 
 }  // namespace fastsvm

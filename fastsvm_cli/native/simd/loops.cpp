@@ -387,36 +387,52 @@ void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree
     }
 }
 
-void degree_terms(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a,
-                  const double* bare, const double* norms, double* sums) {
-    v8 total[24];
-    for (int k = from; k <= to + 1; ++k) total[k] = splat(0);
+// `fixed`: how many degrees, where that is known beforehand and the sums stay in registers; 0: series.to - series.from
+// + 1.
+template <int fixed, bool far>
+void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
+                       const double* dots, const double* weights, const double* bares, const double* norms,
+                       double* sums) {
+    const int count = fixed > 0 ? fixed : series.to - series.from + 1;
+    v8 total[fixed > 0 ? fixed : most_degrees];
+    for (int k = 0; k < count; ++k) total[k] = splat(0);
+    v8 rest = splat(0);
     for (std::int64_t s = 0; s < n; s += lanes) {
-        const v8 x = load(dots + s), weight = load(a + s);
-        v8 power = splat(1), partial = splat(1);
-        for (int k = 1; k <= to; ++k) {
-            power = power * x * (1.0 / k);
-            partial += power;
-            if (k >= from) total[k] += weight * power;
+        const v8 x = series.scale * load(dots + s);
+        v8 term = weight * load(weights + s), partial = term;  // a x^k, and the sum of the same over k!
+        for (int k = 1; k < series.from; ++k) {
+            term *= x;
+            if (far) partial += series.inverse_factorial[k] * term;
         }
-        // x^(to+1)/(to+1)! (1 + x/(to+2) (1 + x/(to+3) (...)))
-        v8 series = splat(1);
-        for (int k = to + terms; k > to + 1; --k) series = 1.0 + x * (1.0 / k) * series;
-        series = series * power * x * (1.0 / (to + 1));
-        v8 rest = weight * series;
+        for (int k = 0; k < count; ++k) {
+            term *= x;
+            total[k] += term;
+            if (far) partial += series.inverse_factorial[series.from + k] * term;
+        }
+        // x^(to+1) (1/(to+1)! + x (1/(to+2)! + x (...)))
+        v8 tail = splat(series.inverse_factorial[series.to + series.terms]);
+        for (int k = series.to + series.terms - 1; k > series.to; --k) tail = tail * x + series.inverse_factorial[k];
+        tail *= term * x;
         if (far) {
-            v8 exponent = x - load(norms + s);
+            v8 exponent = x - (norm + load(norms + s));
             exponent = exponent > 0.0 ? splat(0) : exponent;
-            const v8 difference = load(bare + s) * exp_nonpositive(exponent) - weight * partial;
+            const v8 difference = bare * load(bares + s) * exp_nonpositive(exponent) - partial;
             const v8 size = x < 0.0 ? -x : x;
-            rest = size > 12.0 ? difference : rest;
+            tail = size > 12.0 ? difference : tail;
         }
-        total[to + 1] += rest;
+        rest += tail;
     }
-    for (int k = from; k <= to + 1; ++k) {
-        const v8 t = total[k];
-        sums[k] += ((t[0] + t[1]) + (t[2] + t[3])) + ((t[4] + t[5]) + (t[6] + t[7]));
-    }
+    for (int k = 0; k < count; ++k, sums += lanes)
+        store(sums, load(sums) + series.inverse_factorial[series.from + k] * total[k]);
+    store(sums, load(sums) + rest);
+}
+
+void degree_terms(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
+                  const double* dots, const double* weights, const double* bares, const double* norms, double* sums) {
+    const bool five = series.to - series.from == 4;  // as every certificate has
+    const auto terms = series.far ? (five ? some_degree_terms<5, true> : some_degree_terms<0, true>)
+                                  : (five ? some_degree_terms<5, false> : some_degree_terms<0, false>);
+    terms(n, series, weight, bare, norm, dots, weights, bares, norms, sums);
 }
 
 double dot(std::int64_t n, const double* a, const double* b) {

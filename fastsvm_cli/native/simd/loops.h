@@ -11,6 +11,17 @@ namespace fastsvm {
 constexpr int lanes = 8;          // rows, or support vectors, done side by side
 constexpr int strip = 4 * lanes;  // support vectors per strip of the exact evaluation
 
+constexpr int most_degrees = 20, most_terms = 120;
+
+// Which powers degree_terms sums: degrees from..to, at most most_degrees, and `terms` further ones, at most most_terms.
+// far: whether any |t| is above 12. inverse_factorial[k]: 1 / k!.
+struct DegreeSeries {
+    int from, to, terms;
+    bool far;
+    double scale;
+    double inverse_factorial[most_degrees + most_terms + 1];
+};
+
 struct Loops {
     const char* name;
 
@@ -55,13 +66,13 @@ struct Loops {
     void (*exp_of_norms)(std::int64_t n, double gamma, double* values);
     // values[s] = (gamma values[s] + coef0)^degree
     void (*polynomial_from_dots)(std::int64_t n, double gamma, double coef0, int degree, double* values);
-    // Adds, for the n (a multiple of lanes) support vectors of a strip that face one other: sums[k] += a[s] dots[s]^k /
-    // k! for k = from..to, and sums[to + 1] += a[s] sum over k > to of the same, where dots[s] = 2 gamma x.y. Series of
-    // `terms` terms; where |dots[s]| > 12 it is exp(dots[s] - norms[s]) - exp(-norms[s]) (the terms up to `to`), a[s]
-    // then standing for the product without exp(-norms[s]). a: coefficient times exp(-norms[s]); bare: without.
-    // norms[s] = gamma (|x|^2 + |y|^2).
-    void (*degree_terms)(std::int64_t n, int from, int to, int terms, bool far, const double* dots, const double* a,
-                         const double* bare, const double* norms, double* sums);
+    // For n support vectors y (a multiple of lanes) that face one other, x, with a = weight weights[s], t = scale
+    // dots[s]: adds to sums, (to - from + 2, lanes), a t^k / k! for k = from..to, and last the same summed over all
+    // k > to. Where |t| > 12 that sum is bare bares[s] exp(t - norm - norms[s]) - a (the terms up to `to`): weight is
+    // bare exp(-norm), norm gamma |x|^2, weights likewise.
+    void (*degree_terms)(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
+                         const double* dots, const double* weights, const double* bares, const double* norms,
+                         double* sums);
     double (*dot)(std::int64_t n, const double* a, const double* b);
     // out[p] += x * w[p]
     void (*add_scaled)(std::int64_t n, double x, const double* w, double* out);
