@@ -1,6 +1,7 @@
 """The decision functions of an exact model as vectors of feature space: w = sum_i a_i phi(x_i), f(z) = <w, phi(z)> -
 rho."""
 
+from collections.abc import Callable
 from copy import copy
 from functools import cached_property
 from typing import TypeAlias
@@ -10,11 +11,13 @@ import scipy.sparse
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.compilers.parallel import over_blocks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 
 # Squared: a mean this many times the rows' mean square distance from it is far from the origin (30 times the root).
 _FAR = 1000
+_BLOCK_CELLS, _BLOCK_ROWS = 1 << 16, 64  # of a matrix that is made block by block: in the cache, and worth a call
 
 #: Rows of numbers, dense or sparse: (n, d).
 Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
@@ -42,8 +45,28 @@ def row_norms(x: Matrix) -> np.ndarray:
 def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
     """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner
     products, which lose digits far from the origin: move both there."""
-    squares = norms + row_norms(z)[:, None] - 2 * np.asarray(x @ z.T).T
-    return np.maximum(squares, 0, out=squares)
+    return of_squared_distances(x, norms, z, lambda squares: None)
+
+
+def of_squared_distances(
+    x: Matrix, norms: np.ndarray, z: np.ndarray, function: "Callable[[np.ndarray], None]"
+) -> np.ndarray:
+    """What `function` makes of them, number by number and in place: a block at a time, which stays in the cache."""
+    dots, other = np.asarray(x @ z.T), row_norms(z)[:, None]  # (n, m)
+    n, m = dots.shape
+    out = np.empty((m, n))
+
+    def some(rows: slice) -> None:
+        squares = norms[rows] + other
+        part = dots[rows].T.copy()
+        part *= 2
+        squares -= part
+        np.maximum(squares, 0, out=squares)
+        function(squares)
+        out[:, rows] = squares
+
+    over_blocks(n, max(_BLOCK_ROWS, _BLOCK_CELLS // max(m, 1)), some)
+    return out
 
 
 @np.errstate(all="ignore")  # of numbers whose squares overflow nothing is said

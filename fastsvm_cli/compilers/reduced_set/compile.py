@@ -22,7 +22,7 @@ from fastsvm_cli.compilers.feature_space import FeatureSpace, row_norms
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.reduced_set.fit import FINISH_ITERATIONS, Fit, finish
 from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order, irprop
-from fastsvm_cli.compilers.reduced_set.problem import Part, Problem, kernel_times
+from fastsvm_cli.compilers.reduced_set.problem import Part, Problem
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
 from fastsvm_cli.compilers.reduced_set.selection import shares
 from fastsvm_cli.compilers.refusals import demand
@@ -74,11 +74,7 @@ def place(
     starts = (
         list(greedy) if init == "greedy" else initial_order(init, part.x, part.norms, part.a, problem.gamma, count, rng)
     )
-    values = (
-        kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma)
-        if init == "greedy" and optimizer != "none"
-        else None
-    )
+    values = part.values if init == "greedy" and optimizer != "none" else None
     z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
     columns = np.empty((0, part.x.shape[0]))
     used: set[int] = set()

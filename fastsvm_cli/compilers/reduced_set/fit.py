@@ -64,7 +64,8 @@ class Fit:
                     continue
                 columns_of_s, columns_of_t = shared[s, t]
                 beta = self.beta[s][:, columns_of_s]
-                w = kzx[s, t] * (beta @ other.a[:, columns_of_t].T)
+                w = beta @ other.a[:, columns_of_t].T
+                w *= kzx[s, t]
                 v = block(s, t) * (beta @ self.beta[t][:, columns_of_t].T)
                 total += v @ z[t] - np.asarray((other.x.T @ w.T).T) + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z[s]
             self.gradient.append(4 * gamma * total)

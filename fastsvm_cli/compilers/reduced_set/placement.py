@@ -8,7 +8,7 @@ vectors).
 
 import numpy as np
 
-from fastsvm_cli.compilers.feature_space import Matrix, row_norms, squared_distances
+from fastsvm_cli.compilers.feature_space import Matrix, of_squared_distances, row_norms
 
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
@@ -21,9 +21,12 @@ _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix i
 
 def gaussian(x: Matrix, norms: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
     """k(z, x): (len(z), len(x)). x: dense or sparse, (n, d); norms: its squared norms; z: dense (m, d)."""
-    squares = squared_distances(x, norms, z)
-    squares *= -gamma
-    return np.exp(squares, out=squares)
+
+    def kernel(squares: np.ndarray) -> None:
+        squares *= -gamma
+        np.exp(squares, out=squares)
+
+    return of_squared_distances(x, norms, z, kernel)
 
 
 def kernel_length(gamma: float) -> float:

@@ -1,21 +1,33 @@
 """What a reduced set is to approximate (Suttorp and Igel, section 2): a model's decision functions, part by part."""
 
+from collections.abc import Callable
+from copy import copy
+from functools import cached_property, partial
+
 import numpy as np
 
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved, row_norms
 from fastsvm_cli.compilers.reduced_set.placement import gaussian
+from fastsvm_cli.models.exact import ExactModel
 
 DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
+_BLOCK_CELLS = 1 << 22  # values of vectors in all functions that are held at a time
 
 
 class Part:
     """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in
-    `functions`: [(function, column)]."""
+    `functions`: [(function, column)]. values() -> K a at its own vectors: (n, m), as the core has it."""
 
-    def __init__(self, x: Matrix, a: np.ndarray, functions: "list[tuple[int, int]]"):
-        self.x, self.a, self.functions = x, a, functions
+    def __init__(
+        self, x: Matrix, a: np.ndarray, functions: "list[tuple[int, int]]", values: "Callable[[], np.ndarray]"
+    ):
+        self.x, self.a, self.functions, self._values = x, a, functions, values
         self.norms = row_norms(x)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        return self._values()
 
     def __len__(self) -> int:
         return self.x.shape[0]
@@ -61,10 +73,12 @@ class Problem:
                         x[rows],
                         a[rows],
                         [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
+                        partial(self._values_of_class, model, rows),
                     )
                 )
         else:
-            self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else []))
+            whole = partial(self._values_of_all, space)
+            self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else [], whole))
         self.functions = header.pairs
         # Which (part, column) make up a function: one or two.
         self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
@@ -80,6 +94,22 @@ class Problem:
             UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()),
             np.finfo(float).tiny,
         )
+
+    def _values_of_all(self, space: FeatureSpace) -> np.ndarray:
+        return space.at_support_vectors[0][:, :1] / self.unit
+
+    def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
+        """K a of one class's vectors alone: the decision functions of a model in which the other classes have none."""
+        vectors, header = model.vectors.select(list(range(rows.start, rows.stop))), copy(model.header)
+        n, m = vectors.rows, vectors.leading_count
+        header.nr_sv, header.total_sv, header.rho = [n] + m * [0], n, [0.0] * header.pairs
+        alone = FeatureSpace(ExactModel(header, vectors, model.path))
+        out = np.empty((n, m))
+        size = max(1, _BLOCK_CELLS // header.pairs)
+        for at in range(0, n, size):
+            part = vectors.select(list(range(at, min(n, at + size))))
+            out[at : at + size] = alone.inner_products(part)[0][:, :m]
+        return out / self.unit
 
 
 def kernel_times(

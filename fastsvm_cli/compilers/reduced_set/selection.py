@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
-from fastsvm_cli.compilers.reduced_set.problem import Part, Problem, kernel_times
+from fastsvm_cli.compilers.reduced_set.problem import Part, Problem
 from fastsvm_cli.models.kernel import Kernel
 
 
@@ -32,7 +32,7 @@ def shares(problem: Problem, count: int) -> "list[list[int]]":
 
 def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]]":
     sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
-    residual = kernel_times(part.x, part.norms, part.x, part.norms, part.a, problem.gamma)  # K a: (n, m)
+    residual = part.values.copy()  # of K a: (n, m)
     chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
     out, least = [], np.inf
     for _ in range(count):
