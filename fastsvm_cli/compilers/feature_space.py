@@ -17,6 +17,7 @@ from fastsvm_cli.models.exact import ExactModel
 
 # Squared: a mean this many times the rows' mean square distance from it is far from the origin (30 times the root).
 _FAR = 1000
+_PART_EVALUATIONS, _LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
 _BLOCK_CELLS, _BLOCK_ROWS = 1 << 16, 64  # of a matrix that is made block by block: in the cache, and worth a call
 
 #: Rows of numbers, dense or sparse: (n, d).
@@ -108,11 +109,12 @@ class FeatureSpace:
     f_p(z) = <w_p, phi(z)> - rho_p.
 
     model: an ExactModel. What is asked for is computed then, and kept: the values at the support vectors take
-    total_sv^2 kernel evaluations. Of a precomputed kernel the coefficients alone are known.
+    total_sv^2 kernel evaluations. Of a precomputed kernel the coefficients alone are known. on_progress: called with the
+    share of these that is done.
     """
 
-    def __init__(self, model: ExactModel):
-        self.model = model
+    def __init__(self, model: ExactModel, on_progress: "Callable[[float], None] | None" = None):
+        self.model, self.on_progress = model, on_progress
 
     @cached_property
     def coefficients(self) -> np.ndarray:
@@ -135,8 +137,16 @@ class FeatureSpace:
         ModelFormatError where a value overflows."""
         model = self.model
         decisions = _native.Decisions(model.pairs, True)
-        self._without_offsets.fast_values(rows, decisions)
-        b, radius = np.array(decisions.value), np.array(decisions.radius)
+        b, radius = np.empty((rows.rows, model.pairs)), np.empty((rows.rows, model.pairs))
+        # Parts of about a second or less, so that progress can be shown and an interruption heard.
+        size = max(_LEAST_PART, _PART_EVALUATIONS // max(model.header.total_sv, 1))
+        for at in range(0, rows.rows, size):
+            part = slice(at, min(rows.rows, at + size))
+            mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))
+            self._without_offsets.fast_values(mine, decisions)
+            b[part], radius[part] = np.asarray(decisions.value), np.asarray(decisions.radius)
+            if self.on_progress and rows is model.vectors:
+                self.on_progress(part.stop / rows.rows)
         if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
             why = "a decision value at a support vector overflows, or no bound of its rounding is known: scale the data"
             raise ModelFormatError(model.path, why)

@@ -5,7 +5,10 @@ from math import sqrt
 import numpy as np
 
 from fastsvm_cli.compilers.feature_space import Matrix, near_origin, row_norms
+from fastsvm_cli.compilers.parallel import over_blocks
 from fastsvm_cli.models.kernel import Kernel
+
+_BLOCK_ROWS = 1 << 14  # of a column of the factorisation that are done together
 
 
 class PartialCholesky:
@@ -24,12 +27,21 @@ class PartialCholesky:
 
     def residual_columns(self, rows: np.ndarray) -> np.ndarray:
         """(K - L L')[:, rows]"""
+        out, theirs = np.empty((self.x.shape[0], len(rows))), self.factor[rows, : self.count].T
         if self.dense is not None:
-            dots = self.dense @ self.dense[rows].T
+            dots, picked = None, self.dense[rows].T
+        elif len(rows) == 1:
+            dots = (self.x @ self.x[rows].toarray().ravel())[:, None]
         else:
-            dots = np.asarray((self.x @ self.x[rows].T).todense())
-        values = self._from_dots(dots, self.norms[:, None], self.norms[rows])
-        return values - self.factor[:, : self.count] @ self.factor[rows, : self.count].T
+            dots = (self.x @ self.x[rows].T).toarray()
+
+        def some(mine: slice) -> None:
+            products = dots[mine] if dots is not None else self.dense[mine] @ picked
+            out[mine] = self._from_dots(products, self.norms[mine, None], self.norms[rows])
+            out[mine] -= self.factor[mine, : self.count] @ theirs
+
+        over_blocks(len(out), _BLOCK_ROWS, some)
+        return out
 
     def add(self, p: int) -> np.ndarray:
         """Take row p; returns its column of L."""

@@ -19,6 +19,7 @@ _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is amo
 #: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
 _INDEPENDENT = 1e-4
 _MOST_POINTS = 2048
+_FACTOR_CELLS = 1 << 26  # numbers of the factorisation that chooses points: support vectors times points
 
 
 def refusal(model: ExactModel) -> "str | None":
@@ -54,7 +55,8 @@ def compile_geometry(
     c_p^2 / d_p with c the residual of K a and d the residual diagonal of K; or "sgma", of 59 drawn ones the one that
     takes most from the residual of the whole kernel matrix (Smola and Schoelkopf, 2000, which the paper uses). points:
     how many at most; default `default_points`. folded: vectors {index: value} that come first (section 6.1).
-    seed: of what is drawn. on_progress: called with the share done. Raises ModelFormatError for kernels that are no
+    seed: of what is drawn; where a number for every support vector and point would be too many, the support vectors
+    among which points are chosen, too. on_progress: called with the share done. Raises ModelFormatError for kernels that are no
     inner product.
     """
     demand(model.path, refusal(model))
@@ -63,18 +65,26 @@ def compile_geometry(
     folded = folded or []
     further = _without_part(folded, vectors.leading_count)
     all_vectors = _native.Chunk.concatenate([vectors, further]) if folded else vectors
-    x, _ = matrix(all_vectors)
-    points = min(default_points(model) if points is None else points, n) + len(folded)
+    points = min(default_points(model) if points is None else points, n)
+    rng = np.random.default_rng(seed)
+    among = max(points, _FACTOR_CELLS // max(points, 1))
+    candidates = np.arange(n) if among >= n else np.sort(rng.choice(n, among, replace=False))
+    rows = np.concatenate([candidates, n + np.arange(len(folded))])  # of all_vectors
+    x = matrix(all_vectors)[0][rows]
+    n, points = len(candidates), points + len(folded)
 
-    space = FeatureSpace(model)
+    # About how long either phase takes, in nanoseconds.
+    values_work = vectors.rows * (vectors.rows + len(vectors.indices) / 20)
+    step_work = len(rows) * (points / 4 + x.shape[1] / 10 + 4)
+    before = values_work / (values_work + points * step_work)
+    space = FeatureSpace(model, on_progress and (lambda share: on_progress(before * share)))
     b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
     squared_norm = space.squared_norms
 
     chosen = PartialCholesky(model.kernel, x, points)
-    residual = b.copy()
+    residual = b[rows]
     # Every decision function counts alike: by the share of its own |w|^2.
     weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)
-    rng = np.random.default_rng(seed)
     order = []
     for step in range(points):
         if step < len(folded):
@@ -91,9 +101,9 @@ def compile_geometry(
                 p = _best_of(rng.choice(np.flatnonzero(free), min(_CANDIDATES, int(free.sum())), replace=False), chosen)
         column = chosen.add(p)
         residual -= np.outer(column, residual[p] / column[p])
-        order.append(p)
-        if on_progress:
-            on_progress((step + 1) / points)
+        order.append(int(rows[p]))
+        if on_progress:  # a step takes the longer, the more there were
+            on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
     return GeometryModel(
         model,
         fingerprint,

@@ -25,13 +25,19 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
         if header.classification and header.nr_class > 2
         else np.zeros(vectors.rows, int)
     )
+    nonzero = values != 0  # -0 is 0, too
+    starts = np.concatenate(([0], np.cumsum(nonzero)))[starts].tolist()
+    index_bytes, value_bytes = indices[nonzero].tobytes(), values[nonzero].tobytes()
+    index_size, value_size = indices.itemsize, values.itemsize
     first: dict[tuple, int] = {}
     total = coefficients.copy()
     kept = []
-    for row in range(vectors.rows):
-        stored = slice(starts[row], starts[row + 1])
-        nonzero = values[stored] != 0
-        key = (int(classes[row]), indices[stored][nonzero].tobytes(), (values[stored][nonzero] + 0.0).tobytes())
+    for row, (of, start, stop) in enumerate(zip(classes.tolist(), starts, starts[1:])):
+        key = (
+            of,
+            index_bytes[start * index_size : stop * index_size],
+            value_bytes[start * value_size : stop * value_size],
+        )
         if key in first:
             total[first[key]] += coefficients[row]
         else:
@@ -41,7 +47,8 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
         raise ModelFormatError(
             model.path, "the sum of the coefficients of equal support vectors overflows: scale the data"
         )
-    kept = [row for row in kept if np.any(total[row] != 0)]
+    used = (total != 0).any(axis=1).tolist()
+    kept = [row for row in kept if used[row]]
     if len(kept) == vectors.rows:
         return model, 0
     rows = vectors.select(kept)
