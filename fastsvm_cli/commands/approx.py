@@ -149,7 +149,7 @@ def command(**parsed):
     # numpy and scipy: after the faults that need neither.
     from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 
-    with Progress("approx", quiet=options.quiet) as progress:
+    with Progress("approx", quiet=options.quiet, announced=True) as progress:
         compiled = compile_maclaurin(
             model,
             fingerprint=source.fingerprint,

@@ -224,7 +224,7 @@ def command(**parsed):
     if options.density:
         _write_density(rows or [], options)
         return
-    with Progress("border", quiet=options.quiet) as progress:
+    with Progress("border", quiet=options.quiet, announced=True) as progress:
         found = _compile(source, rows, options, progress)
     result = text_to_write(found.model, options.model_file)
     with Output(options.output_file) as output:

@@ -176,7 +176,7 @@ def command(**parsed):
 
     report = summary_stream(options.output_file)
     model = source.model if options.own_kernel is None else _with_vectors(source.model, options)
-    with Progress("order", quiet=options.quiet) as progress:
+    with Progress("order", quiet=options.quiet, announced=True) as progress:
         ordered = _compile(model, source.fingerprint, options, progress)
     result = text_to_write(ordered, options.model_file)
     with Output(options.output_file) as output:
@@ -225,11 +225,13 @@ def _compile(model: "ExactModel", fingerprint: str, options: OrderOptions, progr
     if options.method == "triangle":
         from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 
-        return compile_triangle(model, fingerprint=fingerprint, lists=options.lists, seed=options.seed)
+        return compile_triangle(
+            model, fingerprint=fingerprint, lists=options.lists, seed=options.seed, on_progress=progress
+        )
     if options.method == "blocks":
         from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 
-        return compile_blocks(model, fingerprint=fingerprint)
+        return compile_blocks(model, fingerprint=fingerprint, on_progress=progress)
     from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
 
     folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file))

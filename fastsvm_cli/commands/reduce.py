@@ -153,7 +153,7 @@ def command(**parsed):
 
     from fastsvm_cli.comparisons.agreement import agreement
 
-    with Progress("reduce", quiet=options.quiet) as progress:
+    with Progress("reduce", quiet=options.quiet, announced=True) as progress:
         found = _compile(source, rows, options, progress)
     reduced = found.model
     result = text_to_write(reduced, options.model_file)
@@ -170,7 +170,8 @@ def command(**parsed):
             f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}",
             file=report,
         )
-    seen = agreement(reduced, model, rows or [model.vectors])
+    with Progress("reduce, compared with the exact model", announced=True) as progress:
+        seen = agreement(reduced, model, rows or [model.vectors], progress)
     print(agreement_line(seen, options.data_file or "the support vectors"), file=report)
     if rows:
         print(

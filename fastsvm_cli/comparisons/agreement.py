@@ -1,12 +1,14 @@
 """How far two models agree on the same rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf, isfinite, sqrt
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
+
+_PART_EVALUATIONS, _LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
 
 
 class Agreement:
@@ -61,8 +63,19 @@ class Agreement:
         self.rows += len(other)
 
 
-def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]") -> Agreement:
-    """Predict the rows with both, in memory. The scores mean something where the rows have labels."""
+def agreement(
+    model: Model,
+    reference: Model,
+    chunks: "Iterable[_native.Chunk]",
+    on_progress: "Callable[[float], None] | None" = None,
+) -> Agreement:
+    """Predict the rows with both, in memory. The scores mean something where the rows have labels. on_progress: called
+    with the share of the rows that is done, after about a second of work each time."""
+    chunks = list(chunks)
+    total = max(1, sum(chunk.rows for chunk in chunks))
+    if on_progress:
+        size = max(_LEAST_PART, _PART_EVALUATIONS // max(1, reference.header.total_sv))
+        chunks = [part for chunk in chunks for part in _parts(chunk, size)]
     out = Agreement(reference.header.regression)
     one, other = _native.Predictions(), _native.Predictions()
     decisions, others = (each.decisions(Wanted.labels()) for each in (model, reference))
@@ -76,4 +89,12 @@ def agreement(model: Model, reference: Model, chunks: "Iterable[_native.Chunk]")
         if chunk.leading_count == 1:
             out.score.add(chunk, one)
             out.reference_score.add(chunk, other)
+        if on_progress:
+            on_progress(out.rows / total)
     return out
+
+
+def _parts(chunk: _native.Chunk, size: int) -> "list[_native.Chunk]":
+    if chunk.rows <= size:
+        return [chunk]
+    return [chunk.select(list(range(at, min(chunk.rows, at + size)))) for at in range(0, chunk.rows, size)]

@@ -109,8 +109,8 @@ class FeatureSpace:
     f_p(z) = <w_p, phi(z)> - rho_p.
 
     model: an ExactModel. What is asked for is computed then, and kept: the values at the support vectors take
-    total_sv^2 kernel evaluations. Of a precomputed kernel the coefficients alone are known. on_progress: called with the
-    share of these that is done.
+    total_sv^2 kernel evaluations. Of a precomputed kernel the coefficients alone are known. on_progress:
+    called with the share of these that is done.
     """
 
     def __init__(self, model: ExactModel, on_progress: "Callable[[float], None] | None" = None):

@@ -28,15 +28,16 @@ class PartialCholesky:
     def residual_columns(self, rows: np.ndarray) -> np.ndarray:
         """(K - L L')[:, rows]"""
         out, theirs = np.empty((self.x.shape[0], len(rows))), self.factor[rows, : self.count].T
-        if self.dense is not None:
-            dots, picked = None, self.dense[rows].T
-        elif len(rows) == 1:
+        dense = self.dense
+        if dense is None and len(rows) == 1:
             dots = (self.x @ self.x[rows].toarray().ravel())[:, None]
-        else:
+        elif dense is None:
             dots = (self.x @ self.x[rows].T).toarray()
+        else:
+            dots = dense[rows].T
 
         def some(mine: slice) -> None:
-            products = dots[mine] if dots is not None else self.dense[mine] @ picked
+            products = dots[mine] if dense is None else dense[mine] @ dots
             out[mine] = self._from_dots(products, self.norms[mine, None], self.norms[rows])
             out[mine] -= self.factor[mine, : self.count] @ theirs
 

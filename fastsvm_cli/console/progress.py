@@ -11,18 +11,26 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 
+_LONG = 60.0  # seconds that are told beforehand
+
+
 class Progress:
     """Call it with the share done (0 to 1), and a few words if they tell more, as often as is handy. The bar is
-    drawn from the second second on, by rich."""
+    drawn from the second second on, by rich.
 
-    def __init__(self, label: str, *, quiet: bool = False):
+    announced: where there is no terminal to draw on, a line says once how long it will take, if that is long."""
+
+    def __init__(self, label: str, *, quiet: bool = False, announced: bool = False):
         self._label = label
         self._wanted = not quiet and sys.stderr.isatty()
+        self._announced = announced and not quiet and not self._wanted
         self._start = monotonic()
         self._next = self._start + 1.0
         self._bar: Bar | None = None
 
     def __call__(self, share: float, words: str = "") -> None:
+        if self._announced and share > 0:
+            self._announce(share)
         if not self._wanted or monotonic() < self._next:
             return
         if self._bar is None:
@@ -46,6 +54,17 @@ class Progress:
             self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip(), refresh=True
         )
         self._next = monotonic() + 0.1
+
+    def _announce(self, share: float) -> None:
+        """From the second second on, when the share done tells."""
+        taken = monotonic() - self._start
+        if taken < 1.0:
+            return
+        self._announced = False
+        left = taken / share - taken
+        if left >= _LONG:
+            amount = f"{left / 3600:.2g} hours" if left > 7200 else f"{left / 60:.2g} minutes"
+            print(f"{self._label}: about {amount} to go.", file=sys.stderr, flush=True)
 
     def __enter__(self) -> "Progress":
         return self

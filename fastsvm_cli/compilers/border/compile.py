@@ -8,6 +8,7 @@ method     roots of f - level on lines between two rows on either side (roots.py
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import isfinite
 
 import numpy as np
@@ -329,7 +330,7 @@ def _sample(
 
     def grow(most: int, shown: str = "") -> None:
         for at, sampler in enumerate(samplers):
-            sampler.grow(most)
+            sampler.grow(most, on_progress and partial(_show_share, on_progress, at, len(samplers), shown))
             if on_progress:
                 on_progress((at + 1) / len(samplers), shown)
 
@@ -364,6 +365,10 @@ def _sample(
                 least = middle
     model = _round(model, functions, tolerance)
     return Border(model, len(measuring), differ(model), parted, samplers, count)
+
+
+def _show_share(on_progress: "Callable[[float, str], None]", at: int, of: int, words: str, share: float) -> None:
+    on_progress((at + share) / of, words)
 
 
 def _median(values: np.ndarray) -> float:

@@ -1,5 +1,7 @@
 """Where border samples are taken: which lines between two rows are searched for a root."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fastsvm_cli.compilers.border.roots import DecisionFunction, roots_between
@@ -38,8 +40,8 @@ class Sampler:
         self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
 
-    def grow(self, count: int) -> None:
-        """To `count` samples, or as many as the border gives."""
+    def grow(self, count: int, on_step: "Callable[[float], None] | None" = None) -> None:
+        """To `count` samples, or as many as the border gives. on_step: called with the share of them there are."""
         fruitless = 0
         while len(self.points) < count and not self.exhausted:
             if self.sampling != "refined":
@@ -63,6 +65,8 @@ class Sampler:
             if 2 * added < wanted:  # lines to near rows have run out: any row, from now on
                 self._near = 1
             self.exhausted = fruitless == _FRUITLESS
+            if on_step:
+                on_step(len(self.points) / count)
 
     def _draw(self, count: int) -> np.ndarray:
         """Rows to begin lines at, half of them on either side."""

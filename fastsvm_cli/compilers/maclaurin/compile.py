@@ -116,15 +116,31 @@ def compile_maclaurin(
     if clusters > 1 and gaussian:  # every cluster has an expansion at least, and finding them is work
         clusters = min(clusters, max(vectors.rows, 1))
         check_size(max(header.pairs, clusters), clusters)
+    clusters = clusters if gaussian else 1
+    # About how long the clusters take, the expansions and the certificates, in nanoseconds.
+    clustering = 20.0 * vectors.rows * clusters * (d + 20) * (clusters > 1)
+    work = sum(len(rows) * (len(rows) / clusters * 2 * certify + numbers) for rows, _ in functions) + 1.0
+    clustered = clustering / (clustering + work)
     about = list(
         _about_centers(
-            vectors, features, functions, center if gaussian else "origin", clusters if gaussian else 1, model.path
+            vectors,
+            features,
+            functions,
+            center if gaussian else "origin",
+            clusters,
+            model.path,
+            on_progress and _shown_of(on_progress, 0.0, clustered, 1.0),
         )
     )
     if tolerance is None:  # which decides the size itself
         check_size(sum(len(shares) for _, shares in about), clusters)
     written, expansions, factors = [], [], _factors(header, degree)
-    done, work = 0, max(1, sum(len(rows) ** 2 for rows, _ in functions))
+
+    def work_of(rows: "list[int]") -> float:
+        return float(len(rows) * (len(rows) * 2 * certify + numbers))
+
+    work = sum(work_of(rows) for _, shares in about for _, rows, _ in shares) / (1 - clustered) + 1e-9
+    done = clustered * work
     for number, (point, shares) in enumerate(about):
         used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
         largest = _native.largest_squared_distance(vectors, features, used, point)
@@ -158,14 +174,14 @@ def compile_maclaurin(
                 )
             certificate = None
             if certify:
-                shown = on_progress and _shown_of(on_progress, done, len(mine) ** 2, work)
+                shown = on_progress and _shown_of(on_progress, done, work_of(mine), work)
                 certificate = certificates.certificate(
                     x[mine], a, point, header, factors, total, stored, own_rank, shown
                 )
                 certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
                 if not all(map(isfinite, certificate.numbers())):
                     raise ModelFormatError(model.path, "a number of the certificate overflows: scale the data")
-            done += len(mine) ** 2
+            done += work_of(mine)
             if on_progress:
                 on_progress(done / work)
             expansions.append(Expansion(p, number, stored, certificate, own_rank))
@@ -190,7 +206,9 @@ def own_degree(header: Header) -> int:
     return header.degree if header.kernel_type == "polynomial" else 1
 
 
-def _shown_of(on_progress: "Callable[[float], None]", done: int, size: int, work: int) -> "Callable[[float], None]":
+def _shown_of(
+    on_progress: "Callable[[float], None]", done: float, size: float, work: float
+) -> "Callable[[float], None]":
     """What a step of `size` is to be given as its on_progress, with `done` of all the work behind it."""
     return lambda share: on_progress((done + share * size) / work)
 
@@ -246,6 +264,7 @@ def _about_centers(
     center: "str | None",
     clusters: int,
     path: str,
+    on_progress: "Callable[[float], None] | None",
 ) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
     """Yield (center, [(pair, rows, coefficients) of the expansions about it])."""
     everything = range(vectors.rows)
@@ -255,7 +274,7 @@ def _about_centers(
     elif clusters > 1 and vectors.rows and features:
         from fastsvm_cli.compilers.clusters import clusters_of
 
-        cluster = clusters_of(vectors, clusters, path)
+        cluster = clusters_of(vectors, clusters, path, on_progress)
         for k in sorted(set(cluster)):
             mine = [
                 (p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k])

@@ -1,5 +1,7 @@
 """Exact model -> blocks model: neighbouring support vectors side by side."""
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse
 
@@ -15,21 +17,31 @@ def refusal(model: ExactModel) -> "str | None":
     return triangle.refusal(model.kernel)
 
 
-def compile_blocks(model: ExactModel, *, fingerprint: str) -> BlocksModel:
+def compile_blocks(
+    model: ExactModel, *, fingerprint: str, on_progress: "Callable[[float], None] | None" = None
+) -> BlocksModel:
     """Halve every class's support vectors, again and again, at the median of the direction in which they spread
     most, down to blocks of 8. Raises ModelFormatError for kernels that do not fall with the distance."""
     demand(model.path, refusal(model))
     vectors, header = model.vectors, model.header
     x, _ = matrix(vectors)
-    order, first = [], 0
+    order: list[int] = []
+    first = 0
+
+    def show(done: int) -> None:
+        if on_progress:
+            on_progress((len(order) + done) / max(header.total_sv, 1))
+
     for size in header.nr_sv or [header.total_sv]:
-        order += _halve(x, np.arange(first, first + size)) if size else []
+        order += _halve(x, np.arange(first, first + size), 0, show) if size else []
         first += size
     return BlocksModel(model, fingerprint, order=[int(i) for i in order])
 
 
-def _halve(x: scipy.sparse.csr_matrix, rows: np.ndarray) -> "list[int]":
+def _halve(x: scipy.sparse.csr_matrix, rows: np.ndarray, before: int, show: "Callable[[int], None]") -> "list[int]":
+    """The rows in order. before: how many of the class are; show: called with how many are, as often as is handy."""
     if len(rows) <= BLOCK or not x.shape[1]:
+        show(before + len(rows))
         return rows.tolist()
     mine = x[rows]
     with np.errstate(all="ignore"):
@@ -39,7 +51,7 @@ def _halve(x: scipy.sparse.csr_matrix, rows: np.ndarray) -> "list[int]":
     blocks = -(-len(rows) // BLOCK)
     cut = (blocks // 2) * BLOCK  # whole blocks on the left
     by = np.argsort(along, kind="stable")
-    return _halve(x, rows[by[:cut]]) + _halve(x, rows[by[cut:]])
+    return _halve(x, rows[by[:cut]], before, show) + _halve(x, rows[by[cut:]], before + cut, show)
 
 
 def _direction(x: scipy.sparse.csr_matrix, mean: np.ndarray, steps: int = 8) -> np.ndarray:

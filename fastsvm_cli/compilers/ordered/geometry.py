@@ -56,8 +56,8 @@ def compile_geometry(
     takes most from the residual of the whole kernel matrix (Smola and Schoelkopf, 2000, which the paper uses). points:
     how many at most; default `default_points`. folded: vectors {index: value} that come first (section 6.1).
     seed: of what is drawn; where a number for every support vector and point would be too many, the support vectors
-    among which points are chosen, too. on_progress: called with the share done. Raises ModelFormatError for kernels that are no
-    inner product.
+    among which points are chosen, too. on_progress: called with the share done. Raises ModelFormatError for kernels
+    that are no inner product.
     """
     demand(model.path, refusal(model))
     vectors = model.vectors

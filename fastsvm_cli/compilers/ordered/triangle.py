@@ -1,5 +1,7 @@
 """Exact model -> triangle model: the pivots (Acevedo-Rodriguez et al., section 2, steps 1 and 2)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fastsvm_cli.compilers.clusters import k_means
@@ -17,7 +19,12 @@ def refusal(model: ExactModel) -> "str | None":
 
 @np.errstate(all="ignore")  # what overflows is refused
 def compile_triangle(
-    model: ExactModel, *, fingerprint: str, lists: "int | None" = None, seed: int = 0
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    lists: "int | None" = None,
+    seed: int = 0,
+    on_progress: "Callable[[float], None] | None" = None,
 ) -> TriangleModel:
     """Find the centroids of `lists` clusters of the support vectors (default: the number of classes) by k-means, and
     take the support vector nearest to each. Raises ModelFormatError for kernels that do not fall with the distance."""
@@ -28,7 +35,7 @@ def compile_triangle(
     wanted = min(lists or (header.nr_class if header.classification else 2), vectors.rows)
     pivots: list[int] = []
     if wanted and x.shape[1]:
-        means, _ = k_means(x, wanted, seed, model.path)
+        means, _ = k_means(x, wanted, seed, model.path, on_progress)
         norms = row_norms(x)
         for mean in means[np.all(np.isfinite(means), axis=1)]:
             nearest = int(np.argmin(norms - 2 * (x @ mean)))

@@ -138,18 +138,35 @@ def compile_reduced_set(
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
     problem_model, merged = merge_duplicates(model)
+    n = problem_model.vectors.rows
+    count = min(count, n)
+    known = space is not None
     space = space or FeatureSpace(model)
     problem = Problem(space if problem_model is model else FeatureSpace(problem_model))
-    count = min(count, problem_model.vectors.rows)
-    if count >= problem_model.vectors.rows:
+    # About how long the steps take, in nanoseconds: the values at the problem's support vectors, the selection, the
+    # placement of every vector, the descent; and the values at the model's own, where it is another one.
+    steps = [n * (n + len(model.vectors.indices) / 20), n * count * (count / 4 + 50)]
+    steps.append(n * count * (count / 20 + (0.0 if optimizer == "none" else 1000.0)))
+    steps.append(10 * n * count * FINISH_ITERATIONS * finishing)
+    steps.append(0.0 if problem.space is space else steps[0])
+    ends = (np.cumsum(steps) / sum(steps)).tolist()
+
+    def shown(begin: float, end: float) -> "Callable[[float], None] | None":
+        return on_progress and (lambda share: on_progress(begin + (end - begin) * share, ""))
+
+    if not known:
+        space.on_progress = shown(ends[3], ends[4])
+    if not known or problem.space is not space:
+        problem.space.on_progress = shown(0.0, ends[0])
+    if count >= n:
         return lossless(model, fingerprint)
     rng = np.random.default_rng(seed)
-    rows = shares(problem, count)
-    half = 0.5 if finishing else 1.0
+    rows = shares(problem, count, shown(ends[0], ends[1]))
     z, missing = [], 0
 
     def shown_of(at: int) -> "Callable[[float], None] | None":
-        return on_progress and (lambda share: on_progress(half * (at + share) / len(problem.parts), ""))
+        whole = ends[2] - ends[1]
+        return shown(ends[1] + whole * at / len(problem.parts), ends[1] + whole * (at + 1) / len(problem.parts))
 
     for at, (part, mine) in enumerate(zip(problem.parts, rows)):
         if optimizer == "none" and init == "greedy":
@@ -171,7 +188,7 @@ def compile_reduced_set(
             ),
         )
     if finishing:
-        z = finish(problem, z, on_progress and _shown_distance(on_progress, half))
+        z = finish(problem, z, on_progress and _shown_distance(on_progress, ends[2]))
     origin = 0.0 if problem.origin is None else problem.origin
     z = [_short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
     fit = Fit(problem, [each - origin for each in z])

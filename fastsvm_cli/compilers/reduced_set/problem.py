@@ -42,7 +42,8 @@ class Problem:
 
     gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the
     features (d). origin: the point (d) that the parts' vectors are told from, or None for 0. unit: what the parts'
-    coefficients are told in: 1, or a power of 2 where their squares would overflow. squared_norm: (functions),
+    coefficients are told in: 1, or a power of 2 where their squares would overflow. space: of the model so told, whose
+    values at its own vectors are computed when they are asked for. squared_norm: (functions),
     scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
 
     def __init__(self, space: FeatureSpace):
@@ -85,11 +86,17 @@ class Problem:
         for at, part in enumerate(self.parts):
             for function, column in part.functions:
                 self.members[function].append((at, column))
-        # b = <Psi, phi(x)> at the support vectors, and |Psi|^2.
-        b, _ = space.at_support_vectors
-        coefficients = space.coefficients / self.unit
-        self.squared_norm = np.maximum(np.einsum("ip,ip->p", coefficients, b / self.unit), 0.0)
-        self.scale = max(
+        self.space = space
+
+    @cached_property
+    def squared_norm(self) -> np.ndarray:
+        b, _ = self.space.at_support_vectors  # <Psi, phi(x)>
+        return np.maximum(np.einsum("ip,ip->p", self.space.coefficients / self.unit, b / self.unit), 0.0)
+
+    @cached_property
+    def scale(self) -> float:
+        coefficients = self.space.coefficients / self.unit
+        return max(
             float(self.squared_norm.sum()),
             UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()),
             np.finfo(float).tiny,

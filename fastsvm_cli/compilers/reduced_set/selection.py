@@ -1,5 +1,8 @@
 """The greedy selection: the support vectors that, with new coefficients, take most from what is to be approximated."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import scipy.sparse
 
@@ -8,12 +11,15 @@ from fastsvm_cli.compilers.reduced_set.problem import Part, Problem
 from fastsvm_cli.models.kernel import Kernel
 
 
-def shares(problem: Problem, count: int) -> "list[list[int]]":
+def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
     """The greedy selection of `count` support vectors, as rows per part: each next one where it takes most, over all
     parts, which is where c^2 / d is largest, c the residual of K a and d the residual diagonal of K."""
     gains, rows = [], []
+    whole, done = max(1, sum(map(len, problem.parts))), 0
     for at, part in enumerate(problem.parts):
-        for gain, row in _greedy(problem, part, min(count, len(part))):
+        shown = None if on_progress is None else partial(_show, on_progress, done / whole, len(part) / whole)
+        done += len(part)
+        for gain, row in _greedy(problem, part, min(count, len(part)), shown):
             gains.append((gain, at))
             rows.append(row)
     # Within a part the order is kept: a later one is no use without the earlier.
@@ -30,7 +36,13 @@ def shares(problem: Problem, count: int) -> "list[list[int]]":
     return out
 
 
-def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]]":
+def _show(on_progress: "Callable[[float], None]", done: float, size: float, share: float) -> None:
+    on_progress(done + size * share)
+
+
+def _greedy(
+    problem: Problem, part: Part, count: int, on_progress: "Callable[[float], None] | None"
+) -> "list[tuple[float, int]]":
     sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
     residual = part.values.copy()  # of K a: (n, m)
     chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
@@ -45,4 +57,6 @@ def _greedy(problem: Problem, part: Part, count: int) -> "list[tuple[float, int]
         column = chosen.add(p)
         residual -= np.outer(column, residual[p] / column[p])
         out.append((least, p))
+        if on_progress:
+            on_progress(len(out) / count)
     return out

@@ -1,0 +1,118 @@
+"""Long compilations show how far they are, in every phase, and say beforehand how long they will take."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+from conftest import PATIENCE
+from oracles import random_machine, random_rows
+
+from fastsvm_cli import _native
+from fastsvm_cli.comparisons import agreement as comparing
+from fastsvm_cli.compilers import feature_space
+from fastsvm_cli.compilers.border.compile import compile_border
+from fastsvm_cli.compilers.feature_space import FeatureSpace
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.compilers.ordered.blocks import compile_blocks
+from fastsvm_cli.compilers.ordered.geometry import compile_geometry
+from fastsvm_cli.compilers.ordered.triangle import compile_triangle
+from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
+from fastsvm_cli.console import progress
+from fastsvm_cli.models import parse_model
+
+pytestmark = pytest.mark.usefixtures("best_instruction_set", "serial_libsvm")
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(41)
+    rows = random_rows(rng, 90, range(1, 5))
+    return parse_model(random_machine(rng, "c_svc", "rbf", rows, gamma=0.3).text(), "m")
+
+
+COMPILERS = {
+    "geometry": (lambda model, **how: compile_geometry(model, points=6, **how), 4 + 6),
+    "triangle": (lambda model, **how: compile_triangle(model, lists=3, **how), 5),
+    "blocks": (compile_blocks, 8),
+    "centers": (lambda model, **how: compile_maclaurin(model, clusters=3, **how), 5 + 3),
+    "certificate": (lambda model, **how: compile_maclaurin(model, certify=True, **how), 2),
+    "reduce": (lambda model, **how: compile_reduced_set(model, count=6, **how), 4 + 6 + 2),
+    "reduce irprop": (lambda model, **how: compile_reduced_set(model, count=6, optimizer="irprop", **how), 4 + 12),
+    "border": (lambda model, **how: compile_border(model, count=40, **how), 6),
+}
+
+
+@pytest.mark.parametrize("name", COMPILERS)
+def test_every_phase_tells_the_share_that_is_done(model, monkeypatch, name):
+    monkeypatch.setattr(feature_space, "_PART_EVALUATIONS", 1)
+    monkeypatch.setattr(feature_space, "_LEAST_PART", 20)
+    compiled, least = COMPILERS[name]
+    shares = []
+    compiled(model, fingerprint="f" * 32, on_progress=lambda share, words="": shares.append(share))
+    assert len(shares) >= least, shares
+    assert all(0 <= share <= 1 + 1e-9 for share in shares) and shares == sorted(shares), shares
+
+
+def test_values_at_the_support_vectors_are_the_same_in_parts(model, monkeypatch):
+    whole = FeatureSpace(model)
+    b, error = whole.at_support_vectors
+    monkeypatch.setattr(feature_space, "_PART_EVALUATIONS", 1)
+    for size in (1, 7, 90):
+        monkeypatch.setattr(feature_space, "_LEAST_PART", size)
+        shares = []
+        in_parts = FeatureSpace(model, shares.append)
+        assert np.array_equal(in_parts.at_support_vectors[0], b)
+        assert np.array_equal(in_parts.at_support_vectors[1], error)
+        assert in_parts.squared_norms.tolist() == whole.squared_norms.tolist()
+        assert len(shares) == -(-90 // size) and shares[-1] == 1.0
+
+
+def test_agreement_in_parts_is_the_same(model, monkeypatch):
+    reduced = compile_reduced_set(model, fingerprint="f" * 32, count=4, finishing=False).model
+    at_once = comparing.agreement(reduced, model, [model.vectors])
+    monkeypatch.setattr(comparing, "_PART_EVALUATIONS", 1)
+    monkeypatch.setattr(comparing, "_LEAST_PART", 11)
+    shares = []
+    in_parts = comparing.agreement(reduced, model, [model.vectors], shares.append)
+    assert (in_parts.rows, in_parts.different) == (at_once.rows, at_once.different) and at_once.different
+    assert len(shares) == 9 and shares[-1] == 1.0
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return False
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    time = [100.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: time[0])
+    return time
+
+
+@pytest.mark.parametrize(
+    "announced, quiet, steps, said",
+    [
+        (True, False, [(0.5, 0.1), (1.5, 0.005), (2.0, 0.01)], "work: about 5 minutes to go.\n"),
+        (True, False, [(2.0, 0.0), (3.0, 0.0001), (9.0, 0.001)], "work: about 8.3 hours to go.\n"),
+        (True, False, [(1.5, 0.5), (3.0, 0.6)], ""),  # seconds
+        (True, True, [(1.5, 0.005)], ""),
+        (False, False, [(1.5, 0.005)], ""),
+    ],
+)
+def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, clock, announced, quiet, steps, said):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress.Progress("work", quiet=quiet, announced=announced) as shown:
+        for at, share in steps:
+            clock[0] = 100.0 + at
+            shown(share)
+    assert screen.getvalue() == said
+
+
+def test_reduce_goes_on_to_compare_with_an_estimate(fastsvm, tmp_path, model):
+    assert PATIENCE and _native  # the command's own clock: nothing is said of what takes no minute
+    (tmp_path / "m").write_bytes(model.to_text())
+    done = fastsvm("reduce", "--vectors", 4, "m", "out")
+    assert "to go" not in done.err and "labels that differ" in done.out
