@@ -6,6 +6,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved, row_norms
 from fastsvm_cli.compilers.reduced_set.placement import gaussian
@@ -110,12 +111,12 @@ class Problem:
         vectors, header = model.vectors.select(list(range(rows.start, rows.stop))), copy(model.header)
         n, m = vectors.rows, vectors.leading_count
         header.nr_sv, header.total_sv, header.rho = [n] + m * [0], n, [0.0] * header.pairs
-        alone = FeatureSpace(ExactModel(header, vectors, model.path))
+        alone, decisions = ExactModel(header, vectors, model.path).evaluator, _native.Decisions(header.pairs)
         out = np.empty((n, m))
         size = max(1, _BLOCK_CELLS // header.pairs)
         for at in range(0, n, size):
-            part = vectors.select(list(range(at, min(n, at + size))))
-            out[at : at + size] = alone.inner_products(part)[0][:, :m]
+            alone.fast_values(vectors.select(list(range(at, min(n, at + size)))), decisions)
+            out[at : at + size] = np.asarray(decisions.value)[:, :m]
         return out / self.unit
 
 
