@@ -76,7 +76,7 @@ def compile_geometry(
     # About how long either phase takes, in nanoseconds.
     values_work = vectors.rows * (vectors.rows + len(vectors.indices) / 20)
     step_work = len(rows) * (points / 4 + x.shape[1] / 10 + 4)
-    before = values_work / (values_work + points * step_work)
+    before = values_work / (values_work + points * step_work + 1)
     space = FeatureSpace(model, on_progress and (lambda share: on_progress(before * share)))
     b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
     squared_norm = space.squared_norms

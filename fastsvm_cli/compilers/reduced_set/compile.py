@@ -149,7 +149,7 @@ def compile_reduced_set(
     steps.append(n * count * (count / 20 + (0.0 if optimizer == "none" else 1000.0)))
     steps.append(10 * n * count * FINISH_ITERATIONS * finishing)
     steps.append(0.0 if problem.space is space else steps[0])
-    ends = (np.cumsum(steps) / sum(steps)).tolist()
+    ends = (np.cumsum(steps) / (sum(steps) + 1)).tolist()
 
     def shown(begin: float, end: float) -> "Callable[[float], None] | None":
         return on_progress and (lambda share: on_progress(begin + (end - begin) * share, ""))
