@@ -1,3 +1,4 @@
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -171,7 +172,7 @@ def command(**parsed):
         output.write(result)
     if options.quiet:
         return
-    from fastsvm_cli.comparisons.on_support_vectors import agreement_with_exact
+    from fastsvm_cli.comparisons.on_support_vectors import agreement_with_exact, doubtful_gain, trial
 
     report = summary_stream(options.output_file)
     d, pairs = len(compiled.features), model.header.pairs
@@ -181,6 +182,14 @@ def command(**parsed):
         file=report,
     )
     print(size_line(source.size, len(result), options.output_file), file=report)
+    if pairs > 1 and doubtful_gain(compiled.products, model):
+        tried = trial(compiled, model)
+        if tried is not None and tried.speed_up < 1:
+            print(
+                f"Warning: {pairs} decision functions take {1 / tried.speed_up:.3g} times as long as the exact model"
+                " does on its support vectors: fastsvm predict is faster with that one.",
+                file=sys.stderr,
+            )
     seen = agreement_with_exact(compiled, model)
     if seen is not None:
         print(agreement_line(seen, "support vectors, nearer to the border than most rows"), file=report)

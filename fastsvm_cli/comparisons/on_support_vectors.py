@@ -46,6 +46,13 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
     return Trial(rows.rows, evaluations, exact / compiled)
 
 
+def doubtful_gain(products: float, source: ExactModel) -> bool:
+    """Whether a compiled model whose rows take so many products might be slower than the exact one, so that a trial is
+    worth its time: a product of an expansion is up to a few times as fast as one of a kernel evaluation, or as slow."""
+    vectors = source.vectors
+    return 4 * products > len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)
+
+
 def agreement_with_exact(model: Model, source: ExactModel) -> "Agreement | None":
     """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both,
     fewer of large models: the exact one is not to take longer than reading it did. None where there are none."""

@@ -125,6 +125,12 @@ class MaclaurinModel(Model):
             self._evaluator = evaluator
         return self._evaluator
 
+    @property
+    def products(self) -> float:
+        """About as many as a row takes that has as many entries as the longest support vector."""
+        q = min(self.longest_vector or len(self.features), len(self.features))
+        return float(sum(e.rank * q if e.rank else coefficient_count(q, self.degree) for e in self.expansions))
+
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         self.evaluator.decision_values(chunk, out)
 

@@ -22,7 +22,7 @@ from fastsvm_cli.models.maclaurin import (
 from fastsvm_cli.text.header import Header
 
 CENTERS = ("mean", "origin", "pair")
-_FORMED = 1 << 28  # numbers of a matrix that is compressed, d * d
+_FORMED = 1 << 28  # numbers that are held while a matrix is compressed
 
 
 class TooLargeError(ModelFormatError):
@@ -91,14 +91,19 @@ def compile_maclaurin(
         x, _ = matrix(vectors)
     functions = _decision_functions(header, vectors)
     compressed = degree == 2 and d and (rank is not None or tolerance is not None)
-    if compressed and d * d > _FORMED:
-        raise TooLargeError(
-            model.path,
-            f"{d} features found: their matrix takes {8e-9 * d * d:.3g} GB before it is compressed, expected at most"
-            f" {8e-9 * _FORMED:.3g} GB",
-        )
+    if compressed:
+        from fastsvm_cli.compilers.maclaurin.compression import COPIES, compress
+
+        if COPIES * d * d > _FORMED:
+            raise TooLargeError(
+                model.path,
+                f"{d} features found: their matrix takes {8e-9 * COPIES * d * d:.3g} GB before it is compressed,"
+                f" expected at most {8e-9 * _FORMED:.3g} GB",
+            )
     # Of an expansion, at least.
-    numbers = compressed_count(d, min(rank or 1, d)) if compressed else coefficient_count(d, degree)
+    numbers = coefficient_count(d, degree)
+    if compressed:
+        numbers = min(numbers, compressed_count(d, min(rank or 1, d)))
 
     def check_size(count: int, clusters: int) -> None:
         estimate = count * numbers * (12 if single else 20)  # bytes, as measured
@@ -156,16 +161,16 @@ def compile_maclaurin(
             own_rank, dropped = 0, 0.0
             stored, finite = _native.stored(total, single)
             if compressed:
-                from fastsvm_cli.compilers.maclaurin.compression import compress
-
                 if not _native.stored(total, False)[1]:
                     raise ModelFormatError(
                         model.path, "a coefficient of the expansion overflows double precision: scale the data"
                     )
-                own_rank, stored, dropped = compress(
-                    total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest
+                fewer = compress(
+                    total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest, proven=certify
                 )
-                finite = _native.stored(stored, False)[1]
+                if fewer is not None:
+                    own_rank, stored, dropped = fewer
+                    finite = _native.stored(stored, False)[1]
             if not finite:
                 raise ModelFormatError(
                     model.path,

@@ -1,8 +1,15 @@
 """The matrix of a degree-2 expansion by its largest eigenvalues."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+
+from fastsvm_cli.models.maclaurin import coefficient_count, compressed_count
+
+_LEAST_SIZE = 200  # below, all eigenvalues are found faster than a few
+_FEW = 10  # one eigenvalue of so many, and fewer, is found faster by Lanczos' method
+#: Numbers held for each of the matrix, all eigenvectors and what finds them included.
+COPIES = 6
 
 
 @np.errstate(all="ignore")  # what overflows is refused by the caller
@@ -14,35 +21,79 @@ def compress(
     tolerance: "float | None",
     gamma: float,
     largest: float,
-) -> "tuple[int, np.ndarray, float]":
+    proven: bool = True,
+) -> "tuple[int, np.ndarray, float] | None":
     """M by its largest eigenvalues: (rank, the stored numbers c, v, lambda, q, an upper bound of the spectral norm of
-    what is lost).
+    what is lost; infinite, unless that is to be `proven`). None where they would be no fewer numbers than M has.
 
     rank: so many. tolerance: the fewest that change e^{-gamma |z~|^2} z~'Mz~ by at most this for |z~|^2 <= largest.
     """
+    if rank is not None and _no_fewer(min(rank, d), d):
+        return None
     total = np.asarray(total)
-    M = np.zeros((d, d))
-    M[np.triu_indices(d)] = total[1 + d :]
-    M = M + np.triu(M, 1).T
-    values, vectors = np.linalg.eigh(M)
-    order = np.argsort(-np.abs(values))
+    M = np.empty((d, d))
+    at = 1 + d
+    for i in range(d):
+        M[i, i:] = M[i:, i] = total[at : at + d - i]
+        at += d - i
+    # e^{-gamma s} s over 0 <= s <= largest.
+    worst = largest if gamma * largest <= 1 else np.exp(-1.0) / gamma
+    if gamma * largest <= 1:
+        worst *= np.exp(-gamma * largest)
+    limit = np.inf if tolerance is None else tolerance * 0.98  # a margin for the rounding of q
+    found = None if proven else _largest(M, rank, lambda size: size * worst <= limit)
+    if found is None:
+        values, vectors = np.linalg.eigh(M)
+        order = np.argsort(-np.abs(values))
+        values, vectors = values[order], vectors[:, order]
+    else:
+        values, vectors = found
     if rank is None:
-        assert tolerance is not None  # one of the two is given
-        # e^{-gamma s} s over 0 <= s <= largest.
-        worst = largest if gamma * largest <= 1 else np.exp(-1.0) / gamma
-        if gamma * largest <= 1:
-            worst *= np.exp(-gamma * largest)
-        sizes = np.append(np.abs(values[order])[1:], 0.0)  # what is lost by 1, 2, ... eigenvalues
-        rank = 1 + int(np.argmax(sizes * worst <= tolerance * 0.98))  # a margin for the rounding of q
+        # What is lost by 1, 2, ... eigenvalues; of d of them, nothing.
+        sizes = np.append(np.abs(values)[1:], 0.0)
+        rank = 1 + int(np.argmax(sizes * worst <= limit))
+        if _no_fewer(rank, d):
+            return None
     rank = min(rank, d)
-    kept = order[:rank]
-    stored = np.concatenate([total[: 1 + d], values[kept], vectors[:, kept].T.ravel()])
+    stored = np.concatenate([total[: 1 + d], values[:rank], vectors[:, :rank].T.ravel()])
     if single:
         stored = stored.astype(np.float32).astype(float)
-    if not np.all(np.isfinite(stored)):
+    if not proven or not np.all(np.isfinite(stored)):
         return rank, stored, np.inf
     q = stored[1 + d + rank :].reshape(rank, d)
     residual = M - (q.T * stored[1 + d : 1 + d + rank]) @ q
     # |residual|_2 from its own eigenvalues; their rounding, and the residual's, are below d^2 u of the Frobenius norms.
     slack = 8 * d * d * 2.0**-53 * (np.linalg.norm(M) + np.linalg.norm(residual))
     return rank, stored, float(np.max(np.abs(np.linalg.eigvalsh(residual)), initial=0.0)) * (1 + 1e-9) + slack
+
+
+def _no_fewer(rank: int, d: int) -> bool:
+    return compressed_count(d, rank) >= coefficient_count(d, 2)
+
+
+def _largest(
+    M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
+) -> "tuple[np.ndarray, np.ndarray] | None":
+    """The eigenvalues of largest size, and their eigenvectors, by Lanczos' method: `rank` of them, or so many that what
+    is lost without the last one is `enough`. None where all of them are found faster, or these not at all."""
+    from scipy.sparse.linalg import ArpackError, eigsh
+
+    d = len(M)
+    wanted = 16 if rank is None else rank
+    while d >= _LEAST_SIZE and _FEW * wanted <= d:
+        try:
+            # A seeded start: the same model compiles to the same file.
+            values, vectors = eigsh(M, k=wanted, which="LM", v0=np.random.default_rng(0).standard_normal(d))
+        except ArpackError:
+            return None
+        order = np.argsort(-np.abs(values))
+        values, vectors = values[order], vectors[:, order]
+        if not np.all(np.isfinite(values)):
+            return None
+        if rank is not None:
+            return values, vectors
+        # The last one tells only what is lost without it, and makes room for that 0 that ends the list.
+        if enough(abs(values[-1])):
+            return values, vectors
+        wanted *= 2
+    return None
