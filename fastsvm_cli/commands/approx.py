@@ -100,7 +100,7 @@ class ApproxOptions(CompilerOptions):
     is_flag=True,
     help=(
         "Store what proves, row by row, how far a decision value can be from svm-predict's; about n_SV * n_SV * d / 2"
-        " operations."
+        " operations, fewer for sparse vectors."
     ),
 )
 @click.option(
