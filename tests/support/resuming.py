@@ -7,7 +7,8 @@ import sys
 import tempfile
 
 from fastsvm_cli import cli, interruption
-from fastsvm_cli.text import data, partial_output
+from fastsvm_cli.text import partial_output
+from fastsvm_cli.text.line_blocks import LineBlocks
 from support.processes import default_signals
 
 ROWS = 400
@@ -39,7 +40,7 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
                 os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
                 sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
                 sys.argv = ["fastsvm", *map(str, arguments)]
-                data.read_chunks.__kwdefaults__["size"] = block
+                LineBlocks.__init__.__kwdefaults__["size"] = block
                 partial_output.SECONDS, partial_output.SHARE = seconds, float("inf")
                 prepare()
                 cli.main()

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from evaluation import parse
-from oracles import random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers import partial_cholesky
 from fastsvm_cli.compilers.ordered import geometry
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.models import parse_model
+from support.evaluation import parse
+from support.oracles import random_machine, random_rows
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 

@@ -3,9 +3,7 @@
 import threading
 
 import numpy as np
-import oracles
 import pytest
-from oracles import EXTENDED, random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers import feature_space, parallel
@@ -14,6 +12,8 @@ from fastsvm_cli.compilers.reduced_set import placement
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.compilers.reduced_set.problem import Problem
 from fastsvm_cli.models import parse_model
+from support import oracles
+from support.oracles import EXTENDED, random_machine, random_rows
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 

@@ -4,16 +4,16 @@ written out."""
 from math import factorial
 
 import numpy as np
-import oracles
 import pytest
 import scipy.sparse
-from evaluation import decide, parse, reference
-from oracles import EXTENDED, random_machine
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.compilers.maclaurin import certificates
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.models import parse_model
+from support import oracles
+from support.evaluation import decide, parse, reference
+from support.oracles import EXTENDED, random_machine
 
 
 def true_norms(x, m, a, gamma, first, last):

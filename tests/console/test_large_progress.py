@@ -5,8 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import PATIENCE
-from oracles import random_machine, random_rows
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons import agreement as comparing
@@ -20,6 +18,8 @@ from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.console import progress
 from fastsvm_cli.models import parse_model
+from support.oracles import random_machine, random_rows
+from support.processes import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set", "serial_libsvm")
 

@@ -4,17 +4,18 @@ larger, and a warning where there is nothing to gain."""
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import FASTSVM, peak_memory
-from evaluation import parse, values
-from oracles import random_machine, random_rows
 
 from fastsvm_cli.commands.approx import command
-from fastsvm_cli.comparisons import trial as trials
+from fastsvm_cli.comparisons import on_support_vectors as trials
 from fastsvm_cli.compilers.maclaurin import compile as compiling
 from fastsvm_cli.compilers.maclaurin import compression
 from fastsvm_cli.compilers.maclaurin.compile import TooLargeError, compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.maclaurin import coefficient_count, compressed_count
+from support.evaluation import parse, values
+from support.oracles import random_machine, random_rows
+from support.places import FASTSVM
+from support.processes import peak_memory
 
 
 def packed(M):
