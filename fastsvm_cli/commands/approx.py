@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ApproxOptions(CompilerOptions):
-    """Of `fastsvm approx`."""
+    """The options and arguments of `fastsvm approx`. Raises UsageError for what does not go together."""
 
     center: "str | None"
     degree: "int | None"

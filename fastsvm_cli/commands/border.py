@@ -36,7 +36,7 @@ def _bandwidth(context, parameter, value):
 
 
 class BorderOptions(CompilerOptions):
-    """Of `fastsvm border`."""
+    """The options and arguments of `fastsvm border`. Raises UsageError for what does not go together."""
 
     samples: int
     target: "float | None"

@@ -24,7 +24,7 @@ METHODS = ("geometry", "triangle", "blocks")
 
 
 class OrderOptions(CompilerOptions):
-    """Of `fastsvm order`."""
+    """The options and arguments of `fastsvm order`. Raises UsageError for what does not go together."""
 
     method: str
     points: "int | None"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ReduceOptions(CompilerOptions):
-    """Of `fastsvm reduce`."""
+    """The options and arguments of `fastsvm reduce`. Raises UsageError for what does not go together."""
 
     vectors: "int | None"
     ratio: "float | None"

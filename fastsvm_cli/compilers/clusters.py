@@ -10,10 +10,13 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.feature_space import Matrix, matrix, near_origin, row_norms
 from fastsvm_cli.errors import ModelFormatError
 
-ROUNDS = 30  # of k-means
-_DENSE_CELLS = 1 << 26  # numbers of a matrix that is written out: rows times features
-_DISTANCES = 1 << 27  # rows times clusters
-_CENTROIDS = 1 << 28  # clusters times features
+#: Of k-means.
+ROUNDS = 30
+# Beyond these, rows times features and rows times clusters, no dense matrix of the rows is made.
+_DENSE_CELLS, _DISTANCES = 1 << 26, 1 << 27
+# Clusters times features, at most: the means are dense.
+_CENTROIDS = 1 << 28
+# Distances held at a time.
 _BLOCK_CELLS = 1 << 24
 
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 class CompilerOptions(Options):
-    """Of a command that has `model_arguments`, --threads and -q."""
+    """What the options of all commands have in common that compile a LIBSVM model: those with `model_arguments`,
+    --threads and -q."""
 
     model_file: str
     output_file: str  # where the result goes, from `begin` on; before, None where it is not named

@@ -26,9 +26,12 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import select_rows
 from fastsvm_cli.text.header import Header, class_pairs
 
-MOST_SAMPLES = 100_000  # where --target is not met before
-_CLOUD_ROWS, _CLOUD_CELLS = 40_000, 1 << 25  # rows that samples are placed and measured by, at most
-_HELD_OUT = 50  # fewer rows than this are not parted
+#: Samples per pair at which a border is complete even where --target is not met.
+MOST_SAMPLES = 100_000
+# Rows that samples are placed and measured by, at most; and rows times features.
+_CLOUD_ROWS, _CLOUD_CELLS = 40_000, 1 << 25
+# Fewer rows than this are not parted into those that place samples and those that measure them.
+_HELD_OUT = 50
 
 
 class Rows:

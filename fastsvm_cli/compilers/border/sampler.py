@@ -7,9 +7,12 @@ import numpy as np
 from fastsvm_cli.compilers.border.roots import DecisionFunction, roots_between
 from fastsvm_cli.compilers.feature_space import row_norms, squared_distances
 
-_NEAR = 2000  # of so many rows on the other side, drawn anew, the nearest is the second end of a line
-_ROUNDS = 16  # in which the samples are refined
-_DUPLICATE = 0.01  # of the median distance of a row to its nearest sample: nearer samples are skipped
+# The second end of a line is the nearest of so many rows on the other side, drawn anew for every batch of lines.
+_NEAR = 2000
+# The samples are refined in so many rounds.
+_ROUNDS = 16
+# A sample nearer to another than this share of the rows' median distance from their nearest samples is skipped.
+_DUPLICATE = 0.01
 _FRUITLESS = 20  # rounds without a new sample before the border is taken for exhausted
 
 
