@@ -3,15 +3,15 @@ import sys
 import click
 
 from fastsvm_cli.console.file_checks import check_inputs
-from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option
+from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option, read_scale_file
 
 
 @click.command("bound", cls=FileCommand)
 @json_option("One JSON document on standard output, for programs.")
-@quiet_option("No progress bar.")
+@quiet_option("No warnings, no progress bar.")
 @data_options
 @click.argument("data_or_model", nargs=-1, required=True)
-def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_model):
+def command(as_json, quiet, dense, delimiter, unlabelled, max_line, scale_file, data_or_model):
     """Tell whether an approximation will hold: before training, for a model, or for a model and data.
 
     \b
@@ -28,15 +28,18 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, data_or_mode
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.text.output import demand_standard_output
 
-    check_inputs(*data_or_model)
+    check_inputs(*data_or_model, scale_file)
     demand_standard_output()
 
     from fastsvm_cli.comparisons.inside_bound import Options, bound_report  # numpy
 
     with Progress("bound", quiet=quiet) as progress:
         layout = {"labelled": not unlabelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
-        options = Options(**layout, progress=progress)
+        options = Options(**layout, scaling=read_scale_file(scale_file), progress=progress)
         report = bound_report(data_or_model, options)
+    if options.scaling is not None and not quiet:
+        for line in options.scaling.warnings():
+            print(line, file=sys.stderr)
     if as_json:
         import json
 

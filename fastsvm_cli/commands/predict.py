@@ -11,6 +11,7 @@ from fastsvm_cli.console.options import (
     json_option,
     model_arguments,
     quiet_option,
+    read_scale_file,
     threads_option,
 )
 from fastsvm_cli.console.predict_options import PredictOptions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import Place
     from fastsvm_cli.text.header import Header
+    from fastsvm_cli.text.scaling import Scaling
 
 
 @click.command("predict", cls=FileCommand)
@@ -142,10 +144,11 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
 
     options = PredictOptions(**parsed)
-    check_outputs(options.outputs, options.test_file, options.model_file, options.exact_file)
+    check_outputs(options.outputs, options.test_file, options.model_file, options.exact_file, options.scale_file)
     if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
         demand_standard_output()
     _native.set_threads(options.threads)
+    scaling = read_scale_file(options.scale_file)
     # Read beside the other one.
     exact_model = ExactFile(options.exact_file) if options.exact_file is not None else None
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
@@ -175,7 +178,7 @@ def command(**parsed):
         if not options.resume:
             return Output(options.output)
         assert digest is not None  # --resume asks for it
-        return _resumable_output(options, digest, place, summary)
+        return _resumable_output(options, digest, scaling, place, summary)
 
     def rows_output(file):
         return nullcontext() if file is None else Output(file)
@@ -201,6 +204,7 @@ def command(**parsed):
                 on_read=bytes_read(options.test_file, progress),
                 place=place,
                 bad_rows=summary.bad_rows,
+                scaling=scaling,
             ) as blocks:
                 tally = predict(
                     model,
@@ -221,17 +225,22 @@ def command(**parsed):
                 )
         else:
             tally = output.tally
+    for line in scaling.warnings() if scaling is not None else ():
+        summary.warn(line)
     summary.end(tally)
 
 
-def _resumable_output(options: PredictOptions, digest: str, place: "Place", summary: "Summary") -> "ResumableOutput":
+def _resumable_output(
+    options: PredictOptions, digest: str, scaling: "Scaling | None", place: "Place", summary: "Summary"
+) -> "ResumableOutput":
     """The output of --resume. digest: the model's."""
     from fastsvm_cli.prediction.checkpoint import Provenance, ResumableOutput
 
     provenance = Provenance(
-        options.test_file, options.model_file, digest, options.of_lines(), options.on_bad_row, options.max_line
+        options.test_file, options.model_file, digest, options.of_lines(scaling), options.on_bad_row, options.max_line
     )
-    inputs = [file for file in (options.test_file, options.model_file, options.exact_file) if file is not None]
+    files = (options.test_file, options.model_file, options.exact_file, options.scale_file)
+    inputs = [file for file in files if file is not None]
     return ResumableOutput(
         options.output,
         inputs,

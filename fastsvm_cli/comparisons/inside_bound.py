@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.scaling import Scaling
 
 
 class Options:
@@ -27,10 +31,11 @@ class Options:
         dense: bool = False,
         delimiter: str = ",",
         max_line: int = MAX_LINE,
+        scaling: "Scaling | None" = None,
         progress: "Callable[[float], None] | None" = None,
     ):
         self.labelled, self.dense, self.delimiter, self.max_line = labelled, dense, delimiter, max_line
-        self.progress = progress
+        self.scaling, self.progress = scaling, progress
 
 
 def bound_report(paths: Sequence[str], options: Options) -> dict:
@@ -237,6 +242,8 @@ def _chunks(path: str, place: str, options: Options, done: float) -> "Iterator[_
         dense=options.dense,
         delimiter=options.delimiter,
         max_line=options.max_line,
+        # It is told of the rows once, and they are read twice.
+        scaling=options.scaling.again() if options.scaling is not None and done else options.scaling,
         on_read=on_read,
         name=path,
     )

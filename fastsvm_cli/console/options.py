@@ -1,10 +1,14 @@
 """What the commands share: options, the record that holds a command's own, and the hint that follows an error."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
 from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.scaling import Scaling
 
 
 class FileCommand(click.Command):
@@ -73,9 +77,27 @@ def _one_character(context: click.Context, parameter: click.Parameter, value: st
     return value
 
 
+def scale_option(words: str) -> "Callable":
+    """--scale, and of which rows."""
+    return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
+
+
+def read_scale_file(path: "str | None") -> "Scaling | None":
+    """What --scale names, or None."""
+    if path is None:
+        return None
+    from fastsvm_cli.text.scaling import read_scaling
+
+    return read_scaling(path)
+
+
 def data_options(command: "Callable") -> "Callable":
-    """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes)."""
+    """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
     for option in (
+        scale_option(
+            "Scale the rows while they are read, as svm-scale -r RANGE_FILE does, to the same bytes; or as the scale"
+            " file says that write.svm of R's e1071 writes."
+        ),
         click.option(
             "--max-line",
             type=POSITIVE,

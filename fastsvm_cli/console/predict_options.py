@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.console.fallback import ExactFile
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Fallback
+    from fastsvm_cli.text.scaling import Scaling
 
 
 class PredictOptions(Options):
@@ -33,6 +34,7 @@ class PredictOptions(Options):
     delimiter: str
     unlabelled: bool
     max_line: int  # bytes
+    scale_file: "str | None"
     test_file: str
     model_file: str
     output_file: "str | None"
@@ -71,6 +73,8 @@ class PredictOptions(Options):
         """The model that answers: with --steps it stops early. Raises UsageError and ModelFormatError for what does
         not go with it."""
         header = model.header
+        if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
+            raise click.UsageError("--scale does not go with a precomputed kernel, whose rows hold kernel values.")
         if self.dense and header.kernel_type == "precomputed" and not model.ordered:
             raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
         if self.probability and not header.has_probability:
@@ -119,8 +123,9 @@ class PredictOptions(Options):
             open_rows=self.open_file is not None,
         )
 
-    def of_lines(self) -> dict:
-        """What the lines of the output depend on: another run may go on from these only if it has the same."""
+    def of_lines(self, scaling: "Scaling | None") -> dict:
+        """What the lines of the output depend on: another run may go on from these only if it has the same. scaling:
+        what the file of --scale says."""
         return {
             "-b": self.probability,
             "--values": self.values,
@@ -131,6 +136,7 @@ class PredictOptions(Options):
             "--dense": self.dense,
             "--delim": self.delimiter,
             "--unlabelled": self.unlabelled,
+            "--scale": None if scaling is None else f"a file of SHA-256 {scaling.digest}",
         }
 
 

@@ -10,6 +10,7 @@ from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, LineBlocks, Plac
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.scaling import Scaling
 
 #: Rows times decision functions evaluated at a time, unless a single row has more (smaller_chunks).
 MOST_VALUES = 1 << 19
@@ -30,6 +31,7 @@ def read_chunks(
     name: "str | None" = None,
     place: "Place | None" = None,
     bad_rows: "BadRows | None" = None,
+    scaling: "Scaling | None" = None,
 ) -> Iterator[_native.Chunk]:
     """Yield the rows of a data file in order, as native chunks (leading, indptr, indices, values, squared_norms:
     buffers).
@@ -45,7 +47,8 @@ def read_chunks(
     on_read: called with the bytes taken from the file so far. name: the file's name in messages, if not `path`.
     place: where to begin; moved behind the rows of every chunk that is yielded, before it is.
     bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be
-    empty. Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
+    empty.
+    scaling: applied to every row, and told of what it did. Raises FileError and, without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
     """
     with LineBlocks(
         path,
@@ -57,6 +60,7 @@ def read_chunks(
         on_read=on_read,
         place=place,
         bad_rows=bad_rows,
+        scaling=scaling,
     ) as blocks:
         for block in blocks:
             block.parse()

@@ -8,12 +8,15 @@ from fastsvm_cli.text.content import Content
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.scaling import Scaling
 
 #: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller blocks.
 BLOCK_BYTES = 1 << 20
 #: The longest line of data, unless another is asked for: some ten million numbers. A compressed file of two megabytes
 #: can hold a line of many gigabytes.
 MAX_LINE = 256_000_000
+#: Features that every row has once it is scaled: with more of them, blocks are shorter, as their rows take more memory.
+_SHIFTED_IN_BLOCK = 1000
 
 
 class Place:
@@ -76,6 +79,8 @@ class LineBlock:
             faults = [*((line, self._source.too_long) for line in self._too_long), *faults]
         if bad_rows is not None:
             bad_rows.begin(place.lines + 1, gaps, faults)
+        if self._source.scaling is not None:
+            self._source.scaling.count(self.chunk)
         place.offset, place.fields = self._end, self._fields
         place.lines += self.chunk.rows + sum(count for _, count in gaps)
 
@@ -83,7 +88,7 @@ class LineBlock:
 class LineBlocks:
     """The blocks of a data file, in order; a context manager, to be iterated over once.
 
-    path, labelled, dense, delimiter, max_line, on_read, place, bad_rows: as of read_chunks. size: bytes of text in a
+    path, labelled, dense, delimiter, max_line, on_read, place, bad_rows, scaling: as of read_chunks. size: bytes of text in a
     block; may be changed on the way. Raises FileError.
     """
 
@@ -99,9 +104,14 @@ class LineBlocks:
         on_read: "Callable[[int], None] | None" = None,
         place: "Place | None" = None,
         bad_rows: "BadRows | None" = None,
+        scaling: "Scaling | None" = None,
     ):
-        self.size, self.place, self.bad_rows = size, place or Place(), bad_rows
+        self.size, self.place, self.bad_rows, self.scaling = size, place or Place(), bad_rows, scaling
         self.options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter}
+        if scaling is not None:
+            self.options["scaling"] = scaling.native
+            if scaling.native.shifted > _SHIFTED_IN_BLOCK:
+                self.size = max(1 << 12, size * _SHIFTED_IN_BLOCK // scaling.native.shifted)
         self.max_line = max_line
         self._path, self._on_read = path, on_read
         self._content: Content | None = None

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -16,6 +17,7 @@
 #include "text/numbers.h"
 #include "text/parse.h"
 #include "text/parse_around.h"
+#include "text/scaling.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -114,7 +116,7 @@ Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
 }
 
 Format text_format(int leading_count, bool dense, const std::string& delimiter, std::int64_t fields,
-                   const std::string& leading_name) {
+                   const std::string& leading_name, const Scaling* scaling) {
     Format format;
     format.leading_count = leading_count;
     format.dense = dense;
@@ -123,6 +125,7 @@ Format text_format(int leading_count, bool dense, const std::string& delimiter, 
     format.leading_name = !leading_name.empty() ? leading_name.c_str()
                           : leading_count == 1  ? "a label"
                                                 : "a coefficient";
+    format.scaling = scaling;
     return format;
 }
 
@@ -137,9 +140,9 @@ using Fault = std::pair<std::int64_t, std::string>;  // line number, what is wro
 nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> parse_text(
     AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
     std::int64_t fields, std::int64_t offset, std::int64_t max_rows, const std::string& leading_name,
-    bool plain_comments) {
+    bool plain_comments, const Scaling* scaling) {
     const Bytes bytes(text);
-    Format format = text_format(leading_count, dense, delimiter, fields, leading_name);
+    Format format = text_format(leading_count, dense, delimiter, fields, leading_name, scaling);
     format.max_rows = max_rows;
     format.plain_comments = plain_comments;
     const std::size_t from = static_cast<std::size_t>(offset);
@@ -158,19 +161,38 @@ using Gaps = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 nb::typed<nb::tuple, Chunk, Gaps, std::vector<Fault>, std::int64_t> parse_text_around(
     AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
-    std::int64_t fields, std::int64_t keep) {
+    std::int64_t fields, std::int64_t keep, const Scaling* scaling) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
     AroundResult result;
     {
         const nb::gil_scoped_release release;
-        const Format format = text_format(leading_count, dense, delimiter, fields, "");
+        const Format format = text_format(leading_count, dense, delimiter, fields, "", scaling);
         result = parse_around(bytes.data(), bytes.size(), first_line, format, static_cast<std::size_t>(keep));
     }
     nb::list gaps, faults;
     for (const Gap& gap : result.gaps) gaps.append(nb::make_tuple(gap.row, gap.lines));
     for (const auto& [line, why] : result.faults) faults.append(nb::make_tuple(line, why));
     return nb::make_tuple(Chunk{shared(std::move(result.rows))}, gaps, faults, result.fields);
+}
+
+// What is wrong with line `line` of a text, for Python: (fault, line).
+[[noreturn]] void raise_fault(const std::string& fault, std::int64_t line) {
+    PyErr_SetObject(PyExc_ValueError, nb::make_tuple(fault, line).ptr());
+    throw nb::python_error();
+}
+
+// Raises ValueError(what was found, the line where).
+std::shared_ptr<Scaling> read_scaling(AnyText text) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    Scaling::Read read;
+    {
+        const nb::gil_scoped_release release;
+        read = Scaling::read(bytes.data(), bytes.size());
+    }
+    if (!read.fault.empty()) raise_fault(read.fault, read.line);
+    return std::make_shared<Scaling>(std::move(read.scaling));
 }
 
 // Raises ValueError(what was found, the offset where).
@@ -193,6 +215,17 @@ template <class Values> nb::bytes number_line(const Values& values) {
 }  // namespace
 
 void bind_text(nb::module_& m) {
+    nb::class_<Scaling>(m, "Scaling", "What becomes of features and labels while rows are read; immutable.")
+        .def_prop_ro("kind", [](const Scaling& s) { return s.kind() == Scaling::Kind::range ? "range" : "standard"; })
+        .def_prop_ro("scales_labels", &Scaling::scales_labels)
+        .def_prop_ro(
+            "shifted", [](const Scaling& s) { return s.shifted().size(); },
+            "how many features become something else where a row does not have them")
+        .def("__len__", &Scaling::size);
+    m.def("read_scaling", &read_scaling, "text"_a,
+          "The Scaling of a file that svm-scale -s or R's write.svm wrote: whole lines. Raises ValueError(what is wrong "
+          "with it, line).");
+    m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "What printf's %g writes and strtod reads back.");
     nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
         .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
         .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
@@ -263,11 +296,19 @@ void bind_text(nb::module_& m) {
             "concatenate", &concatenate, "chunks"_a,
             "A chunk of the rows of all chunks, in order; of none, a chunk without rows. Raises ValueError where their "
             "leading_count differs.")
+        .def_prop_ro(
+            "scaling_counts",
+            [](const Chunk& c) {
+                const ScalingCounts& counts = c.rows->scaling;
+                return nb::make_tuple(counts.before, counts.unknown, counts.unknown_index);
+            },
+            "of rows as they were read and scaled: (entries before, entries left out because nothing is known of their "
+            "feature, the least index of those or -1)")
         .def("__len__", [](const Chunk& c) { return c.rows->rows; });
 
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
-          "plain_comments"_a = false,
+          "plain_comments"_a = false, "scaling"_a.none() = nb::none(),
           "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, "
           "fields per row, offset after what was read).");
     m.def(
@@ -279,7 +320,7 @@ void bind_text(nb::module_& m) {
         },
         "text"_a, "The line feeds in it.");
     m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
-          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0,
+          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0, "scaling"_a.none() = nb::none(),
           "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were "
           "left out, how many lines)], [(line, fault)] of the first `keep` of them, fields per row).");
     m.def(

@@ -1,12 +1,14 @@
 #include "text/parse.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "simd/parallel.h"
 #include "text/numbers.h"
+#include "text/scaling.h"
 
 namespace fastsvm {
 
@@ -72,6 +74,7 @@ struct Piece {
     std::int32_t max_index = 0;
     std::string fault;
     std::int64_t fields = -1;
+    ScalingCounts scaling;
 };
 
 struct Target {
@@ -85,6 +88,100 @@ struct Target {
 struct Counts {
     std::int64_t lines, entries;
 };
+
+// Where the entries of one piece go, row by row; scaled on their way, where that is asked for.
+template <bool scaled> class EntryWriter {
+public:
+    EntryWriter(const Piece& piece, const Target& target, const Format& format)
+        : indices_(target.indices + piece.entry_base),
+          values_(target.values + piece.entry_base),
+          scaling_(format.scaling) {}
+
+    void begin_row() {
+        row_ = count_;
+        squared_norm_ = 0;
+        if constexpr (scaled) {
+            counts_of_row_ = ScalingCounts();
+            shifted_ = scaling_->shifted().data();
+        }
+    }
+
+    // Indices increase. Returns false where the entry, once it is scaled, is a fault: scaling_fault.
+    bool put(std::int32_t index, double value) {
+        if constexpr (scaled) {
+            ++counts_of_row_.before;
+            put_shifted(index);
+            const Scaling::Feature* const feature = scaling_->find(index);
+            if (!feature) {
+                if (scaling_->names(index)) return true;  // a constant feature
+                if (index == 0 || scaling_->kind() == Scaling::Kind::standard) return false;
+                if (value != 0) counts_of_row_.leave_out(index);
+                return true;
+            }
+            value = scaling_->scale(*feature, value);
+            if (!std::isfinite(value)) return false;
+            if (value == 0) return true;
+        }
+        write(index, value);
+        return true;
+    }
+
+    void end_row() {
+        if constexpr (scaled) {
+            put_shifted(std::numeric_limits<std::int64_t>::max());
+            counts_.add(counts_of_row_);
+        }
+    }
+
+    void drop_row() { count_ = row_; }
+
+    std::int64_t count() const { return count_; }  // of all rows
+    double squared_norm() const { return squared_norm_; }
+    // The largest one written in this row.
+    std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
+    const ScalingCounts& counts() const { return counts_; }
+
+private:
+    void write(std::int32_t index, double value) {
+        indices_[count_] = index;
+        values_[count_++] = value;
+        squared_norm_ += value * value;
+    }
+
+    // The features in front of `index` that the row does not have, and whose 0 becomes something else.
+    void put_shifted(std::int64_t index) {
+        const Scaling::Feature* const end = scaling_->shifted().data() + scaling_->shifted().size();
+        for (; shifted_ != end && shifted_->index < index; ++shifted_) write(shifted_->index, shifted_->zero);
+        if (shifted_ != end && shifted_->index == index) ++shifted_;
+    }
+
+    std::int32_t* const indices_;
+    double* const values_;
+    const Scaling* const scaling_;
+    std::int64_t count_ = 0, row_ = 0;
+    double squared_norm_ = 0;
+    const Scaling::Feature* shifted_ = nullptr;  // the next one
+    ScalingCounts counts_, counts_of_row_;
+};
+
+// What is wrong with the token at p, an entry that could be read but not scaled.
+__attribute__((cold, noinline)) std::string scaling_fault(const Scaling& scaling, std::int32_t index, const char* p,
+                                                          const char* end, char delimiter = ' ') {
+    if (scaling.find(index)) return quote(p, end, delimiter) + " found, too large for a double once it is scaled";
+    if (scaling.kind() == Scaling::Kind::standard)
+        return "feature " + std::to_string(index) + " found, expected one of the " + std::to_string(scaling.size()) +
+               " that the scale file holds";
+    return "index 0 found, which the range file does not hold, expected indices from 1";
+}
+
+// The label, scaled where that is asked for. Returns false where there is no such number.
+bool scale_label(const Format& format, double* leading) {
+    if (!format.scaling || !format.scaling->scales_labels() || format.leading_count != 1) return true;
+    *leading = format.scaling->label(*leading);
+    return std::isfinite(*leading);
+}
+
+constexpr const char* label_fault = "a label found that the range file's y cannot scale, expected a finite result";
 
 // Upper bounds: every row ends in '\n', every entry holds a ':' (or follows a delimiter). Comments can only make them
 // generous.
@@ -128,31 +225,31 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
     return p;
 }
 
-void parse_sparse(Piece& piece, const Format& format, const Target& target) {
+template <bool scaled> void parse_sparse(Piece& piece, const Format& format, const Target& target) {
     const char* p = piece.begin;
     const char* const end = piece.end;
     double* leading = target.leading + piece.row_base * format.leading_count;
     std::int64_t* row_end = target.row_end + piece.row_base;
     double* norm = target.squared_norms + piece.row_base;
-    std::int32_t* const first_index = target.indices + piece.entry_base;
-    std::int32_t* index_out = first_index;
-    double* value_out = target.values + piece.entry_base;
+    EntryWriter<scaled> entries(piece, target, format);
     std::int32_t max_index = 0;
     const auto stop = [&](std::string fault) { piece.fault = std::move(fault); };
 
     while (p < end && (format.max_rows < 0 || piece.rows < format.max_rows)) {
         const char* const line = p;
-        std::int32_t* const row_index = index_out;
-        double* const row_value = value_out;
         p = read_leading(p, end, format, leading, &piece.fault);
         if (!p) {
             p = line;
             break;
         }
         std::int64_t last = -1;
-        double squared_norm = 0;
         bool good = true;
-        for (;;) {
+        entries.begin_row();
+        if (scaled && !scale_label(format, leading)) {
+            stop(label_fault);
+            good = false;
+        }
+        while (good) {
             while (is_blank(*p)) ++p;
             const char* const token = p;
             if (!is_digit(*p)) {
@@ -196,41 +293,43 @@ void parse_sparse(Piece& piece, const Format& format, const Target& target) {
                 good = false;
                 break;
             }
+            if (!entries.put(static_cast<std::int32_t>(index), value)) {
+                stop(scaling_fault(*format.scaling, static_cast<std::int32_t>(index), token, end));
+                good = false;
+                break;
+            }
             p = next;
             last = index;
-            *index_out++ = static_cast<std::int32_t>(index);
-            *value_out++ = value;
-            squared_norm += value * value;
         }
         if (!good) {
-            index_out = row_index;
-            value_out = row_value;
+            entries.drop_row();
             p = line;
             break;
         }
         ++p;
-        if (last > max_index) max_index = static_cast<std::int32_t>(last);
+        entries.end_row();
+        max_index = std::max(max_index, entries.last_index());
         leading += format.leading_count;
-        *norm++ = squared_norm;
-        *row_end++ = piece.entry_base + (index_out - first_index);
+        *norm++ = entries.squared_norm();
+        *row_end++ = piece.entry_base + entries.count();
         ++piece.rows;
     }
-    piece.entries = index_out - first_index;
+    piece.entries = entries.count();
+    piece.scaling = entries.counts();
     piece.max_index = max_index;
     piece.end = p;
 }
 
 // Dense text: fields between delimiters, the leading ones first; zeros are not stored.
-void parse_dense(Piece& piece, const Format& format, const Target& target) {
+template <bool scaled> void parse_dense(Piece& piece, const Format& format, const Target& target) {
     const char* p = piece.begin;
     const char* const end = piece.end;
     const bool blanks = format.delimiter == ' ';
     double* leading = target.leading + piece.row_base * format.leading_count;
     std::int64_t* row_end = target.row_end + piece.row_base;
     double* norm = target.squared_norms + piece.row_base;
-    std::int32_t* const first_index = target.indices + piece.entry_base;
-    std::int32_t* index_out = first_index;
-    double* value_out = target.values + piece.entry_base;
+    EntryWriter<scaled> entries(piece, target, format);
+    std::int32_t max_index = 0;
     piece.fields = format.fields;
 
     const auto skip_spaces = [&](const char* q) {
@@ -240,10 +339,8 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
     };
     while (p < end) {
         const char* const line = p;
-        std::int32_t* const row_index = index_out;
-        double* const row_value = value_out;
         std::int64_t field = 0;  // counts the leading ones too
-        double squared_norm = 0;
+        entries.begin_row();
         p = skip_spaces(p);
         if (*p == '\n')
             piece.fault = std::string("a blank line found, expected ") + (format.leading_count ? "a label" : "a value");
@@ -265,10 +362,16 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
             }
             if (field < format.leading_count) {
                 leading[field] = value;
+                if (scaled && !scale_label(format, leading)) {
+                    piece.fault = label_fault;
+                    break;
+                }
             } else if (value != 0) {
-                *index_out++ = static_cast<std::int32_t>(field - format.leading_count + 1);
-                *value_out++ = value;
-                squared_norm += value * value;
+                const std::int32_t index = static_cast<std::int32_t>(field - format.leading_count + 1);
+                if (!entries.put(index, value)) {
+                    piece.fault = scaling_fault(*format.scaling, index, token, end, format.delimiter);
+                    break;
+                }
             }
             ++field;
             p = after;
@@ -282,20 +385,22 @@ void parse_dense(Piece& piece, const Format& format, const Target& target) {
             piece.fault = std::to_string(values) + " values found, expected " + std::to_string(piece.fields) +
                           " as in the first row";
         if (!piece.fault.empty()) {
-            index_out = row_index;
-            value_out = row_value;
+            entries.drop_row();
             p = line;
             break;
         }
         piece.fields = values;
         ++p;
         leading += format.leading_count;
-        *norm++ = squared_norm;
-        *row_end++ = piece.entry_base + (index_out - first_index);
+        entries.end_row();
+        max_index = std::max(max_index, entries.last_index());
+        *norm++ = entries.squared_norm();
+        *row_end++ = piece.entry_base + entries.count();
         ++piece.rows;
     }
-    piece.entries = index_out - first_index;
-    piece.max_index = static_cast<std::int32_t>(std::max<std::int64_t>(piece.fields, 0));
+    piece.entries = entries.count();
+    piece.max_index = scaled ? max_index : static_cast<std::int32_t>(std::max<std::int64_t>(piece.fields, 0));
+    piece.scaling = entries.counts();
     piece.end = p;
 }
 
@@ -345,6 +450,8 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
             if (format.dense)
                 counts[i].entries =
                     separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1 : counts[i].entries + counts[i].lines;
+            if (format.scaling)
+                counts[i].entries += counts[i].lines * static_cast<std::int64_t>(format.scaling->shifted().size());
         }
     });
     std::int64_t row_base = 0, entry_base = 0;
@@ -362,9 +469,10 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     rows.indptr[0] = 0;
     const Target target{rows.leading.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(),
                         rows.squared_norms.data()};
+    const auto parse_piece = format.scaling ? (format.dense ? parse_dense<true> : parse_sparse<true>)
+                                            : (format.dense ? parse_dense<false> : parse_sparse<false>);
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i)
-            format.dense ? parse_dense(pieces[i], format, target) : parse_sparse(pieces[i], format, target);
+        for (std::int64_t i = first; i < last; ++i) parse_piece(pieces[i], format, target);
     });
 
     // Close the gaps that comments left, and stop at the first fault.
@@ -381,6 +489,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         row_count += piece.rows;
         entry_count += piece.entries;
         rows.max_index = std::max(rows.max_index, piece.max_index);
+        rows.scaling.add(piece.scaling);
         result.consumed = static_cast<std::size_t>(piece.end - text);
         result.fields = format.dense ? piece.fields : 0;
         if (!piece.fault.empty()) {

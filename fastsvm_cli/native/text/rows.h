@@ -48,6 +48,22 @@ private:
     std::shared_ptr<const void> owner_;  // of somebody else's memory
 };
 
+// What became of the entries of rows that were scaled.
+struct ScalingCounts {
+    std::int64_t before = 0;          // entries in the text; of dense text, those that are not 0
+    std::int64_t unknown = 0;         // of these, left out because the range file does not hold the feature
+    std::int32_t unknown_index = -1;  // the least index of those; -1: none
+
+    void leave_out(std::int32_t index, std::int64_t entries = 1) {
+        unknown += entries;
+        if (unknown_index < 0 || index < unknown_index) unknown_index = index;
+    }
+    void add(const ScalingCounts& other) {
+        before += other.before;
+        if (other.unknown) leave_out(other.unknown_index, other.unknown);
+    }
+};
+
 // Leading numbers stand before the index:value pairs of a row: 1 for data (the label), nr_class - 1 for the support
 // vectors of a model (their coefficients), 0 for unlabelled data.
 struct Rows {
@@ -60,6 +76,7 @@ struct Rows {
     Array<std::int32_t> indices;  // (nnz), increasing within a row
     Array<double> values;         // (nnz)
     Array<double> squared_norms;  // (rows)
+    ScalingCounts scaling;        // of rows that were read and scaled
 
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }

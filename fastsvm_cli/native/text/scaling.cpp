@@ -1,0 +1,262 @@
+#include "text/scaling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "text/numbers.h"
+#include "text/parse.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr int significant_digits = 6;  // of %g
+
+double round_by_text(double value) {
+    char text[number_text_max + 1];
+    *write_g(text, value, significant_digits) = '\n';
+    double out = value;
+    NumberStatus status;
+    read_double(text, &out, &status);
+    return out;
+}
+
+// The words of a line, up to four: more are as wrong as four are.
+struct Words {
+    const char* begin[4];
+    const char* end[4];
+    int count = 0;
+};
+
+Words words_of(const char* p, const char* line_end) {
+    Words words;
+    while (words.count < 4) {
+        while (p < line_end && (is_blank(*p) || *p == '\r')) ++p;
+        if (p == line_end) break;
+        words.begin[words.count] = p;
+        while (p < line_end && !is_blank(*p) && *p != '\r') ++p;
+        words.end[words.count++] = p;
+    }
+    return words;
+}
+
+// For a message: printable, short.
+std::string quote(const char* p, const char* end) {
+    std::string out = "'";
+    for (; p < end; ++p) {
+        if (out.size() == 41) return out + "...'";
+        out += (static_cast<unsigned char>(*p) < 32 || static_cast<unsigned char>(*p) > 126) ? '?' : *p;
+    }
+    return out + "'";
+}
+
+bool read_number(const Words& words, int at, double* out) {
+    NumberStatus status;
+    return read_double(words.begin[at], out, &status) == words.end[at] && status == NumberStatus::ok;
+}
+
+// The lines of a text, numbered from 1.
+struct Lines {
+    const char* p;
+    const char* const end;
+    std::int64_t number = 0;
+    const char* begin = nullptr;
+    const char* stop = nullptr;
+    Words words;
+
+    bool next() {
+        ++number;
+        if (p == end) {
+            begin = stop = end;
+            words = Words();
+            return false;
+        }
+        begin = p;
+        stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+        p = stop + 1;
+        words = words_of(begin, stop);
+        return true;
+    }
+
+    std::string instead(const char* expected) const {
+        const std::string found = begin == end         ? "the end of the file"
+                                  : words.count == 0 ? "a blank line"
+                                                       : quote(words.begin[0], words.end[words.count - 1]);
+        return found + " found, expected " + expected;
+    }
+
+    // Two numbers, in a line of their own. Returns what is wrong.
+    std::string two(double* first, double* second, const char* expected) {
+        next();
+        return words.count == 2 && read_number(words, 0, first) && read_number(words, 1, second) ? ""
+                                                                                                   : instead(expected);
+    }
+
+    bool only_blank_lines_left() const {
+        for (const char* q = p; q < end; ++q)
+            if (!is_blank(*q) && *q != '\r' && *q != '\n') return false;
+        return true;
+    }
+};
+
+bool is_word(const Words& words, char letter) {
+    return words.count == 1 && words.end[0] - words.begin[0] == 1 && *words.begin[0] == letter;
+}
+
+}  // namespace
+
+double round_to_six_digits(double value) {
+    static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const double size = std::fabs(value);
+    // Powers of ten up to 22 are doubles: one rounding to make six digits in front of the point, which moves them by
+    // less than 1e-9, and one to put the point back, as a correct reader of the text does. Where the digits lie that
+    // near the middle between two whole numbers, the text itself decides.
+    if (!(size >= 1e-16 && size < 1e5)) return value == 0 ? value : round_by_text(value);
+    int shift = 0;  // size * 10^shift has six digits in front of the point, or is a power of ten to rounding
+    if (size >= 0.1) {
+        shift = size >= 1e2 ? (size >= 1e4 ? 1 : size >= 1e3 ? 2 : 3) : size >= 1e1 ? 4 : size >= 1 ? 5 : 6;
+    } else {
+        shift = 7;
+        while (size * power_of_ten[shift] < 1e5) ++shift;
+    }
+    const double digits = size * power_of_ten[shift];
+    const double whole = static_cast<double>(static_cast<std::int64_t>(digits));
+    const double rest = digits - whole;
+    if (std::fabs(rest - 0.5) < 1e-8) return round_by_text(value);
+    return std::copysign((rest > 0.5 ? whole + 1 : whole) / power_of_ten[shift], value);
+}
+
+std::string Scaling::read_range(const char* p, const char* end, std::int64_t* line) {
+    Lines lines{p, end};
+    const auto fail = [&](std::string why) {
+        *line = lines.number;
+        return why;
+    };
+    lines.next();
+    if (is_word(lines.words, 'y')) {
+        scales_labels_ = true;
+        std::string fault = lines.two(&label_limits_.lower, &label_limits_.upper, "two numbers, the limits of y");
+        if (fault.empty() && !(label_limits_.lower < label_limits_.upper))
+            fault = lines.instead("a lower limit below the upper one");
+        if (fault.empty()) fault = lines.two(&label_low_, &label_high_, "two numbers, the least and the largest label");
+        if (fault.empty() && !(label_low_ <= label_high_)) fault = lines.instead("the least label before the largest");
+        if (!fault.empty()) return fail(fault);
+        lines.next();
+    }
+    if (!is_word(lines.words, 'x')) return fail(lines.instead("x alone, as svm-scale -s writes"));
+    std::string fault = lines.two(&limits_.lower, &limits_.upper, "two numbers, the limits of x");
+    if (fault.empty() && !(limits_.lower < limits_.upper)) fault = lines.instead("a lower limit below the upper one");
+    if (!fault.empty()) return fail(fault);
+    rounded_ = {round_to_six_digits(limits_.lower), round_to_six_digits(limits_.upper)};
+    std::int64_t last = -1;
+    while (!lines.only_blank_lines_left()) {
+        lines.next();
+        const Words& words = lines.words;
+        Feature feature{};
+        double index = -1;
+        if (words.count != 3 || !read_number(words, 1, &feature.low) || !read_number(words, 2, &feature.high) ||
+            !std::all_of(words.begin[0], words.end[0], is_digit) || !read_number(words, 0, &index))
+            return fail(lines.instead("an index, its least and its largest value"));
+        if (index > std::numeric_limits<std::int32_t>::max())
+            return fail(quote(words.begin[0], words.end[0]) + " found, expected an index of at most 2147483647");
+        feature.index = static_cast<std::int32_t>(index);
+        if (feature.index <= last)
+            return fail("index " + std::to_string(feature.index) + " found after index " + std::to_string(last) +
+                        ", expected increasing indices");
+        if (feature.low > feature.high) return fail(lines.instead("the least value before the largest"));
+        last = feature.index;
+        if (feature.low == feature.high) {
+            constant_.push_back(feature.index);
+            continue;
+        }
+        feature.zero = scale(feature, 0);
+        if (!std::isfinite(feature.zero)) return fail(lines.instead("a range that 0 can be scaled with"));
+        features_.push_back(feature);
+    }
+    return "";
+}
+
+std::string Scaling::read_standard(const char* p, const char* end, std::int64_t* line) {
+    kind_ = Kind::standard;
+    Lines lines{p, end};
+    while (!lines.only_blank_lines_left()) {
+        Feature feature{};
+        std::string fault = lines.two(&feature.low, &feature.high, "two numbers, a center and a scale");
+        if (fault.empty() && !(feature.high > 0)) fault = lines.instead("a scale above 0 behind the center");
+        *line = lines.number;
+        if (!fault.empty()) return fault;
+        feature.index = static_cast<std::int32_t>(lines.number);
+        feature.zero = scale(feature, 0);
+        if (!std::isfinite(feature.zero)) return lines.instead("a scale that 0 can be divided with");
+        features_.push_back(feature);
+    }
+    return "";
+}
+
+Scaling::Read Scaling::read(const char* text, std::size_t size) {
+    Read out;
+    Lines first{text, text + size};
+    first.next();
+    double center, scale;
+    const bool standard = first.words.count == 2 && read_number(first.words, 0, &center) &&
+                          read_number(first.words, 1, &scale);
+    if (!standard && !is_word(first.words, 'x') && !is_word(first.words, 'y')) {
+        out.fault = first.instead("x or y, as svm-scale -s writes, or a center and a scale, as R's write.svm");
+        out.line = 1;
+        return out;
+    }
+    Scaling& scaling = out.scaling;
+    out.fault = standard ? scaling.read_standard(text, text + size, &out.line)
+                         : scaling.read_range(text, text + size, &out.line);
+    scaling.finish();
+    return out;
+}
+
+std::string Scaling::read_labels(const char* text, std::size_t size, std::int64_t* line) {
+    Lines lines{text, text + size};
+    std::string fault = lines.two(&label_low_, &label_high_, "two numbers, the center and the scale of y");
+    if (fault.empty() && !(label_high_ > 0)) fault = lines.instead("a scale above 0 behind the center");
+    if (fault.empty() && !lines.only_blank_lines_left()) {
+        lines.next();
+        fault = lines.instead("the end of the file");
+    }
+    *line = lines.number;
+    scales_labels_ = true;
+    label_kind_ = Kind::standard;
+    return fault;
+}
+
+void Scaling::finish() {
+    for (const Feature& feature : features_)
+        if (feature.zero != 0) shifted_.push_back(feature);
+    if (features_.empty()) return;
+    // A table takes no more than a few times what the features take.
+    const std::size_t width = static_cast<std::size_t>(features_.back().index) + 1;
+    if (width > 16 * features_.size() + (1 << 16)) return;
+    places_.assign(width, -1);
+    for (std::size_t i = 0; i < features_.size(); ++i)
+        places_[static_cast<std::size_t>(features_[i].index)] = static_cast<std::int32_t>(i);
+}
+
+const Scaling::Feature* Scaling::search(std::int32_t index) const {
+    const auto at = std::lower_bound(features_.begin(), features_.end(), index,
+                                     [](const Feature& feature, std::int32_t wanted) { return feature.index < wanted; });
+    return at == features_.end() || at->index != index ? nullptr : &*at;
+}
+
+bool Scaling::names(std::int32_t index) const {
+    return find(index) || std::binary_search(constant_.begin(), constant_.end(), index);
+}
+
+double Scaling::label(double value) const {
+    if (label_kind_ == Kind::standard) return (value - label_low_) / label_high_;
+    if (value == label_low_) return label_limits_.lower;
+    if (value == label_high_) return label_limits_.upper;
+    return label_limits_.lower +
+           (label_limits_.upper - label_limits_.lower) * (value - label_low_) / (label_high_ - label_low_);
+}
+
+}  // namespace fastsvm

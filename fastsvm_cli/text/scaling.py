@@ -1,0 +1,63 @@
+"""The file of `--scale`: what `svm-scale -s`, or write.svm of R's e1071, writes, applied to rows while they are read."""
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import DataFormatError, display
+from fastsvm_cli.text.data import read_bytes
+from fastsvm_cli.text.fingerprint import fingerprint
+
+
+class Scaling:
+    """How rows are scaled, for Blocks and read_chunks, and what became of those that were.
+
+    path: the file. native: what it says. digest: of its content.
+    before, after: entries of the rows in the text, and once they are scaled. unknown: entries left out because the file
+    does not hold their feature; unknown_index: the least one of those features, or -1.
+    """
+
+    def __init__(self, path: str, native: "_native.Scaling", digest: str):
+        self.path, self.native, self.digest = path, native, digest
+        self.before = self.after = self.unknown = 0
+        self.unknown_index = -1
+
+    def again(self) -> "Scaling":
+        """The same for another reading, with counts of its own."""
+        return Scaling(self.path, self.native, self.digest)
+
+    def count(self, chunk: "_native.Chunk") -> None:
+        """Rows as they were read: no part of a chunk."""
+        before, unknown, index = chunk.scaling_counts
+        self.before += before
+        self.after += len(chunk.indices)
+        if unknown:
+            self.unknown_index = index if self.unknown_index < 0 else min(index, self.unknown_index)
+        self.unknown += unknown
+
+    def warnings(self) -> "list[str]":
+        """What svm-scale warns of, once all rows have been read."""
+        out = []
+        if self.unknown:
+            values = "1 value" if self.unknown == 1 else f"{self.unknown} values"
+            out.append(
+                f"Warning: {values} left out, of features that {display(self.path)} does not hold (the first:"
+                f" {self.unknown_index}), as svm-scale does."
+            )
+        if self.after > self.before and self.native.kind == "range":
+            out.append(
+                f"Warning: scaling made the rows denser, {self.after} values that are not 0 instead of {self.before}:"
+                " if features are not negative and sparse, svm-scale -l 0 keeps them sparse."
+            )
+        return out
+
+
+def read_scaling(path: str) -> Scaling:
+    """path: written by svm-scale -s, or the `scale.file` of write.svm. Raises FileError, and DataFormatError for what
+    is neither."""
+    text = read_bytes(path)
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    try:
+        native = _native.read_scaling(text)
+    except ValueError as error:
+        why, line = error.args
+        raise DataFormatError(path, line, why) from None
+    return Scaling(path, native, fingerprint(text))
