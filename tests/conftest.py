@@ -63,6 +63,17 @@ def svm_predict():
 
 
 @pytest.fixture(scope="session")
+def svm_scale():
+    """The path of LIBSVM's svm-scale, which comes with svm-predict. Missing: as svm_predict."""
+    path = shutil.which("svm-scale")
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("svm-scale is not installed: .ci/run should have installed libsvm-tools")
+        pytest.skip("svm-scale is not installed (Debian: libsvm-tools)")
+    return path
+
+
+@pytest.fixture(scope="session")
 def shared():
     """The folder of benchmark data beside the checkout, where there is one."""
     folder = ROOT.parent / "shared"

@@ -1,0 +1,92 @@
+"""svm-scale 3.37 again, and data to scale."""
+
+import random
+import subprocess
+
+from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.scaling import read_scaling
+
+
+def to_six_digits(value):
+    return float(f"{value:g}")
+
+
+def _moved(value, low, high, lower, upper):
+    if value == low:
+        return lower
+    if value == high:
+        return upper
+    return lower + (upper - lower) * (value - low) / (high - low)
+
+
+def scaled_text(ranges, text):
+    """What `svm-scale -r` prints. ranges: of the file of -s; text: rows without a fault, indices from 1."""
+    words = ranges.split()
+    y = None
+    if words[0] == "y":
+        y, words = [float(word) for word in words[1:5]], words[5:]
+    assert words[0] == "x"
+    lower, upper = float(words[1]), float(words[2])
+    features = {
+        int(index): (float(low), float(high)) for index, low, high in zip(words[3::3], words[4::3], words[5::3])
+    }
+    out = []
+    for line in text.splitlines():
+        label, *pairs = line.partition("#")[0].split()
+        label = float(label)
+        if y is not None:
+            label = _moved(label, y[2], y[3], y[0], y[1])
+        row = {int(index): float(value) for index, value in (pair.split(":") for pair in pairs)}
+        scaled = []
+        for index, (low, high) in sorted(features.items()):
+            value = _moved(row.get(index, 0.0), low, high, lower, upper) if low != high else 0.0
+            if value != 0:
+                scaled.append(f"{index}:{value:g} ")
+        out.append(f"{label:.17g} {''.join(scaled)}\n")
+    return "".join(out)
+
+
+def run_svm_scale(program, folder, *options):
+    """(standard output, standard error)"""
+    done = subprocess.run([program, *map(str, options)], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout, done.stderr
+
+
+def contents(chunks):
+    """All that a model sees of chunks, bit for bit."""
+    out = []
+    for chunk in chunks:
+        starts = [0, *chunk.indptr.tolist()[1:]]
+        for row in range(chunk.rows):
+            part = slice(starts[row], starts[row + 1])
+            label = [number.hex() for number in chunk.leading.tolist()[row]]
+            values = [number.hex() for number in chunk.values.tolist()[part]]
+            out.append((label, chunk.indices.tolist()[part], values, chunk.squared_norms.tolist()[row].hex()))
+    return out
+
+
+def read_scaled(data, ranges, **options):
+    """The rows of a file, scaled while they are read, and the Scaling."""
+    scaling = read_scaling(str(ranges))
+    return contents(read_chunks(str(data), scaling=scaling, **options)), scaling
+
+
+def read_plain(data):
+    return contents(read_chunks(str(data)))
+
+
+def raw_rows(path, rows, seed=0, shift=True):
+    """Rows of a file whose features have been stretched, and moved unless `shift` is false, each in its own way."""
+    rng = random.Random(seed)
+    with open(path) as file:
+        lines = [line for line in file if line.strip()]
+    out = []
+    for line in rng.sample(lines, min(rows, len(lines))):
+        label, *pairs = line.split()
+        entries = []
+        for pair in pairs:
+            index, value = pair.split(":")
+            moved = float(value) * (1 + int(index) * 0.37) + (int(index) % 3 if shift else 0)
+            entries.append(f"{index}:{moved:.10g}")
+        out.append(" ".join([label, *entries]) + "\n")
+    return "".join(out)

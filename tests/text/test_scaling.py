@@ -1,0 +1,306 @@
+"""Rows scaled while they are read: bit for bit those that svm-scale writes and svm-predict reads."""
+
+import gzip
+import math
+import random
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import DataFormatError
+from fastsvm_cli.text.bad_rows import BadRows
+from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.scaling import read_scaling
+from support.profiles import calm
+from support.reading import bits
+from support.scaling import contents, read_plain, read_scaled, run_svm_scale, scaled_text, to_six_digits
+
+# ---- six digits
+
+
+def check_six_digits(value):
+    assert bits([_native.round_to_six_digits(value)]) == bits([to_six_digits(value)]), value.hex()
+
+
+@settings(calm, max_examples=2000)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_six_digits_are_printfs(value):
+    check_six_digits(value)
+
+
+@settings(calm, max_examples=2000)
+@given(st.integers(-(10**8), 10**8), st.integers(0, 30), st.integers(-2, 2))
+def test_six_digits_near_the_middle_are_printfs(digits, shift, ulps):
+    """Numbers of seven and eight digits, whose last one is often a 5, and their neighbours."""
+    value = digits / 10**shift
+    for _ in range(abs(ulps)):
+        value = math.nextafter(value, math.copysign(math.inf, ulps))
+    check_six_digits(value)
+
+
+def test_six_digits_at_the_powers_of_ten():
+    for exponent in range(-323, 309):
+        bits_of = struct.unpack("<q", struct.pack("<d", float(f"1e{exponent}")))[0]
+        for near in range(max(bits_of - 3, 0), bits_of + 4):
+            check_six_digits(struct.unpack("<d", struct.pack("<q", near))[0])
+        for head in (9.999995, 9.9999949999, 9.99999500001, 1.0000005, 1.000015):
+            value = float(f"{head}e{exponent}")
+            if math.isfinite(value):
+                check_six_digits(value)
+                check_six_digits(-value)
+    check_six_digits(0.0)
+    check_six_digits(-0.0)
+
+
+# ---- rows
+
+NUMBERS = st.one_of(
+    st.sampled_from([0.0, -1.0, 1.0, 0.5, 3.0, 1e-7, 123456.5, -0.0]),
+    st.integers(-20, 20).map(lambda n: n / 8),
+    st.floats(-1e6, 1e6, allow_nan=False),
+)
+ROW = st.tuples(NUMBERS, st.dictionaries(st.integers(1, 12), NUMBERS, max_size=8))
+
+
+def row_text(rows):
+    return "".join(
+        " ".join([repr(label), *(f"{index}:{value!r}" for index, value in sorted(row.items()))]) + "\n"
+        for label, row in rows
+    )
+
+
+@st.composite
+def ranges(draw):
+    """The text of a range file: features at either end, constant ones, with and without y."""
+    out = []
+    if draw(st.booleans()):
+        lower, upper = draw(st.sampled_from([(-1, 1), (0, 1), (-0.1, 12.5)]))
+        least, largest = sorted(draw(st.lists(NUMBERS, min_size=2, max_size=2, unique=True)))
+        out += ["y", f"{lower} {upper}", f"{least!r} {largest!r}"]
+    out += ["x", "{} {}".format(*draw(st.sampled_from([(-1, 1), (0, 1), (-2.5, 0), (0.1, 3.7), (1e-9, 2e-9)])))]
+    for index in sorted(draw(st.sets(st.integers(1, 14), max_size=10))):
+        least, largest = sorted(draw(st.lists(NUMBERS, min_size=2, max_size=2)))
+        out.append(f"{index} {least!r} {largest!r}")
+    return "\n".join(out) + "\n"
+
+
+@settings(calm, max_examples=500)
+@given(ranges(), st.lists(ROW, min_size=1, max_size=12), st.sampled_from([1, 64, 1 << 20]))
+def test_rows_are_those_of_svm_scale(tmp_path, ranges, rows, size):
+    text = row_text(rows)
+    (tmp_path / "range").write_text(ranges)
+    (tmp_path / "data").write_text(text)
+    (tmp_path / "scaled").write_text(scaled_text(ranges, text))
+    found, scaling = read_scaled(tmp_path / "data", tmp_path / "range", size=size)
+    assert found == read_plain(tmp_path / "scaled")
+    assert scaling.before == sum(len(row) for _, row in rows)
+    assert scaling.after == sum(len(row[1]) for row in found)
+
+
+@settings(calm, max_examples=100)
+@given(ranges(), st.lists(ROW, min_size=1, max_size=12))
+def test_rows_are_those_of_the_program_svm_scale(svm_scale, tmp_path, ranges, rows):
+    (tmp_path / "range").write_text(ranges)
+    (tmp_path / "data").write_text(row_text(rows))
+    scaled, said = run_svm_scale(svm_scale, tmp_path, "-r", "range", "data")
+    (tmp_path / "scaled").write_text(scaled)
+    found, scaling = read_scaled(tmp_path / "data", tmp_path / "range")
+    assert found == read_plain(tmp_path / "scaled")
+    denser = any("denser" in line for line in scaling.warnings())
+    assert denser == ("new      #nonzeros" in said)
+
+
+@settings(calm, max_examples=100)
+@given(ranges(), st.lists(st.tuples(NUMBERS, st.lists(NUMBERS, min_size=7, max_size=7)), min_size=1, max_size=9))
+def test_dense_rows_are_scaled_as_sparse_ones(tmp_path, ranges, rows):
+    (tmp_path / "range").write_text(ranges)
+    (tmp_path / "dense").write_text("".join(",".join(map(repr, [label, *row])) + "\n" for label, row in rows))
+    sparse = row_text([(label, dict(enumerate(row, 1))) for label, row in rows])
+    (tmp_path / "scaled").write_text(scaled_text(ranges, sparse))
+    found, _ = read_scaled(tmp_path / "dense", tmp_path / "range", dense=True)
+    assert found == read_plain(tmp_path / "scaled")
+
+
+RANGE = "x\n-1 1\n1 0 4\n2 -1 1\n3 5 5\n4 0 10\n"
+DATA = "1 1:1 2:0.5 3:7 4:2.5\n-1 2:1\n1\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """files(name=text, ...) writes them and returns their paths."""
+
+    def write(**texts):
+        for name, text in texts.items():
+            (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return [tmp_path / name for name in texts]
+
+    return write
+
+
+@pytest.mark.parametrize("end", ["\r\n", " \n", "  # 1:2 a comment\n", "\t#\n"])
+def test_line_ends_and_comments_are_none_of_svm_scales_business(files, end):
+    data, range_file, plain = files(data=DATA.replace("\n", end), range=RANGE, scaled=scaled_text(RANGE, DATA))
+    assert read_scaled(data, range_file)[0] == read_plain(plain)
+    data.write_bytes(gzip.compress(data.read_bytes()))
+    range_file.write_bytes(RANGE.replace("\n", "\r\n").encode() + b"\n \n")
+    assert read_scaled(data, range_file)[0] == read_plain(plain)
+
+
+def test_absent_features_get_what_their_zero_becomes(files):
+    data, range_file = files(data="1\n2 2:-1\n", range=RANGE)
+    found, scaling = read_scaled(data, range_file)
+    assert [row[1] for row in found] == [[1, 4], [1, 2, 4]]  # the 0 of feature 2 becomes 0
+    assert scaling.warnings() == [
+        "Warning: scaling made the rows denser, 5 values that are not 0 instead of 1: if features are not negative and"
+        " sparse, svm-scale -l 0 keeps them sparse."
+    ]
+
+
+def test_features_that_the_file_does_not_hold_are_left_out_and_counted(files):
+    data, range_file = files(data="1 1:1 3:7 5:2 9:1\n1 1:1 4:1 5:0 7:1\n", range="x\n0 1\n1 0 4\n3 1 1\n4 0 9\n")
+    found, scaling = read_scaled(data, range_file)
+    assert [row[1] for row in found] == [[1], [1, 4]]
+    assert scaling.unknown == 3  # feature 3 is constant; a 0 is no loss
+    assert scaling.warnings()[0].startswith("Warning: 3 values left out, of features that ")
+    assert "(the first: 5)" in scaling.warnings()[0]
+
+
+def test_many_features_far_apart(files):
+    """No table of every index, and as many blocks as it takes."""
+    indices = sorted({1, 2, 2**31 - 1, *(random.Random(1).sample(range(3, 2**31 - 1), 3000))})
+    ranges = "x\n-1 1\n" + "".join(f"{index} {-(index % 2)} 1\n" for index in indices)
+    text = "".join(f"1 {index}:0.25\n" for index in indices[::5]) + "1 3:1\n"
+    data, range_file, plain = files(data=text, range=ranges, scaled=scaled_text(ranges, text))
+    assert read_scaled(data, range_file)[0] == read_plain(plain)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_and_blocks_change_nothing(files, threads, all_threads):
+    rng = random.Random(7)
+    text = row_text(
+        [(1.0, {i: rng.gauss(0, 3) for i in rng.sample(range(1, 30), rng.randint(0, 12))}) for _ in range(20000)]
+    )
+    ranges = "x\n-1 1\n" + "".join(f"{i} {-i} {2 * i}\n" for i in range(1, 28))
+    data, range_file, plain = files(data=text, range=ranges, scaled=scaled_text(ranges, text))
+    _native.set_threads(threads)
+    expected = read_plain(plain)
+    for size in (1 << 12, 1 << 16, 1 << 24):
+        found, scaling = read_scaled(data, range_file, size=size)
+        assert found == expected
+        assert scaling.before == text.count(":")
+
+
+def test_labels_of_unlabelled_rows_are_not_scaled(files):
+    data, range_file = files(data="1:1\n1:2\n", range="y\n0 1\n5 9\nx\n0 1\n1 0 4\n")
+    found, _ = read_scaled(data, range_file, labelled=False)
+    assert found == [([], [1], [0.25.hex()], 0.0625.hex()), ([], [1], [0.5.hex()], 0.25.hex())]
+
+
+# ---- faults
+
+FAULTY_ROWS = [
+    ("1 0:1 1:2\n", 1, "index 0 found, which the range file does not hold, expected indices from 1"),
+    ("1 1:1\n1 1:1 2:1e308\n", 2, "'2:1e308' found, too large for a double once it is scaled"),
+    ("1 1:1\n1 2:1 1:1\n", 2, "index 1 found after index 2, expected increasing indices"),
+    ("1e308 1:1\n", 1, "a label found that the range file's y cannot scale, expected a finite result"),
+]
+
+
+@pytest.mark.parametrize("text, line, why", FAULTY_ROWS)
+def test_rows_that_cannot_be_scaled_are_named(files, text, line, why):
+    data, range_file = files(data=text, range="y\n-100 100\n1 1.5\nx\n-100 100\n1 0 4\n2 0 1\n")
+    with pytest.raises(DataFormatError) as error:
+        read_scaled(data, range_file)
+    assert str(error.value) == f"{data}:{line}: {why}"
+    around = BadRows(str(data))
+    scaling = read_scaling(str(range_file))
+    good = contents(read_chunks(str(data), scaling=scaling, bad_rows=around))
+    assert len(good) == line - 1 and around.count == 1
+    assert scaling.before == line - 1  # one entry a row here, counted once
+
+
+def test_a_dense_value_that_cannot_be_scaled_is_named(files):
+    data, range_file = files(data="1,2,1\n1,1,1e308\n", range="x\n-100 100\n1 0 4\n2 0 1\n")
+    with pytest.raises(DataFormatError, match=r"data:2: '1e308' found, too large for a double once it is scaled"):
+        read_scaled(data, range_file, dense=True)
+
+
+FAULTY_FILES = [
+    ("", 1, "the end of the file found, expected x or y, as svm-scale -s writes, or a center and a scale, as R's"),
+    ("z\n", 1, "'z' found, expected x or y"),
+    ("1 1:2 2:3\n", 1, "'1 1:2 2:3' found, expected x or y"),
+    ("svm_type c_svc\n", 1, "'svm_type c_svc' found, expected x or y"),
+    ("\nx\n-1 1\n", 1, "a blank line found, expected x or y"),
+    ("x\n", 2, "the end of the file found, expected two numbers, the limits of x"),
+    ("x\n-1\n", 2, "'-1' found, expected two numbers, the limits of x"),
+    ("x\n-1 one\n", 2, "'-1 one' found, expected two numbers, the limits of x"),
+    ("x\n1 -1\n", 2, "'1 -1' found, expected a lower limit below the upper one"),
+    ("x\n1 1\n", 2, "'1 1' found, expected a lower limit below the upper one"),
+    ("y\n-1 1\n1 2\n1 0 1\n", 4, "'1 0 1' found, expected x alone, as svm-scale -s writes"),
+    ("y\n-1 1\n", 3, "the end of the file found, expected two numbers, the least and the largest label"),
+    ("y\n-1 1\n2 1\nx\n0 1\n", 3, "'2 1' found, expected the least label before the largest"),
+    ("y\n1 0\n1 2\nx\n0 1\n", 2, "'1 0' found, expected a lower limit below the upper one"),
+    ("x\n-1 1\n1 0\n", 3, "'1 0' found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n1 0 1 2\n", 3, "'1 0 1 2' found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n1 0 1\n\n3 0 1\n", 4, "a blank line found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n-1 0 1\n", 3, "'-1 0 1' found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n1.0 0 1\n", 3, "'1.0 0 1' found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n1 nan 1\n", 3, "'1 nan 1' found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n1 0 1e400\n", 3, "'1 0 1e400' found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n4294967297 0 1\n", 3, "'4294967297' found, expected an index of at most 2147483647"),
+    ("x\n-1 1\n2 0 1\n2 0 1\n", 4, "index 2 found after index 2, expected increasing indices"),
+    ("x\n-1 1\n2 1 0\n", 3, "'2 1 0' found, expected the least value before the largest"),
+    ("x\n-1 1\n2 1e300 1.00000000000001e300\n", None, None),
+    ("x\n-1e308 1e308\n2 1 2\n", 3, "'2 1 2' found, expected a range that 0 can be scaled with"),
+    ("0.5 0\n", 1, "'0.5 0' found, expected a scale above 0 behind the center"),
+    ("0.5 1\nNA 1\n", 2, "'NA 1' found, expected two numbers, a center and a scale"),
+    ("0.5 1\n0.5 1 2\n", 2, "'0.5 1 2' found, expected two numbers, a center and a scale"),
+    ("\x00\xff\n", 1, "'???' found, expected x or y"),
+]
+
+
+@pytest.mark.parametrize("text, line, why", FAULTY_FILES)
+def test_a_faulty_range_file_is_named_with_its_line(files, text, line, why):
+    (path,) = files(range=text)
+    if line is None:
+        read_scaling(str(path))
+        return
+    with pytest.raises(DataFormatError) as error:
+        read_scaling(str(path))
+    assert str(error.value).startswith(f"{path}:{line}: {why}"), error.value
+    assert "\n" not in str(error.value)
+
+
+@settings(calm, max_examples=500)
+@given(st.one_of(st.binary(max_size=60), st.text("xy \n-+.012e", max_size=60).map(str.encode)))
+def test_any_text_is_a_scaling_or_one_clear_line(tmp_path, text):
+    (tmp_path / "range").write_bytes(text)
+    try:
+        read_scaling(str(tmp_path / "range"))
+    except DataFormatError as fault:
+        assert fault.line >= 1 and " found, expected " in fault.why and "\n" not in str(fault)
+
+
+# ---- R's e1071
+
+
+def test_centers_and_scales_of_write_svm(files):
+    """R: write.table(data.frame(center, scale), col.names = FALSE, row.names = FALSE), a line per column."""
+    data, range_file = files(data="1 1:3 2:0.1\n2 2:5\n3 1:1 2:0 3:0.7\n", range="1 2\n0.3 0.1\n0 3\n")
+    found, scaling = read_scaled(data, range_file)
+    first, second, third = ([(i, float.fromhex(v)) for i, v in zip(row[1], row[2])] for row in found)
+    assert first == [(1, 1.0), (2, (0.1 - 0.3) / 0.1)]
+    assert second == [(1, -0.5), (2, (5 - 0.3) / 0.1)]
+    assert third == [(2, (0 - 0.3) / 0.1), (3, 0.7 / 3)]
+    assert [row[0] for row in found] == [[1.0.hex()], [2.0.hex()], [3.0.hex()]]
+    assert scaling.warnings() == []
+
+
+def test_a_feature_that_write_svm_did_not_write_is_a_fault(files):
+    data, range_file = files(data="1 1:3\n1 1:2 4:0.1\n", range="1 2\n0.3 0.1\n")
+    with pytest.raises(DataFormatError) as error:
+        read_scaled(data, range_file)
+    assert str(error.value) == f"{data}:2: feature 4 found, expected one of the 2 that the scale file holds"
