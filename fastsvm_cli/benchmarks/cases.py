@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
@@ -14,6 +16,9 @@ from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes, read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.scaling import Scaling
 
 #: The clocks.
 END_TO_END, SCORING = "end to end", "scoring"
@@ -56,7 +61,8 @@ class Bench:
 
     test_file: rows of data. exact_file: the LIBSVM model that all others are compared with. folder: where outputs go.
     threads: of --threads, 0 for all. fastsvm: the words that start this program. svm_predict: that program's path, or
-    None. Raises DataFormatError, ModelFormatError and FileError."""
+    None. scaling: of the rows, or None; every process is given them scaled already, so that none is measured while it
+    scales. Raises DataFormatError, ModelFormatError and FileError."""
 
     def __init__(
         self,
@@ -67,10 +73,16 @@ class Bench:
         threads: int,
         fastsvm: "list[str]",
         svm_predict: "str | None",
+        scaling: "Scaling | None" = None,
     ):
         self.test_file, self.exact_file, self.folder, self.threads = test_file, exact_file, folder, threads
         self._fastsvm, self._svm_predict = fastsvm, svm_predict
-        chunks = list(read_chunks(test_file))
+        chunks = list(read_chunks(test_file, scaling=scaling))
+        self.scaling, self._rows_file = scaling, test_file
+        if scaling is not None:
+            self._rows_file = os.path.join(folder, "scaled")
+            with open(self._rows_file, "wb") as file:
+                file.writelines(map(_native.format_rows, chunks))
         self.rows = sum(chunk.rows for chunk in chunks)
         if not self.rows:
             raise FileError(test_file, "no rows found, expected some to measure on")
@@ -92,7 +104,7 @@ class Bench:
     def add_references(self) -> None:
         """svm-predict, libsvm in this process, and what starting either program costs."""
         if self._svm_predict is not None:
-            case = self._process(Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self.test_file)
+            case = self._process(Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file)
             self.cases.append(case)
         case = Case("libsvm, in process", "reference", self.exact_file)
         try:
@@ -164,7 +176,7 @@ class Bench:
 
         case.scoring = Timed(case.name, SCORING, score)
         words = ["--exact", self.exact_file] if case.with_exact else []
-        self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], self.test_file)
+        self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], self._rows_file)
 
     def _of_exact(self, found: Quality) -> Quality:
         """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""
@@ -206,7 +218,7 @@ class Bench:
         if self._svm_predict is not None:
             case = Case(f"{name}, svm-predict", "control", path)
             case.quality = added[0].quality
-            self.cases.append(self._process(case, [self._svm_predict], self.test_file))
+            self.cases.append(self._process(case, [self._svm_predict], self._rows_file))
             added.append(case)
         return added
 

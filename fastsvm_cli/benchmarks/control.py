@@ -2,6 +2,7 @@
 control that libAGF's authors use)."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from fastsvm_cli.compilers.training import libsvm_problem, train
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.header import KERNEL_TYPES, SVM_TYPES
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.scaling import Scaling
 
 
 class Control:
@@ -31,6 +35,7 @@ def subsample_control(
     *,
     cost: "float | None" = None,
     seed: int = 0,
+    scaling: "Scaling | None" = None,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Control | None":
     """The SVM on the fewest rows, drawn at random, whose disagreement with the exact model on the test rows is
@@ -46,7 +51,7 @@ def subsample_control(
             " kernel: only that is trained again",
         )
     cost = cost or float(np.max(np.abs(np.asarray(exact.model.vectors.leading)), initial=0.0)) or 1.0
-    labels, rows = libsvm_problem(read_chunks(train_file))
+    labels, rows = libsvm_problem(read_chunks(train_file, scaling=scaling))
     if not rows:
         raise FileError(train_file, "no rows found, expected some to train on")
     order = np.random.default_rng(seed).permutation(len(labels))

@@ -207,7 +207,8 @@ def picked_lines(bench: Bench, picked: "Case | None", budget: float, keep: "str 
         assert picked.path is not None  # it was named
         path = picked.path
     exact = ["--exact", bench.exact_file] if picked.with_exact else []
-    lines.append(f"  fastsvm {shlex.join(['predict', *exact, bench.test_file, path, 'out'])}")
+    scale = ["--scale", bench.scaling.path] if bench.scaling is not None else []
+    lines.append(f"  fastsvm {shlex.join(['predict', *scale, *exact, bench.test_file, path, 'out'])}")
     return lines
 
 

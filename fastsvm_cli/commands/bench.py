@@ -11,9 +11,11 @@ from fastsvm_cli.console.options import (
     Share,
     json_option,
     quiet_option,
+    scale_option,
     seed_option,
     threads_option,
 )
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.cases import Bench, Case
@@ -119,6 +121,9 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Draw speed-up against disagreement (.svg or .png; needs matplotlib: pip install 'fastsvm[plot]').",
 )
+@scale_option(
+    "Scale the rows of TEST_FILE and TRAIN_FILE, as svm-scale -r RANGE_FILE does; every program is given them scaled."
+)
 @seed_option("Of the folds, and of the rows of --control.")
 @threads_option
 @quiet_option("No progress bar, no notes.")
@@ -167,6 +172,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.interruption import raising
 
+    scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
     load_libsvm()
     # Told to stop, it has child processes to end and measurements to print.
@@ -178,7 +184,9 @@ def _compare(options: BenchOptions) -> None:
             threads=options.threads,
             fastsvm=environment.fastsvm_command(),
             svm_predict=machine["svm_predict"],
+            scaling=scaling,
         )
+        warn_of_scaling(scaling, options.quiet)
         options.check_model(bench.model)
         # The previous timings go when new ones are to come.
         raw = stack.enter_context(report.RawTimings(options.csv_file))
@@ -302,6 +310,7 @@ def _add_control(bench: "Bench", picked: "Case | None", train_file: str, options
                 bench.folder,
                 cost=options.cost,
                 seed=options.seed,
+                scaling=bench.scaling.again() if bench.scaling is not None else None,
                 on_progress=progress,
             )
     except FastsvmError as error:
@@ -330,7 +339,9 @@ def _cross_validate(options: BenchOptions, folds: int) -> None:
     from fastsvm_cli.text.data import read_chunks
 
     load_libsvm()
-    chunks = list(read_chunks(options.test_file))
+    scaling = read_scale_file(options.scale_file)
+    chunks = list(read_chunks(options.test_file, scaling=scaling))
+    warn_of_scaling(scaling, options.quiet)
     if not chunks:
         raise FileError(options.test_file, "no rows found, expected some to train on")
     how: dict[str, Any] = {

@@ -10,10 +10,12 @@ from fastsvm_cli.console.options import (
     FileCommand,
     model_arguments,
     quiet_option,
+    scale_option,
     seed_option,
     threads_option,
     was_given,
 )
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -41,6 +43,7 @@ class BorderOptions(CompilerOptions):
     samples: int
     target: "float | None"
     data_file: "str | None"
+    scale_file: "str | None"
     sampling: str
     local: int
     tolerance: float
@@ -63,6 +66,8 @@ class BorderOptions(CompilerOptions):
                 "--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about"
                 " a model."
             )
+        if self.scale_file is not None and self.data_file is None and self.bandwidth is None:
+            raise click.UsageError("--scale goes with --data or --bandwidth: it scales rows.")
         if not self.density:
             return
         # Of a border, and of what draws it, nothing is to be asked.
@@ -179,6 +184,10 @@ class BorderOptions(CompilerOptions):
         "with probabilities."
     ),
 )
+@scale_option(
+    "Scale the rows of --data, or with --bandwidth those of MODEL_FILE, while they are read, as svm-scale -r RANGE_FILE"
+    " does."
+)
 @seed_option("Of what is drawn.")
 @threads_option
 @quiet_option()
@@ -208,7 +217,8 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output
 
     options = BorderOptions(**parsed)
-    options.begin(".density" if options.density else ".border", options.data_file)
+    options.begin(".density" if options.density else ".border", options.data_file, options.scale_file)
+    scaling = read_scale_file(options.scale_file)
     source = None if options.bandwidth is not None else read_exact_model(options.model_file)
     if source is not None:
         # Before the data is read, which may be long.
@@ -217,9 +227,10 @@ def command(**parsed):
 
         demand(options.model_file, refusal(source.model))
         options.check_model(source.model)
-    rows = list(read_chunks(options.rows_file)) if options.rows_file is not None else None
+    rows = list(read_chunks(options.rows_file, scaling=scaling)) if options.rows_file is not None else None
     if options.rows_file is not None and not sum(chunk.rows for chunk in rows or []):
         raise FileError(options.rows_file, "no rows found, expected some to draw lines between")
+    warn_of_scaling(scaling, options.quiet)
 
     if options.density:
         _write_density(rows or [], options)

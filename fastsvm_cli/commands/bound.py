@@ -3,7 +3,8 @@ import sys
 import click
 
 from fastsvm_cli.console.file_checks import check_inputs
-from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option, read_scale_file
+from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 
 @click.command("bound", cls=FileCommand)
@@ -37,9 +38,7 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, scale_file, 
         layout = {"labelled": not unlabelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
         options = Options(**layout, scaling=read_scale_file(scale_file), progress=progress)
         report = bound_report(data_or_model, options)
-    if options.scaling is not None and not quiet:
-        for line in options.scaling.warnings():
-            print(line, file=sys.stderr)
+    warn_of_scaling(options.scaling, quiet)
     if as_json:
         import json
 

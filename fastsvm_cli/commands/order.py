@@ -10,15 +10,18 @@ from fastsvm_cli.console.options import (
     FileCommand,
     model_arguments,
     quiet_option,
+    scale_option,
     seed_option,
     threads_option,
 )
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.models.kernel import Kernel
     from fastsvm_cli.models.ordered import OrderedModel
+    from fastsvm_cli.text.scaling import Scaling
 
 METHODS = ("geometry", "triangle", "blocks")
 
@@ -37,6 +40,7 @@ class OrderOptions(CompilerOptions):
     coef0: "float | None"
     degree: "int | None"
     vectors_file: "str | None"
+    scale_file: "str | None"
 
     def check(self) -> None:
         for name, value, of in (
@@ -47,6 +51,8 @@ class OrderOptions(CompilerOptions):
         ):
             if value is not None and self.method != of:
                 raise click.UsageError(f"{name} goes with --method {of}.")
+        if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
+            raise click.UsageError("--scale goes with --vectors or --fold: it scales those rows.")
         if (self.own_kernel is None) != (self.vectors_file is None):
             raise click.UsageError(
                 "--kernel and --vectors go together: a precomputed model knows neither its kernel nor its vectors."
@@ -146,6 +152,7 @@ class OrderOptions(CompilerOptions):
     metavar="TRAIN_FILE",
     help="With --kernel: the rows that the model's serial numbers stand for.",
 )
+@scale_option("Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does.")
 @threads_option
 @quiet_option()
 @model_arguments
@@ -170,14 +177,16 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output
 
     options = OrderOptions(**parsed)
-    options.begin(".order", options.fold_file, options.vectors_file)
+    options.begin(".order", options.fold_file, options.vectors_file, options.scale_file)
+    scaling = read_scale_file(options.scale_file)
     source = read_exact_model(options.model_file)
     options.check_model(source.model)
 
     report = summary_stream(options.output_file)
-    model = source.model if options.own_kernel is None else _with_vectors(source.model, options)
+    model = source.model if options.own_kernel is None else _with_vectors(source.model, options, scaling)
     with Progress("order", quiet=options.quiet, announced=True) as progress:
-        ordered = _compile(model, source.fingerprint, options, progress)
+        ordered = _compile(model, source.fingerprint, options, scaling, progress)
+    warn_of_scaling(scaling, options.quiet)
     result = text_to_write(ordered, options.model_file)
     with Output(options.output_file) as output:
         output.write(result)
@@ -204,13 +213,14 @@ def command(**parsed):
         )
 
 
-def _with_vectors(model: "ExactModel", options: OrderOptions) -> "ExactModel":
+def _with_vectors(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
     """A model of a precomputed kernel, with the vectors of --vectors and the kernel of --kernel."""
     from fastsvm_cli.compilers.ordered.precomputed import looks_untrained, with_vectors
     from fastsvm_cli.text.data import read_chunks
 
     assert options.vectors_file is not None  # it goes with --kernel
-    model = with_vectors(model, read_chunks(options.vectors_file), options.vectors_file, options.kernel)
+    rows = read_chunks(options.vectors_file, scaling=scaling)
+    model = with_vectors(model, rows, options.vectors_file, options.kernel)
     if not options.quiet and looks_untrained(model):
         print(
             f"Warning: with these vectors and this kernel the support vectors of {options.model_file} are not where"
@@ -220,7 +230,9 @@ def _with_vectors(model: "ExactModel", options: OrderOptions) -> "ExactModel":
     return model
 
 
-def _compile(model: "ExactModel", fingerprint: str, options: OrderOptions, progress: "Progress") -> "OrderedModel":
+def _compile(
+    model: "ExactModel", fingerprint: str, options: OrderOptions, scaling: "Scaling | None", progress: "Progress"
+) -> "OrderedModel":
     """By the method that is asked for."""
     if options.method == "triangle":
         from fastsvm_cli.compilers.ordered.triangle import compile_triangle
@@ -234,7 +246,7 @@ def _compile(model: "ExactModel", fingerprint: str, options: OrderOptions, progr
         return compile_blocks(model, fingerprint=fingerprint, on_progress=progress)
     from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
 
-    folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file))
+    folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file, scaling))
     return compile_geometry(
         model,
         fingerprint=fingerprint,
@@ -246,7 +258,7 @@ def _compile(model: "ExactModel", fingerprint: str, options: OrderOptions, progr
     )
 
 
-def _linear_model(train_file: str) -> "ExactModel":
+def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
     """A linear SVM of the file's rows, C = 1."""
     import os
     import tempfile
@@ -261,7 +273,7 @@ def _linear_model(train_file: str) -> "ExactModel":
     from fastsvm_cli.interruption import raising
     from fastsvm_cli.text.data import read_chunks
 
-    labels, rows = libsvm_problem(read_chunks(train_file))
+    labels, rows = libsvm_problem(read_chunks(train_file, scaling=scaling))
     if len(set(labels)) != 2:
         raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
     load_libsvm()

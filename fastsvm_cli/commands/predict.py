@@ -11,10 +11,10 @@ from fastsvm_cli.console.options import (
     json_option,
     model_arguments,
     quiet_option,
-    read_scale_file,
     threads_option,
 )
 from fastsvm_cli.console.predict_options import PredictOptions
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -225,8 +225,7 @@ def command(**parsed):
                 )
         else:
             tally = output.tally
-    for line in scaling.warnings() if scaling is not None else ():
-        summary.warn(line)
+    warn_of_scaling(scaling, options.quiet)
     summary.end(tally)
 
 

@@ -17,9 +17,11 @@ from fastsvm_cli.console.options import (
     FileCommand,
     model_arguments,
     quiet_option,
+    scale_option,
     seed_option,
     threads_option,
 )
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -35,6 +37,7 @@ class ReduceOptions(CompilerOptions):
     ratio: "float | None"
     target: "float | None"
     data_file: "str | None"
+    scale_file: "str | None"
     lossless: bool
     init: str
     optimizer: str
@@ -54,6 +57,8 @@ class ReduceOptions(CompilerOptions):
             raise click.UsageError(
                 "--lossless places no vectors: it does not go with --init, --optimizer or --no-finish."
             )
+        if self.scale_file is not None and self.data_file is None:
+            raise click.UsageError("--scale goes with --data: it scales those rows.")
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
             raise click.UsageError(
                 "--target grows a set vector by vector; kernel k-means makes another one for every number."
@@ -120,6 +125,7 @@ class ReduceOptions(CompilerOptions):
     default=True,
     help="No descent on all vectors at the end (L-BFGS, 100 rounds): seconds, and several times the squared distance.",
 )
+@scale_option("Scale the rows of --data while they are read, as svm-scale -r RANGE_FILE does.")
 @seed_option("Of what is drawn.")
 @threads_option
 @quiet_option("No summary, no progress bar.")
@@ -144,12 +150,14 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output
 
     options = ReduceOptions(**parsed)
-    options.begin(".reduced", options.data_file)
+    options.begin(".reduced", options.data_file, options.scale_file)
+    scaling = read_scale_file(options.scale_file)
     source = read_exact_model(options.model_file)
     model = source.model
-    rows = list(read_chunks(options.data_file)) if options.data_file else None
+    rows = list(read_chunks(options.data_file, scaling=scaling)) if options.data_file else None
     if options.data_file and not rows:
         raise FileError(options.data_file, "no rows found, expected some to measure on")
+    warn_of_scaling(scaling, options.quiet)
 
     from fastsvm_cli.comparisons.agreement import agreement
 

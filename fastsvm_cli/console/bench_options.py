@@ -19,6 +19,7 @@ class BenchOptions(Options):
     keep: "str | None"
     max_disagreement: "float | None"
     train_file: "str | None"
+    scale_file: "str | None"
     folds: "int | None"
     cost: "float | None"
     gamma: "float | None"
@@ -38,7 +39,7 @@ class BenchOptions(Options):
     model_files: "tuple[str, ...]"
 
     def check(self) -> None:
-        if "-" in (self.test_file, self.train_file, *self.model_files):
+        if "-" in (self.test_file, self.train_file, self.scale_file, *self.model_files):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
         if self.folds is not None:
@@ -77,7 +78,7 @@ class BenchOptions(Options):
         demand_standard_output()
         outputs = [path for path in (self.keep, self.csv_file, self.plot_file) if path is not None]
         for path in outputs:
-            check_output(path, (self.test_file, self.train_file, *self.model_files))
+            check_output(path, (self.test_file, self.train_file, self.scale_file, *self.model_files))
         files = [realpath(path) for path in outputs if isfile(path) or not exists(path)]
         if len(set(files)) < len(files):
             raise click.UsageError("--keep, --csv and --plot write a file each: two of them have the same name.")

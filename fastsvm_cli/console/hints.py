@@ -17,6 +17,8 @@ def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict)
     its parameters, by name."""
     if isinstance(error, ModelFormatError):
         return _about_model(error, command, given)
+    if error.path == given.get("scale_file"):
+        return _about_range(error)
     return _about_data(error, command, given) if error.line == 1 else None
 
 
@@ -35,6 +37,14 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
         return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(given['output_file'])}"
     words = f"svm-train {shlex.quote(found)} makes a model of it"
     return words + (", --bandwidth a border without one" if command == "border" else "")
+
+
+def _about_range(error: DataFormatError) -> "str | None":
+    if _is_model(error.path):
+        return "this is a model file"
+    if error.line != 1 or not _is_data(error.path):
+        return None
+    return f"this looks like data: svm-scale -s RANGE_FILE {shlex.quote(error.path)} writes its range file"
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":

@@ -1,14 +1,9 @@
 """What the commands share: options, the record that holds a command's own, and the hint that follows an error."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import click
 
 from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
 
 
 class FileCommand(click.Command):
@@ -80,15 +75,6 @@ def _one_character(context: click.Context, parameter: click.Parameter, value: st
 def scale_option(words: str) -> "Callable":
     """--scale, and of which rows."""
     return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
-
-
-def read_scale_file(path: "str | None") -> "Scaling | None":
-    """What --scale names, or None."""
-    if path is None:
-        return None
-    from fastsvm_cli.text.scaling import read_scaling
-
-    return read_scaling(path)
 
 
 def data_options(command: "Callable") -> "Callable":

@@ -53,7 +53,7 @@ def read_scaling(path: str) -> Scaling:
     """path: written by svm-scale -s, or the `scale.file` of write.svm. Raises FileError, and DataFormatError for what
     is neither."""
     text = read_bytes(path)
-    if not text.endswith(b"\n"):
+    if text and not text.endswith(b"\n"):
         text += b"\n"
     try:
         native = _native.read_scaling(text)

@@ -56,12 +56,11 @@ def contents(chunks):
     """All that a model sees of chunks, bit for bit."""
     out = []
     for chunk in chunks:
-        starts = [0, *chunk.indptr.tolist()[1:]]
-        for row in range(chunk.rows):
+        starts, indices, norms = chunk.indptr.tolist(), chunk.indices.tolist(), chunk.squared_norms.tolist()
+        values = [number.hex() for number in chunk.values.tolist()]
+        for row, label in enumerate(chunk.leading.tolist()):
             part = slice(starts[row], starts[row + 1])
-            label = [number.hex() for number in chunk.leading.tolist()[row]]
-            values = [number.hex() for number in chunk.values.tolist()[part]]
-            out.append((label, chunk.indices.tolist()[part], values, chunk.squared_norms.tolist()[row].hex()))
+            out.append(([number.hex() for number in label], indices[part], values[part], norms[row].hex()))
     return out
 
 

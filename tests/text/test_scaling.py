@@ -25,13 +25,13 @@ def check_six_digits(value):
     assert bits([_native.round_to_six_digits(value)]) == bits([to_six_digits(value)]), value.hex()
 
 
-@settings(calm, max_examples=2000)
+@settings(calm, max_examples=500)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_six_digits_are_printfs(value):
     check_six_digits(value)
 
 
-@settings(calm, max_examples=2000)
+@settings(calm, max_examples=500)
 @given(st.integers(-(10**8), 10**8), st.integers(0, 30), st.integers(-2, 2))
 def test_six_digits_near_the_middle_are_printfs(digits, shift, ulps):
     """Numbers of seven and eight digits, whose last one is often a 5, and their neighbours."""
