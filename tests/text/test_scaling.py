@@ -62,6 +62,8 @@ NUMBERS = st.one_of(
     st.integers(-20, 20).map(lambda n: n / 8),
     st.floats(-1e6, 1e6, allow_nan=False),
 )
+#: The ends of a range: one number, or two that are far enough apart for every value to be scaled to a finite one.
+ENDS = st.lists(NUMBERS, min_size=2, max_size=2).map(sorted).filter(lambda ends: not 0 < ends[1] - ends[0] < 1e-6)
 ROW = st.tuples(NUMBERS, st.dictionaries(st.integers(1, 12), NUMBERS, max_size=8))
 
 
@@ -78,11 +80,11 @@ def ranges(draw):
     out = []
     if draw(st.booleans()):
         lower, upper = draw(st.sampled_from([(-1, 1), (0, 1), (-0.1, 12.5)]))
-        least, largest = sorted(draw(st.lists(NUMBERS, min_size=2, max_size=2, unique=True)))
+        least, largest = draw(ENDS.filter(lambda ends: ends[0] != ends[1]))
         out += ["y", f"{lower} {upper}", f"{least!r} {largest!r}"]
     out += ["x", "{} {}".format(*draw(st.sampled_from([(-1, 1), (0, 1), (-2.5, 0), (0.1, 3.7), (1e-9, 2e-9)])))]
     for index in sorted(draw(st.sets(st.integers(1, 14), max_size=10))):
-        least, largest = sorted(draw(st.lists(NUMBERS, min_size=2, max_size=2)))
+        least, largest = draw(ENDS)
         out.append(f"{index} {least!r} {largest!r}")
     return "\n".join(out) + "\n"
 

@@ -1,0 +1,240 @@
+"""--scale: the bytes of svm-scale -r and svm-predict in a row, and what every command that reads rows makes of it."""
+
+import json
+import subprocess
+
+import pytest
+
+from support.places import DATA, FASTSVM
+from support.scaling import raw_rows, run_svm_scale
+from support.training import train
+
+LIMITS = {"-1 to 1": "-l -1 -u 1", "0 to 1": "-l 0 -u 1", "odd": "-l 0.1 -u 3.7"}
+#: Name, training options, limits of x, scaling of y.
+OWN = [
+    *(("rings.train", "-g 0.5 -c 10", limits, "") for limits in LIMITS),
+    *(("rings.train", "-g 0.5 -c 10 -b 1", limits, "") for limits in ("0 to 1",)),
+    *(("colors.train", "-g 0.05", limits, "") for limits in LIMITS),
+    *(("waves.train", "-s 3 -g 0.1", limits, y) for limits in LIMITS for y in ("", "-y -1 1", "-y 0 7.25")),
+    ("rings.train", "-s 2 -n 0.3 -g 0.5", "-1 to 1", ""),
+    ("colors.train", "-t 0", "0 to 1", ""),
+    ("waves.train", "-s 4 -t 1 -g 0.1", "0 to 1", "-y -1 1"),
+]
+SHARED = ["heart_scale", "sonar_scale", "segment_scale", "a9a.t", "ijcnn1.t", "optdigits_scale", "mnist1.t", "u20.t"]
+
+
+def make(folder, svm_scale, source, training, limits, y, rows=200):
+    """Files train, test, range, model and scaled, the last one by svm-scale; what svm-scale said of it."""
+    (folder / "train").write_text(raw_rows(source, rows, seed=1))
+    (folder / "test").write_text(raw_rows(source, rows, seed=2))
+    scaled, _ = run_svm_scale(svm_scale, folder, *limits.split(), *y.split(), "-s", "range", "train")
+    labels, x = [], []
+    for line in scaled.splitlines():
+        label, *pairs = line.split()
+        labels.append(float(label))
+        x.append({int(index): float(value) for index, value in (pair.split(":") for pair in pairs)})
+    train(folder / "model", x, labels, training)
+    scaled, said = run_svm_scale(svm_scale, folder, "-r", "range", "test")
+    (folder / "scaled").write_text(scaled)
+    return said
+
+
+def check(folder, svm_predict, fastsvm, said, training):
+    probability = ["-b", "1"] if "-b 1" in training else []
+    done = fastsvm("predict", *probability, "--scale", "range", "test", "model", "ours")
+    plain = fastsvm("predict", *probability, "scaled", "model", "plain")
+    assert (folder / "ours").read_bytes() == (folder / "plain").read_bytes()
+    assert done.out == plain.out
+    assert ("denser" in done.err) == ("new      #nonzeros" in said)
+    assert ("left out" in done.err) == ("was not seen" in said)
+    if probability or training.startswith(("-s 3", "-s 4")):
+        return  # whose last digits depend on the build of svm-predict; those of the rows above do not
+    theirs = subprocess.run([svm_predict, "scaled", "model", "theirs"], cwd=folder, capture_output=True, text=True)
+    assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
+    assert done.out == theirs.stdout
+
+
+@pytest.mark.parametrize("name, training, limits, y", OWN)
+def test_the_bytes_are_those_of_svm_scale_and_svm_predict(
+    svm_scale, svm_predict, fastsvm, tmp_path, name, training, limits, y
+):
+    said = make(tmp_path, svm_scale, DATA / name, training, LIMITS[limits], y)
+    check(tmp_path, svm_predict, fastsvm, said, training)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_the_bytes_are_the_same_on_public_data(shared, svm_scale, svm_predict, fastsvm, tmp_path, name):
+    for limits in LIMITS.values():
+        said = make(tmp_path, svm_scale, shared / "data" / name, "-g 0.05", limits, "", rows=120)
+        check(tmp_path, svm_predict, fastsvm, said, "-g 0.05")
+
+
+@pytest.fixture(scope="module")
+def scaled(tmp_path_factory):
+    """A folder with rows, a range file, a model of the scaled rows, and these."""
+    from support.scaling import scaled_text
+
+    folder = tmp_path_factory.mktemp("scaled")
+    text = raw_rows(DATA / "rings.train", 300, seed=3)
+    columns: dict[int, list[float]] = {}
+    for line in text.splitlines():
+        for pair in line.split()[1:]:
+            index, value = pair.split(":")
+            columns.setdefault(int(index), []).append(float(value))
+    ranges = "x\n0 1\n" + "".join(
+        f"{index} {min(values)!r} {max(values)!r}\n" for index, values in sorted(columns.items())
+    )
+    (folder / "rows").write_text(text)
+    (folder / "range").write_text(ranges)
+    (folder / "scaled").write_text(scaled_text(ranges, text))
+    rows = [line.split() for line in (folder / "scaled").read_text().splitlines()]
+    x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
+    train(folder / "model", x, [float(words[0]) for words in rows], "-g 0.5 -c 10")
+    subprocess.run([FASTSVM, "approx", "-q", "--certify", "model", "fast"], cwd=folder, check=True)
+    return folder
+
+
+def run(folder, *words, code=0, text=None):
+    done = subprocess.run([FASTSVM, *map(str, words)], cwd=folder, capture_output=True, text=True, input=text)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    "options", ["", "--values", "--exact model", "--exact model --values", "--threads 1", "--json", "--open-rows -"]
+)
+def test_predict_answers_as_for_scaled_rows(scaled, tmp_path, options):
+    model = scaled / "fast"
+    options = [str(scaled / word) if word == "model" else word for word in options.split()]
+    ours = run(tmp_path, "predict", *options, "--scale", scaled / "range", scaled / "rows", model, "ours")
+    theirs = run(tmp_path, "predict", *options, scaled / "scaled", model, "theirs")
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+    assert (ours.stdout, ours.stderr) == (theirs.stdout, theirs.stderr)
+
+
+def test_rows_and_ranges_come_through_pipes(scaled, tmp_path):
+    expected = run(tmp_path, "predict", "-q", scaled / "scaled", scaled / "model").stdout
+    rows, ranges = (scaled / "rows").read_text(), (scaled / "range").read_text()
+    words = ["predict", "-q", "--scale", scaled / "range", "-", scaled / "model"]
+    assert run(tmp_path, *words, text=rows).stdout == expected
+    words = ["predict", "-q", "--scale", "-", scaled / "rows", scaled / "model"]
+    assert run(tmp_path, *words, text=ranges).stdout == expected
+
+
+def test_bad_rows_keep_their_lines(scaled, tmp_path):
+    lines = (scaled / "rows").read_text().splitlines(keepends=True)
+    (tmp_path / "rows").write_text("".join([*lines[:7], "1 0:1 1:2\n", "1 1:x\n", *lines[7:]]))
+    words = ["predict", "--scale", scaled / "range"]
+    done = run(tmp_path, *words, "rows", scaled / "model", "out", code=1)
+    why = "index 0 found, which the range file does not hold, expected indices from 1"
+    assert done.stderr == f"Error: rows:8: {why}\n"
+    assert not (tmp_path / "out").exists()
+    done = run(tmp_path, *words, "--on-bad-row", "skip", "rows", scaled / "model", "out")
+    assert done.stderr.startswith(f"Warning: rows:8: {why}\nWarning: rows:9: '1:x' found, expected index:value\n")
+    run(tmp_path, "predict", "-q", scaled / "scaled", scaled / "model", "theirs")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+def test_a_run_is_resumed_with_the_same_ranges_alone(scaled, tmp_path):
+    """The checkpoint knows what the range file held, not how it was called."""
+    from support.resuming import Disk, forked
+
+    for name in ("rows", "range", "model"):
+        (tmp_path / name).write_bytes((scaled / name).read_bytes())
+    words = ["predict", "--resume", "--scale", "range", "rows", "model", "out"]
+
+    def stop():
+        import os
+        import signal
+
+        return Disk(30, death=lambda: os.kill(os.getpid(), signal.SIGTERM))
+
+    forked(tmp_path, *words, prepare=stop, code=143)
+    (tmp_path / "range").rename(tmp_path / "same")
+    (tmp_path / "range").write_text((tmp_path / "same").read_text().replace("0 1\n", "-1 1\n", 1))
+    kept = (tmp_path / "out.partial").read_bytes()
+    done = forked(tmp_path, *words, code=1)
+    assert "begun with --scale 'a file of SHA-256 " in done.err and "remove it to start" in done.err
+    done = forked(tmp_path, "predict", "--resume", "rows", "model", "out", code=1)
+    assert "and this command has unset" in done.err
+    assert (tmp_path / "out.partial").read_bytes() == kept
+    forked(tmp_path, "predict", "--resume", "--scale", "same", "rows", "model", "out")
+    run(tmp_path, "predict", "-q", scaled / "scaled", "model", "theirs")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+def test_bound_measures_scaled_rows(scaled, tmp_path):
+    """And is told of them once, though it reads them twice."""
+
+    def report(*words):
+        done = run(tmp_path, "bound", "--json", *words)
+        found = json.loads(done.stdout)
+        for each in (*found["data"], *found["pairs"]):
+            for key in ("file", "data"):
+                each.pop(key, None)
+        return found, done.stderr
+
+    ours, _ = report("--scale", scaled / "range", scaled / "fast", scaled / "rows")
+    theirs, _ = report(scaled / "fast", scaled / "scaled")
+    assert ours == theirs
+    (tmp_path / "few").write_text("x\n0 1\n1 -4 4\n")
+    entries = sum(line.count(":") - 1 for line in (scaled / "rows").read_text().splitlines())
+    _, said = report("--scale", "few", scaled / "rows")
+    assert f"Warning: {entries} values left out, of features that few does not hold (the first: 2)" in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "reduce --vectors 5 --data ROWS MODEL",
+        "border --samples 20 --data ROWS MODEL",
+        "border --bandwidth 0.5 --samples 20 ROWS",
+        "order --fold ROWS MODEL",
+    ],
+)
+def test_compilers_scale_the_rows_they_are_given(scaled, tmp_path, command):
+    """To the same model file, byte for byte."""
+    for rows, scale, out in (("rows", ["--scale", scaled / "range"], "ours"), ("scaled", [], "theirs")):
+        words = [{"ROWS": scaled / rows, "MODEL": scaled / "model"}.get(word, word) for word in command.split()]
+        run(tmp_path, words[0], "-q", *scale, *words[1:], out)
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+def test_bench_gives_every_program_scaled_rows(scaled, tmp_path):
+    words = ["bench", "-q", "--json", "--runs", "1", "--scale", scaled / "range", "--budget", "100%"]
+    done = run(tmp_path, *words, scaled / "rows", scaled / "model", scaled / "fast")
+    cases = {case["name"]: case for case in json.loads(done.stdout)["cases"]}
+    assert cases["exact model"]["labels_that_differ"] == 0 and not cases["exact model"]["failed"]
+    assert cases["fast, predict --exact"]["labels_that_differ"] == 0
+    plain = run(tmp_path, "predict", "--json", scaled / "scaled", scaled / "fast", "out")
+    assert cases["fast"]["accuracy"] == json.loads(plain.stdout)["accuracy"]
+    assert f"fastsvm predict --scale {scaled / 'range'} " in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words, code, why",
+    [
+        ("predict --scale rows rows model o", 1, "this looks like data: svm-scale -s RANGE_FILE rows writes its range"),
+        ("predict --scale model rows model o", 1, "model:1: 'svm_type c_svc' found, expected x or y"),
+        ("predict --scale none rows model o", 1, "Error: none: No such file or directory"),
+        ("predict --scale - - model o", 2, "only one of the files can be standard input."),
+        ("predict --scale range rows model range", 1, "range: the output would replace the input"),
+        ("bound --scale model rows", 1, "this is a model file"),
+        ("reduce --vectors 5 --scale range model o", 2, "--scale goes with --data: it scales those rows."),
+        ("border --scale range model o", 2, "--scale goes with --data or --bandwidth: it scales rows."),
+        ("order --scale range model o", 2, "--scale goes with --vectors or --fold: it scales those rows."),
+        ("bench --scale - rows model", 2, "none of them can be standard input."),
+        ("predict --scale range serials precomputed o", 2, "--scale does not go with a precomputed kernel"),
+    ],
+)
+def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, words, code, why):
+    from support.bad_rows import PRECOMPUTED
+
+    for name in ("rows", "range", "model"):
+        (tmp_path / name).write_bytes((scaled / name).read_bytes())
+    (tmp_path / "precomputed").write_text(PRECOMPUTED)
+    (tmp_path / "serials").write_text("1 0:1 1:0.5 2:0.25 3:0.125\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = run(tmp_path, *words.split(), code=code, text="")
+    assert why in done.stderr.splitlines()[-1]
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
