@@ -104,7 +104,9 @@ class Bench:
     def add_references(self) -> None:
         """svm-predict, libsvm in this process, and what starting either program costs."""
         if self._svm_predict is not None:
-            case = self._process(Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file)
+            case = self._process(
+                Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
+            )
             self.cases.append(case)
         case = Case("libsvm, in process", "reference", self.exact_file)
         try:

@@ -1,6 +1,7 @@
 """What the commands share: options, the record that holds a command's own, and the hint that follows an error."""
 
 from collections.abc import Callable
+
 import click
 
 from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError

@@ -11,9 +11,10 @@ def read_scale_file(path: "str | None") -> "Scaling | None":
     """What --scale names, or None. Raises FileError and DataFormatError."""
     if path is None:
         return None
-    from fastsvm_cli.text.scaling import read_scaling
+    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.text.scaling import parse_scaling
 
-    return read_scaling(path)
+    return parse_scaling(read_bytes(path), path)
 
 
 def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:

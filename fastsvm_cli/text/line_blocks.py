@@ -88,8 +88,8 @@ class LineBlock:
 class LineBlocks:
     """The blocks of a data file, in order; a context manager, to be iterated over once.
 
-    path, labelled, dense, delimiter, max_line, on_read, place, bad_rows, scaling: as of read_chunks. size: bytes of text in a
-    block; may be changed on the way. Raises FileError.
+    path, labelled, dense, delimiter, max_line, on_read, place, bad_rows, scaling: as of read_chunks. size: bytes of
+    text in a block; may be changed on the way. Raises FileError.
     """
 
     def __init__(

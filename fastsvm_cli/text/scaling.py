@@ -1,8 +1,7 @@
-"""The file of `--scale`: what `svm-scale -s`, or write.svm of R's e1071, writes, applied to rows while they are read."""
+"""The file of `--scale`, which `svm-scale -s` or write.svm of R's e1071 writes, for rows while they are read."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, display
-from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint
 
 
@@ -49,14 +48,12 @@ class Scaling:
         return out
 
 
-def read_scaling(path: str) -> Scaling:
-    """path: written by svm-scale -s, or the `scale.file` of write.svm. Raises FileError, and DataFormatError for what
-    is neither."""
-    text = read_bytes(path)
-    if text and not text.endswith(b"\n"):
-        text += b"\n"
+def parse_scaling(text: bytes, path: str) -> Scaling:
+    """text: what svm-scale -s wrote, or the `scale.file` of write.svm; path: the file, for messages. Raises
+    DataFormatError for what is neither."""
+    lines = text if text.endswith(b"\n") or not text else text + b"\n"
     try:
-        native = _native.read_scaling(text)
+        native = _native.read_scaling(lines)
     except ValueError as error:
         why, line = error.args
         raise DataFormatError(path, line, why) from None

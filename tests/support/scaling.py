@@ -3,8 +3,8 @@
 import random
 import subprocess
 
-from fastsvm_cli.text.data import read_chunks
-from fastsvm_cli.text.scaling import read_scaling
+from fastsvm_cli.text.data import read_chunks, read_pieces
+from fastsvm_cli.text.scaling import parse_scaling
 
 
 def to_six_digits(value):
@@ -64,9 +64,14 @@ def contents(chunks):
     return out
 
 
+def read_scaling(path):
+    """path: a range file."""
+    return parse_scaling(b"".join(map(bytes, read_pieces(str(path)))), str(path))
+
+
 def read_scaled(data, ranges, **options):
     """The rows of a file, scaled while they are read, and the Scaling."""
-    scaling = read_scaling(str(ranges))
+    scaling = read_scaling(ranges)
     return contents(read_chunks(str(data), scaling=scaling, **options)), scaling
 
 

@@ -13,10 +13,9 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
-from fastsvm_cli.text.scaling import read_scaling
 from support.profiles import calm
 from support.reading import bits
-from support.scaling import contents, read_plain, read_scaled, run_svm_scale, scaled_text, to_six_digits
+from support.scaling import contents, read_plain, read_scaled, read_scaling, run_svm_scale, scaled_text, to_six_digits
 
 # ---- six digits
 
@@ -198,7 +197,7 @@ def test_threads_and_blocks_change_nothing(files, threads, all_threads):
 def test_labels_of_unlabelled_rows_are_not_scaled(files):
     data, range_file = files(data="1:1\n1:2\n", range="y\n0 1\n5 9\nx\n0 1\n1 0 4\n")
     found, _ = read_scaled(data, range_file, labelled=False)
-    assert found == [([], [1], [0.25.hex()], 0.0625.hex()), ([], [1], [0.5.hex()], 0.25.hex())]
+    assert found == [([], [1], [(0.25).hex()], (0.0625).hex()), ([], [1], [(0.5).hex()], (0.25).hex())]
 
 
 # ---- faults
@@ -218,7 +217,7 @@ def test_rows_that_cannot_be_scaled_are_named(files, text, line, why):
         read_scaled(data, range_file)
     assert str(error.value) == f"{data}:{line}: {why}"
     around = BadRows(str(data))
-    scaling = read_scaling(str(range_file))
+    scaling = read_scaling(range_file)
     good = contents(read_chunks(str(data), scaling=scaling, bad_rows=around))
     assert len(good) == line - 1 and around.count == 1
     assert scaling.before == line - 1  # one entry a row here, counted once
@@ -268,10 +267,10 @@ FAULTY_FILES = [
 def test_a_faulty_range_file_is_named_with_its_line(files, text, line, why):
     (path,) = files(range=text)
     if line is None:
-        read_scaling(str(path))
+        read_scaling(path)
         return
     with pytest.raises(DataFormatError) as error:
-        read_scaling(str(path))
+        read_scaling(path)
     assert str(error.value).startswith(f"{path}:{line}: {why}"), error.value
     assert "\n" not in str(error.value)
 
@@ -281,7 +280,7 @@ def test_a_faulty_range_file_is_named_with_its_line(files, text, line, why):
 def test_any_text_is_a_scaling_or_one_clear_line(tmp_path, text):
     (tmp_path / "range").write_bytes(text)
     try:
-        read_scaling(str(tmp_path / "range"))
+        read_scaling(tmp_path / "range")
     except DataFormatError as fault:
         assert fault.line >= 1 and " found, expected " in fault.why and "\n" not in str(fault)
 
@@ -297,7 +296,7 @@ def test_centers_and_scales_of_write_svm(files):
     assert first == [(1, 1.0), (2, (0.1 - 0.3) / 0.1)]
     assert second == [(1, -0.5), (2, (5 - 0.3) / 0.1)]
     assert third == [(2, (0 - 0.3) / 0.1), (3, 0.7 / 3)]
-    assert [row[0] for row in found] == [[1.0.hex()], [2.0.hex()], [3.0.hex()]]
+    assert [row[0] for row in found] == [[(1.0).hex()], [(2.0).hex()], [(3.0).hex()]]
     assert scaling.warnings() == []
 
 

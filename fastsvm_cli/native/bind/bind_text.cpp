@@ -222,9 +222,10 @@ void bind_text(nb::module_& m) {
             "shifted", [](const Scaling& s) { return s.shifted().size(); },
             "how many features become something else where a row does not have them")
         .def("__len__", &Scaling::size);
-    m.def("read_scaling", &read_scaling, "text"_a,
-          "The Scaling of a file that svm-scale -s or R's write.svm wrote: whole lines. Raises ValueError(what is wrong "
-          "with it, line).");
+    m.def(
+        "read_scaling", &read_scaling, "text"_a,
+        "The Scaling of a file that svm-scale -s or R's write.svm wrote: whole lines. Raises ValueError(what is wrong "
+        "with it, line).");
     m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "What printf's %g writes and strtod reads back.");
     nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
         .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })

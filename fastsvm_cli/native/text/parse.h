@@ -30,8 +30,9 @@ struct Format {
     std::int64_t fields = -1;  // dense: values a row must have; -1: the first row decides
     const char* leading_name = "a label";
     bool plain_comments = false;  // a comment must not hold a ':', which LIBSVM's reader of models takes for an entry
-    const Scaling* scaling = nullptr;  // applied to every row; its sparse rows hold no 0 then, as its dense ones never do
-    std::int64_t max_rows = -1;   // stop after so many rows (a model's support vectors); -1: read all
+    const Scaling* scaling =
+        nullptr;                 // applied to every row; its sparse rows hold no 0 then, as its dense ones never do
+    std::int64_t max_rows = -1;  // stop after so many rows (a model's support vectors); -1: read all
 };
 
 struct ParseResult {

@@ -81,9 +81,9 @@ struct Lines {
     }
 
     std::string instead(const char* expected) const {
-        const std::string found = begin == end         ? "the end of the file"
+        const std::string found = begin == end       ? "the end of the file"
                                   : words.count == 0 ? "a blank line"
-                                                       : quote(words.begin[0], words.end[words.count - 1]);
+                                                     : quote(words.begin[0], words.end[words.count - 1]);
         return found + " found, expected " + expected;
     }
 
@@ -91,7 +91,7 @@ struct Lines {
     std::string two(double* first, double* second, const char* expected) {
         next();
         return words.count == 2 && read_number(words, 0, first) && read_number(words, 1, second) ? ""
-                                                                                                   : instead(expected);
+                                                                                                 : instead(expected);
     }
 
     bool only_blank_lines_left() const {
@@ -201,8 +201,8 @@ Scaling::Read Scaling::read(const char* text, std::size_t size) {
     Lines first{text, text + size};
     first.next();
     double center, scale;
-    const bool standard = first.words.count == 2 && read_number(first.words, 0, &center) &&
-                          read_number(first.words, 1, &scale);
+    const bool standard =
+        first.words.count == 2 && read_number(first.words, 0, &center) && read_number(first.words, 1, &scale);
     if (!standard && !is_word(first.words, 'x') && !is_word(first.words, 'y')) {
         out.fault = first.instead("x or y, as svm-scale -s writes, or a center and a scale, as R's write.svm");
         out.line = 1;
@@ -242,8 +242,9 @@ void Scaling::finish() {
 }
 
 const Scaling::Feature* Scaling::search(std::int32_t index) const {
-    const auto at = std::lower_bound(features_.begin(), features_.end(), index,
-                                     [](const Feature& feature, std::int32_t wanted) { return feature.index < wanted; });
+    const auto at =
+        std::lower_bound(features_.begin(), features_.end(), index,
+                         [](const Feature& feature, std::int32_t wanted) { return feature.index < wanted; });
     return at == features_.end() || at->index != index ? nullptr : &*at;
 }
 

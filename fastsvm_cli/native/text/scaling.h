@@ -74,7 +74,7 @@ private:
     Kind kind_ = Kind::range;
     Limits limits_, rounded_;
     bool scales_labels_ = false;
-    Limits label_limits_;                 // what the least and the largest label become
+    Limits label_limits_;                    // what the least and the largest label become
     double label_low_ = 0, label_high_ = 0;  // those labels; standard: center, scale
     Kind label_kind_ = Kind::range;
     std::vector<Feature> features_, shifted_;  // by index
