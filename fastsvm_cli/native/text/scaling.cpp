@@ -123,10 +123,9 @@ double round_to_six_digits(double value) {
         while (size * power_of_ten[shift] < 1e5) ++shift;
     }
     const double digits = size * power_of_ten[shift];
-    const double whole = static_cast<double>(static_cast<std::int64_t>(digits));
-    const double rest = digits - whole;
-    if (std::fabs(rest - 0.5) < 1e-8) return round_by_text(value);
-    return std::copysign((rest > 0.5 ? whole + 1 : whole) / power_of_ten[shift], value);
+    const double whole = static_cast<double>(static_cast<std::int64_t>(digits + 0.5));
+    if (std::fabs(std::fabs(digits - whole) - 0.5) < 1e-8) return round_by_text(value);
+    return std::copysign(whole / power_of_ten[shift], value);
 }
 
 std::string Scaling::read_range(const char* p, const char* end, std::int64_t* line) {
