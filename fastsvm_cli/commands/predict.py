@@ -116,6 +116,15 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11) likewise.",
 )
+@click.option(
+    "--y-scale",
+    "y_scale_file",
+    metavar="FILE",
+    help=(
+        "For regression with R's e1071: the y scale file that write.svm wrote beside that of --scale. Labels are scaled"
+        " with it, so that the summary is in the unit of the predictions."
+    ),
+)
 @threads_option
 @data_options
 @click.argument("test_file")
@@ -144,11 +153,12 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
 
     options = PredictOptions(**parsed)
-    check_outputs(options.outputs, options.test_file, options.model_file, options.exact_file, options.scale_file)
+    scale_files = (options.scale_file, options.y_scale_file)
+    check_outputs(options.outputs, options.test_file, options.model_file, options.exact_file, *scale_files)
     if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
         demand_standard_output()
     _native.set_threads(options.threads)
-    scaling = read_scale_file(options.scale_file)
+    scaling = read_scale_file(options.scale_file, options.y_scale_file)
     # Read beside the other one.
     exact_model = ExactFile(options.exact_file) if options.exact_file is not None else None
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
@@ -238,7 +248,8 @@ def _resumable_output(
     provenance = Provenance(
         options.test_file, options.model_file, digest, options.of_lines(scaling), options.on_bad_row, options.max_line
     )
-    files = (options.test_file, options.model_file, options.exact_file, options.scale_file)
+    scale_files = (options.scale_file, options.y_scale_file)
+    files = (options.test_file, options.model_file, options.exact_file, *scale_files)
     inputs = [file for file in files if file is not None]
     return ResumableOutput(
         options.output,

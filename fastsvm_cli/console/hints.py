@@ -17,7 +17,7 @@ def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict)
     its parameters, by name."""
     if isinstance(error, ModelFormatError):
         return _about_model(error, command, given)
-    if error.path == given.get("scale_file"):
+    if error.path in (given.get("scale_file"), given.get("y_scale_file")):
         return _about_range(error)
     return _about_data(error, command, given) if error.line == 1 else None
 
@@ -42,7 +42,8 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
 def _about_range(error: DataFormatError) -> "str | None":
     if _is_model(error.path):
         return "this is a model file"
-    if error.line != 1 or not _is_data(error.path):
+    words = (_lines(error.path) or [""])[0].split()
+    if error.line != 1 or not any(map(_INDEX_VALUE.fullmatch, words)):
         return None
     return f"this looks like data: svm-scale -s RANGE_FILE {shlex.quote(error.path)} writes its range file"
 

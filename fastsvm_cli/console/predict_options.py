@@ -35,6 +35,7 @@ class PredictOptions(Options):
     unlabelled: bool
     max_line: int  # bytes
     scale_file: "str | None"
+    y_scale_file: "str | None"
     test_file: str
     model_file: str
     output_file: "str | None"
@@ -42,6 +43,8 @@ class PredictOptions(Options):
     def check(self) -> None:
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
+        if self.y_scale_file is not None and self.scale_file is None:
+            raise click.UsageError("--y-scale goes with --scale: write.svm writes both files.")
         if not self.resume:
             return
         if self.open_file is not None or self.outside_file is not None:

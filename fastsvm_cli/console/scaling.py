@@ -7,14 +7,15 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
-def read_scale_file(path: "str | None") -> "Scaling | None":
-    """What --scale names, or None. Raises FileError and DataFormatError."""
+def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
+    """What --scale names, or None; labels_path: what --y-scale names. Raises FileError and DataFormatError."""
     if path is None:
         return None
     from fastsvm_cli.text.data import read_bytes
-    from fastsvm_cli.text.scaling import parse_scaling
+    from fastsvm_cli.text.scaling import parse_scaling, with_labels
 
-    return parse_scaling(read_bytes(path), path)
+    scaling = parse_scaling(read_bytes(path), path)
+    return scaling if labels_path is None else with_labels(scaling, read_bytes(labels_path), labels_path)
 
 
 def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:

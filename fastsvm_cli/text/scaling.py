@@ -1,5 +1,7 @@
 """The file of `--scale`, which `svm-scale -s` or write.svm of R's e1071 writes, for rows while they are read."""
 
+from collections.abc import Callable
+
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, display
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -8,7 +10,8 @@ from fastsvm_cli.text.fingerprint import fingerprint
 class Scaling:
     """How rows are scaled, for Blocks and read_chunks, and what became of those that were.
 
-    path: the file. native: what it says. digest: of its content.
+    path: the file. native: what it says. digest: of its content, and of the
+    labels' file if there is one.
     before, after: entries of the rows in the text, and once they are scaled. unknown: entries left out because the file
     does not hold their feature; unknown_index: the least one of those features, or -1.
     """
@@ -51,10 +54,20 @@ class Scaling:
 def parse_scaling(text: bytes, path: str) -> Scaling:
     """text: what svm-scale -s wrote, or the `scale.file` of write.svm; path: the file, for messages. Raises
     DataFormatError for what is neither."""
-    lines = text if text.endswith(b"\n") or not text else text + b"\n"
+    return Scaling(path, _parsed(_native.read_scaling, text, path), fingerprint(text))
+
+
+def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
+    """The same, and labels scaled as the `yscale.file` of write.svm says, whose text this is. Raises DataFormatError,
+    also where the other file is not of write.svm: svm-scale's holds y itself."""
+    if scaling.native.kind != "standard":
+        raise DataFormatError(scaling.path, 1, "a range file of svm-scale found, expected the scale file of write.svm")
+    return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), scaling.digest + fingerprint(text))
+
+
+def _parsed(parse: "Callable[[bytes], _native.Scaling]", text: bytes, path: str) -> "_native.Scaling":
     try:
-        native = _native.read_scaling(lines)
+        return parse(text if text.endswith(b"\n") or not text else text + b"\n")
     except ValueError as error:
         why, line = error.args
         raise DataFormatError(path, line, why) from None
-    return Scaling(path, native, fingerprint(text))

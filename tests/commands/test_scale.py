@@ -219,6 +219,12 @@ def test_bench_gives_every_program_scaled_rows(scaled, tmp_path):
         ("predict --scale none rows model o", 1, "Error: none: No such file or directory"),
         ("predict --scale - - model o", 2, "only one of the files can be standard input."),
         ("predict --scale range rows model range", 1, "range: the output would replace the input"),
+        ("predict --y-scale y rows model o", 2, "--y-scale goes with --scale: write.svm writes both files."),
+        ("predict --scale r --y-scale none rows model o", 1, "Error: none: No such file or directory"),
+        ("predict --scale r --y-scale r rows model o", 1, "Error: r:2: '1 0.5' found, expected the end of the file"),
+        ("predict --scale r --y-scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind"),
+        ("predict --scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind the center"),
+        ("predict --scale range --y-scale r rows model o", 1, "range:1: a range file of svm-scale found, expected"),
         ("bound --scale model rows", 1, "this is a model file"),
         ("reduce --vectors 5 --scale range model o", 2, "--scale goes with --data: it scales those rows."),
         ("border --scale range model o", 2, "--scale goes with --data or --bandwidth: it scales rows."),
@@ -233,8 +239,37 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     for name in ("rows", "range", "model"):
         (tmp_path / name).write_bytes((scaled / name).read_bytes())
     (tmp_path / "precomputed").write_text(PRECOMPUTED)
+    (tmp_path / "r").write_text("0 2\n1 0.5\n")
+    (tmp_path / "bad").write_text("1 -2\n")
     (tmp_path / "serials").write_text("1 0:1 1:0.5 2:0.25 3:0.125\n")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     done = run(tmp_path, *words.split(), code=code, text="")
-    assert why in done.stderr.splitlines()[-1]
+    last = done.stderr.splitlines()[-1]
+    assert why in last and "--dense" not in last
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_a_regression_model_of_write_svm(scaled, tmp_path):
+    """Predictions and error are those of rows and labels that were scaled before."""
+    rows = [line.split() for line in (DATA / "waves.train").read_text().splitlines()[:200]]
+    count = max(int(pair.split(":")[0]) for words in rows for pair in words[1:])
+    center, scale = [0.25 * i - 0.3 for i in range(count)], [0.5 + 0.1 * i for i in range(count)]
+    x, y = [], []
+    for label, *pairs in rows:
+        row = {int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in pairs}
+        x.append({i + 1: (row.get(i + 1, 0.0) - center[i]) / scale[i] for i in range(count)})
+        y.append((float(label) - 0.125) / 0.7)
+    train(tmp_path / "model", x, y, "-s 3 -g 0.1")
+    (tmp_path / "raw").write_text("".join(" ".join(words) + "\n" for words in rows))
+    (tmp_path / "done").write_text(
+        "".join(
+            f"{label!r} " + " ".join(f"{i}:{value!r}" for i, value in row.items() if value) + "\n"
+            for label, row in zip(y, x)
+        )
+    )
+    (tmp_path / "Rdata.scale").write_text("".join(f"{c!r} {s!r}\n" for c, s in zip(center, scale)))
+    (tmp_path / "Rdata.yscale").write_text("0.125 0.7\n")
+    ours = run(tmp_path, "predict", "--scale", "Rdata.scale", "--y-scale", "Rdata.yscale", "raw", "model", "ours")
+    theirs = run(tmp_path, "predict", "done", "model", "theirs")
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+    assert ours.stdout == theirs.stdout and not ours.stderr

@@ -13,6 +13,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.scaling import with_labels
 from support.profiles import calm
 from support.reading import bits
 from support.scaling import contents, read_plain, read_scaled, read_scaling, run_svm_scale, scaled_text, to_six_digits
@@ -305,3 +306,33 @@ def test_a_feature_that_write_svm_did_not_write_is_a_fault(files):
     with pytest.raises(DataFormatError) as error:
         read_scaled(data, range_file)
     assert str(error.value) == f"{data}:2: feature 4 found, expected one of the 2 that the scale file holds"
+
+
+def test_labels_are_scaled_by_the_y_scale_file(files):
+    data, range_file = files(data="1 1:3\n2 1:5\n", range="1 2\n")
+    scaling = with_labels(read_scaling(range_file), b"0.7 0.3\n", "y")
+    found = contents(read_chunks(str(data), scaling=scaling))
+    assert [row[0] for row in found] == [[((1 - 0.7) / 0.3).hex()], [((2 - 0.7) / 0.3).hex()]]
+    assert scaling.digest != with_labels(read_scaling(range_file), b"0.7 0.4\n", "y").digest
+
+
+@pytest.mark.parametrize(
+    "text, line, why",
+    [
+        (b"", 1, "the end of the file found, expected two numbers, the center and the scale of y"),
+        (b"1\n", 1, "'1' found, expected two numbers, the center and the scale of y"),
+        (b"1 -2", 1, "'1 -2' found, expected a scale above 0 behind the center"),
+        (b"1 2\n1 2\n", 2, "'1 2' found, expected the end of the file"),
+    ],
+)
+def test_a_faulty_y_scale_file_is_named_with_its_line(files, text, line, why):
+    (range_file,) = files(range="1 2\n")
+    with pytest.raises(DataFormatError) as error:
+        with_labels(read_scaling(range_file), text, "y")
+    assert str(error.value) == f"y:{line}: {why}"
+
+
+def test_a_range_file_holds_y_itself(files):
+    (range_file,) = files(range=RANGE)
+    with pytest.raises(DataFormatError, match="1: a range file of svm-scale found, expected"):
+        with_labels(read_scaling(range_file), b"1 2\n", "y")

@@ -195,6 +195,17 @@ std::shared_ptr<Scaling> read_scaling(AnyText text) {
     return std::make_shared<Scaling>(std::move(read.scaling));
 }
 
+// Raises ValueError(what was found, the line where).
+std::shared_ptr<Scaling> with_labels(const Scaling& scaling, nb::handle text) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    auto out = std::make_shared<Scaling>(scaling);
+    std::int64_t line = 0;
+    const std::string fault = out->read_labels(bytes.data(), bytes.size(), &line);
+    if (!fault.empty()) raise_fault(fault, line);
+    return out;
+}
+
 // Raises ValueError(what was found, the offset where).
 nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::int64_t offset, std::int64_t count,
                                                            bool single) {
@@ -217,7 +228,9 @@ template <class Values> nb::bytes number_line(const Values& values) {
 void bind_text(nb::module_& m) {
     nb::class_<Scaling>(m, "Scaling", "What becomes of features and labels while rows are read; immutable.")
         .def_prop_ro("kind", [](const Scaling& s) { return s.kind() == Scaling::Kind::range ? "range" : "standard"; })
-        .def_prop_ro("scales_labels", &Scaling::scales_labels)
+        .def("with_labels", &with_labels, "text"_a,
+             "The same, and labels scaled as the text of a `yscale.file` of R's write.svm says: whole lines. Raises "
+             "ValueError(what is wrong with it, line).")
         .def_prop_ro(
             "shifted", [](const Scaling& s) { return s.shifted().size(); },
             "how many features become something else where a row does not have them")
