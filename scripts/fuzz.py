@@ -43,6 +43,11 @@ DENSE = [
     b"1 2   3\t4\n5 6 7 8\n",
     b"1\t2\t0\n3\t4\t5\n",
 ]
+RANGES = [
+    b"x\n-1 1\n1 0 4\n2 -1 1\n3 5 5\n4 0.25 10\n9 -3 0\n",
+    b"y\n0 1\n-1 3\nx\n0 1\n1 0 2\r\n2 0 3\n3 0 1\n2147483647 -1e300 1e300\n",
+    b"0.5 1.25\n-1 3e-3\n0 1\n2 0x1p-3\n1 1\n1 1\n1 1\n1 1\n7 1\n",
+]
 #: Rows that every model predicts: known and unknown features, none, huge and tiny numbers, many entries.
 ROWS = b"".join(
     [
@@ -417,6 +422,37 @@ def _gzip(text):
     return gzip.compress(text, mtime=0)
 
 
+class Ranges:
+    """Range files, and rows that are scaled by them: in blocks of two sizes, which must give the same."""
+
+    def make(self, rng):
+        return damaged(rng.choice(RANGES), RANGES, rng)
+
+    def read(self, text, rng, folder):
+        from fastsvm_cli import _native
+        from fastsvm_cli.text.scaling import parse_scaling, with_labels
+
+        scaling = parse_scaling(text, "range")
+        if rng.random() < 0.5 and scaling.native.kind == "standard":
+            scaling = with_labels(scaling, rng.choice((b"1 2\n", text)), "y")
+        rows, dense = damaged(rng.choice(DATA), DATA, rng), rng.random() < 0.3
+        if dense:
+            rows = damaged(DENSE[0], DENSE, rng)
+        rows += b"" if rows.endswith(b"\n") else b"\n"
+        found = []
+        for threads, times in ((1, 1), (3, 1), (rng.choice((2, 3)), 600_000 // len(rows) + 1)):
+            _native.set_threads(threads)
+            chunk, gaps, faults, _ = _native.parse_around(
+                rows * times, dense=dense, keep=3, scaling=scaling.native, leading_count=1
+            )
+            if any(value == 0 or value - value != 0 for value in chunk.values.tolist()):
+                raise AssertionError("a value of a scaled row that is 0, or not finite")
+            if times == 1:
+                found.append((chunk.values.tolist(), chunk.indices.tolist(), chunk.scaling_counts, gaps, faults))
+        if found[0] != found[1]:
+            raise AssertionError("scaled rows depend on the threads")
+
+
 class Numbers:
     """The core's reader of numbers, and its reader of rows, with arguments that no caller gives."""
 
@@ -473,6 +509,7 @@ def readers() -> dict:
         "data, dense": Data(DENSE, dense=True),
         "data, gzip, bzip2, xz": Data(DATA, compressed=True),
         "numbers": Numbers(),
+        "ranges": Ranges(),
     }
     out.update((kind, Models(kind, texts, everything)) for kind, texts in sorted(models.items()))
     return out
