@@ -10,14 +10,32 @@ The public Python interface is small and loads nothing until it is used::
 """
 
 __version__ = "0.1.0"
-__all__ = ["Chunk", "Decisions", "Wanted", "load_model", "read_chunks"]
+__all__ = [
+    "Chunk",
+    "Decisions",
+    "FastSVM",
+    "FastsvmError",
+    "Wanted",
+    "compile",
+    "load",
+    "load_model",
+    "predict_file",
+    "read_chunks",
+    "to_libsvm",
+]
 
 _HOMES = {
     "Chunk": "fastsvm_cli._native",
     "Decisions": "fastsvm_cli._native",
+    "FastSVM": "fastsvm_cli.estimators.predictor",
+    "FastsvmError": "fastsvm_cli.errors",
     "Wanted": "fastsvm_cli.models.wanted",
+    "compile": "fastsvm_cli.estimators.compile",
+    "load": "fastsvm_cli.estimators.predictor",
     "load_model": "fastsvm_cli.models",
+    "predict_file": "fastsvm_cli.estimators.files",
     "read_chunks": "fastsvm_cli.text.data",
+    "to_libsvm": "fastsvm_cli.estimators.export",
 }
 
 
@@ -27,3 +45,7 @@ def __getattr__(name: str):
 
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_HOMES})

@@ -35,12 +35,18 @@ class Quality:
         return self.different / self.rows if self.rows else 0.0
 
 
-def upper_95(different: int, rows: int) -> float:
-    """The upper end of the 95 % interval of the disagreement on rows like these (Wilson 1927)."""
+def interval_95(different: int, rows: int) -> "tuple[float, float]":
+    """The 95 % interval of the disagreement on rows like these (Wilson 1927)."""
     if not rows:
-        return 1.0
+        return 0.0, 1.0
     n, p, z = rows, different / rows, 1.96
-    return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def upper_95(different: int, rows: int) -> float:
+    """Its upper end."""
+    return interval_95(different, rows)[1]
 
 
 class Answers:

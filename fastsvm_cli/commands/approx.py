@@ -15,6 +15,9 @@ from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import POSITIVE, FileCommand, model_arguments, quiet_option, threads_option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastsvm_cli.console.exact_model import Source
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.models.maclaurin import MaclaurinModel
 
@@ -46,6 +49,16 @@ class ApproxOptions(CompilerOptions):
             raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
         if (self.rank or self.tolerance) and (self.degree or 2) != 2:
             raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
+
+    def check_size(self, size: int) -> None:
+        """Raises ModelFormatError for a file of so many bytes: --tolerance decides the size only as it goes."""
+        from fastsvm_cli.errors import ModelFormatError
+        from fastsvm_cli.text.sizes import size_text
+
+        if size > self.max_size * 1e6:
+            limit = f"{self.max_size:g} MB (--max-size)"
+            why = f"the compiled model takes {size_text(size)}, beyond the limit of {limit}"
+            raise ModelFormatError(self.model_file, why)
 
     def better(self, compiled: "MaclaurinModel") -> str:
         """What would bring its labels nearer to the exact model's."""
@@ -137,9 +150,7 @@ def command(**parsed):
       fastsvm predict test.txt train.model.approx out
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.text.output import Output
-    from fastsvm_cli.text.sizes import size_text
 
     options = ApproxOptions(**parsed)
     options.begin(".approx")
@@ -147,27 +158,10 @@ def command(**parsed):
     model = source.model
     options.check_model(model)
 
-    # numpy and scipy: after the faults that need neither.
-    from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-
     with Progress("approx", quiet=options.quiet, announced=True) as progress:
-        compiled = compile_maclaurin(
-            model,
-            fingerprint=source.fingerprint,
-            center=options.center,
-            degree=options.degree,
-            certify=options.certify,
-            clusters=options.centers or 1,
-            rank=options.rank,
-            tolerance=options.tolerance,
-            single=None if options.precision is None else options.precision == "single",
-            max_bytes=options.max_size * 1e6,
-            on_progress=progress,
-        )
+        compiled = compile_source(source, options, progress)
     result = text_to_write(compiled, options.model_file)
-    if len(result) > options.max_size * 1e6:  # --tolerance decides the size only as it goes
-        size, limit = size_text(len(result)), f"{options.max_size:g} MB (--max-size)"
-        raise ModelFormatError(options.model_file, f"the compiled model takes {size}, beyond the limit of {limit}")
+    options.check_size(len(result))
     with Output(options.output_file) as output:
         output.write(result)
     if options.quiet:
@@ -194,3 +188,23 @@ def command(**parsed):
     if seen is not None:
         print(agreement_line(seen, "support vectors, nearer to the border than most rows"), file=report)
         warn_of_disagreement(seen, options.better(compiled))
+
+
+def compile_source(source: "Source", options: ApproxOptions, progress: "Callable[..., None]") -> "MaclaurinModel":
+    """The expansion that is asked for."""
+    # numpy and scipy: after the faults that need neither.
+    from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+
+    return compile_maclaurin(
+        source.model,
+        fingerprint=source.fingerprint,
+        center=options.center,
+        degree=options.degree,
+        certify=options.certify,
+        clusters=options.centers or 1,
+        rank=options.rank,
+        tolerance=options.tolerance,
+        single=None if options.precision is None else options.precision == "single",
+        max_bytes=options.max_size * 1e6,
+        on_progress=progress,
+    )

@@ -18,10 +18,11 @@ from fastsvm_cli.console.options import (
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.compilers.border.compile import Border
     from fastsvm_cli.console.exact_model import Source
-    from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.models.exact import ExactModel
 
 
@@ -236,7 +237,7 @@ def command(**parsed):
         _write_density(rows or [], options)
         return
     with Progress("border", quiet=options.quiet, announced=True) as progress:
-        found = _compile(source, rows, options, progress)
+        found = compile_source(source, rows, options, progress)
     result = text_to_write(found.model, options.model_file)
     with Output(options.output_file) as output:
         output.write(result)
@@ -245,8 +246,8 @@ def command(**parsed):
         _warn(found, source, rows, options)
 
 
-def _compile(
-    source: "Source | None", rows: "list[Chunk] | None", options: BorderOptions, progress: "Progress"
+def compile_source(
+    source: "Source | None", rows: "list[Chunk] | None", options: BorderOptions, progress: "Callable[..., None]"
 ) -> "Border":
     """The border of a model, or, without one, of density estimates."""
     from fastsvm_cli.compilers.border.compile import compile_border, compile_density_border

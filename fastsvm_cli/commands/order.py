@@ -17,7 +17,8 @@ from fastsvm_cli.console.options import (
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
-    from fastsvm_cli.console.progress import Progress
+    from collections.abc import Callable
+
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.models.kernel import Kernel
     from fastsvm_cli.models.ordered import OrderedModel
@@ -183,9 +184,9 @@ def command(**parsed):
     options.check_model(source.model)
 
     report = summary_stream(options.output_file)
-    model = source.model if options.own_kernel is None else _with_vectors(source.model, options, scaling)
+    model = with_own_kernel(source.model, options, scaling)
     with Progress("order", quiet=options.quiet, announced=True) as progress:
-        ordered = _compile(model, source.fingerprint, options, scaling, progress)
+        ordered = compile_source(model, source.fingerprint, options, progress, scaling)
     warn_of_scaling(scaling, options.quiet)
     result = text_to_write(ordered, options.model_file)
     with Output(options.output_file) as output:
@@ -213,8 +214,10 @@ def command(**parsed):
         )
 
 
-def _with_vectors(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
-    """A model of a precomputed kernel, with the vectors of --vectors and the kernel of --kernel."""
+def with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None" = None) -> "ExactModel":
+    """A model of a precomputed kernel, with the vectors of --vectors and the kernel of --kernel; others as they are."""
+    if options.own_kernel is None:
+        return model
     from fastsvm_cli.compilers.ordered.precomputed import looks_untrained, with_vectors
     from fastsvm_cli.text.data import read_chunks
 
@@ -230,8 +233,12 @@ def _with_vectors(model: "ExactModel", options: OrderOptions, scaling: "Scaling 
     return model
 
 
-def _compile(
-    model: "ExactModel", fingerprint: str, options: OrderOptions, scaling: "Scaling | None", progress: "Progress"
+def compile_source(
+    model: "ExactModel",
+    fingerprint: str,
+    options: OrderOptions,
+    progress: "Callable[..., None]",
+    scaling: "Scaling | None" = None,
 ) -> "OrderedModel":
     """By the method that is asked for."""
     if options.method == "triangle":

@@ -337,36 +337,17 @@ class Summary:
 
     def _values(self, tally: "Tally") -> "dict[str, object]":
         """The same for programs."""
-        from fastsvm_cli.prediction.scores import summary_values
+        from fastsvm_cli.prediction.scores import run_values
 
-        model, exact, header = self.model, self.exact, self.header
-        out: dict[str, object] = {"rows": tally.rows}
-        if self.bad_rows is not None:
-            out["bad_rows"] = self.bad_rows.count
-        if tally.score is not None:
-            out.update(summary_values(header, tally.score))
-        if model.bounded:
-            out["rows_outside_bound"] = tally.outside
-        if exact is not None:
-            out.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
-        if self.options.open_file is not None:
-            out["rows_open"] = tally.undecided if exact is None else tally.evaluated
-        if model.proves or exact is not None:
-            out["rows_by_reference_sum"] = tally.reference_rows
-        if (model.proves and not model.ordered) or exact is not None:
-            out.update(
-                rows_by_grid=tally.grid_rows,
-                rows_in_single_precision=tally.single_rows,
-                rows_in_double_precision=tally.double_rows,
-            )
-        if model.ordered:
-            out.update(
-                kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv
-            )
-            out["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
-        if self.options.steps is not None:
-            out["rows_decided"] = tally.rows - tally.undecided
-        return out
+        return run_values(
+            self.model,
+            self.header,
+            tally,
+            proven=self.exact is not None,
+            open_rows=self.options.open_file is not None,
+            stopped=self.options.steps is not None,
+            bad_rows=None if self.bad_rows is None else self.bad_rows.count,
+        )
 
     def _say_saved(self, tally: "Tally") -> None:
         """What stopping early has saved."""

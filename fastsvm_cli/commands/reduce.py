@@ -24,10 +24,11 @@ from fastsvm_cli.console.options import (
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.compilers.reduced_set.compile import Reduction
     from fastsvm_cli.console.exact_model import Source
-    from fastsvm_cli.console.progress import Progress
 
 
 class ReduceOptions(CompilerOptions):
@@ -162,7 +163,7 @@ def command(**parsed):
     from fastsvm_cli.comparisons.agreement import agreement
 
     with Progress("reduce", quiet=options.quiet, announced=True) as progress:
-        found = _compile(source, rows, options, progress)
+        found = compile_source(source, rows, options, progress)
     reduced = found.model
     result = text_to_write(reduced, options.model_file)
     with Output(options.output_file) as output:
@@ -196,7 +197,9 @@ def command(**parsed):
     warn_of_disagreement(seen, "more --vectors", wanted=0.0 if model.header.regression else options.target or 0.0)
 
 
-def _compile(source: "Source", rows: "list[Chunk] | None", options: ReduceOptions, progress: "Progress") -> "Reduction":
+def compile_source(
+    source: "Source", rows: "list[Chunk] | None", options: ReduceOptions, progress: "Callable[..., None]"
+) -> "Reduction":
     """The reduced set that is asked for; its probability parameters are fitted to the rows, where there are some."""
     from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
     from fastsvm_cli.compilers.reduced_set.probabilities import refit
@@ -216,6 +219,6 @@ def _compile(source: "Source", rows: "list[Chunk] | None", options: ReduceOption
         found = grow(model, options.target, rows or [model.vectors], **how)
     else:
         found = compile_reduced_set(model, count=options.count(model.header.total_sv), **how)
-    if rows and model.header.has_probability:
+    if rows and model.header.has_probability and all(chunk.leading_count == 1 for chunk in rows):
         refit(found.model, rows)
     return found

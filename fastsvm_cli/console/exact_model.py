@@ -52,16 +52,21 @@ def read_exact_model(model_file: str) -> Source:
 def text_to_write(model: "Model", model_file: str) -> bytes:
     """The file of a compiled model, once the parser that will read it has read it: what could not be read is not
     written. model_file: what it was compiled from, for the message. Raises ModelFormatError."""
+    return read_back(model, model_file)[0]
+
+
+def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
+    """Likewise, and the model that was read: its numbers are those of the file, where a compiled one may hold more
+    digits. Raises ModelFormatError."""
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.models import parse_model
 
     text = model.to_text()
     try:
-        parse_model(text, model_file)
+        return text, parse_model(text, model_file)
     except ModelFormatError as fault:
         why = f"the compiled model could not be read back ({fault.why}), and is not written: do its numbers overflow?"
         raise ModelFormatError(model_file, f"{why} Scale the data") from None
-    return text
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:

@@ -34,6 +34,9 @@ class Model:
     vectors             native Chunk of the support vectors, if it holds them all
     centers             list of the centers of its expansions; of an RBF kernel it counts the rows outside their bound,
                         Claesen et al., eq. (3.11) (Decisions.outside)
+    max_index: int      the largest LIBSVM index of a feature it knows, 0 if none; of a precomputed kernel the largest
+                        serial
+    serials: bool       rows are those of a precomputed kernel: 0:serial, then a kernel value per training row
     unbounded: str      what `fastsvm bound` says of a model with neither, and no radii; there is a sentence for any
 
     What it does:
@@ -74,6 +77,14 @@ class Model:
     ordered = False
     vectors: "_native.Chunk | None" = None
     centers: "list[Center] | None" = None
+
+    @property
+    def serials(self) -> bool:
+        return False
+
+    @property
+    def max_index(self) -> int:
+        return 0 if self.vectors is None else self.vectors.max_index
 
     @property
     def unbounded(self) -> str:

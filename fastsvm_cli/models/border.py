@@ -59,6 +59,10 @@ class BorderModel(Model):
         self._evaluator: _native.Border | None = None
 
     @property
+    def max_index(self) -> int:
+        return max(self.features, default=0)
+
+    @property
     def evaluator(self) -> _native.Border:
         if self._evaluator is None:
             evaluator = _native.Border(self.features, self.local)

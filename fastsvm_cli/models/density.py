@@ -35,6 +35,10 @@ class DensityModel(Model):
         self._evaluator: _native.Density | None = None
 
     @property
+    def max_index(self) -> int:
+        return self.rows.max_index
+
+    @property
     def evaluator(self) -> _native.Density:
         if self._evaluator is None:
             self._evaluator = _native.Density(self.header.nr_sv, self.weight, self.rows)

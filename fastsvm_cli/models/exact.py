@@ -45,6 +45,14 @@ class ExactModel(Model):
         return self.header.lines().encode() + b"SV\n" + _native.format_rows(self.vectors)
 
     @property
+    def serials(self) -> bool:
+        return self.kernel.type == "precomputed"
+
+    @property
+    def max_index(self) -> int:
+        return self._largest_serial() if self.serials else self.vectors.max_index
+
+    @property
     def svm_model(self) -> _native.SvmModel:
         """What the native core evaluates."""
         header, kernel = self.header, self.kernel

@@ -97,6 +97,10 @@ class MaclaurinModel(Model):
         self._evaluator: _native.Maclaurin | None = None
 
     @property
+    def max_index(self) -> int:
+        return max(self.features, default=0)
+
+    @property
     def evaluator(self) -> _native.Maclaurin:
         if self._evaluator is None:
             evaluator = _native.Maclaurin(self.features, self.bounded, self.header.gamma, self.degree, self.header.rho)

@@ -120,17 +120,18 @@ class Answer:
 
 
 class Answerer:
-    """Answers chunks, one at a time; each thread has one of its own, whose memory is used again."""
+    """Answers chunks, one at a time; each thread has one of its own, whose memory is used again. decisions: of the
+    chunk that was answered last."""
 
     def __init__(self, request: Request):
         self.request = request
-        self._decisions = request.model.decisions(request.wanted, request.with_radius)
+        self.decisions = request.model.decisions(request.wanted, request.with_radius)
         with_radius = request.with_radius and not request.elects
         self._again = _native.Decisions(request.model.pairs, with_radius, request.elects)
 
     def at_once(self, chunk: _native.Chunk) -> bool:
         """Whether the decision values of these rows are few enough to be held together."""
-        return self._decisions.labels_alone or chunk.rows * self.request.model.pairs <= MOST_VALUES
+        return self.decisions.labels_alone or chunk.rows * self.request.model.pairs <= MOST_VALUES
 
     def answers(self, chunk: _native.Chunk) -> "Iterator[Answer]":
         """The answers to a chunk, in as many parts as its decision values must be held in."""
@@ -140,8 +141,20 @@ class Answerer:
             yield from map(self.answer, smaller_chunks([chunk], self.request.model.pairs))
 
     def answer(self, chunk: _native.Chunk) -> Answer:
-        """The answer to a chunk whose decision values can be held together (`at_once`)."""
-        request, decisions = self.request, self._decisions
+        """The answer to a chunk whose decision values can be held together (`at_once`), with its lines."""
+        request, answer = self.request, self.predictions(chunk)
+        answer.lines = _native.format_lines(
+            request.task,
+            answer.predictions,
+            self.decisions if request.values else None,
+            request.stopped,
+            self.decisions if request.evaluations else None,
+        )
+        return answer
+
+    def predictions(self, chunk: _native.Chunk) -> Answer:
+        """The same without lines. What they would be made of stands in `decisions` until the next chunk."""
+        request, decisions = self.request, self.decisions
         answer = Answer(chunk)
         try:
             self._evaluate(chunk)
@@ -169,22 +182,15 @@ class Answerer:
             answer.predictions.put(answer.open_rows, elected)
         if request.model.ordered:
             answer.kernel_evaluations = decisions.kernel_evaluations
-        answer.lines = _native.format_lines(
-            request.task,
-            answer.predictions,
-            decisions if request.values else None,
-            request.stopped,
-            decisions if request.evaluations else None,
-        )
         return answer
 
     def _evaluate(self, chunk: _native.Chunk) -> None:
         request = self.request
         if request.coupled and request.exact is None:
-            request.model.reference_values(chunk, self._decisions)
-            self._decisions.reference_rows = chunk.rows
+            request.model.reference_values(chunk, self.decisions)
+            self.decisions.reference_rows = chunk.rows
         else:
-            request.model.decision_values(chunk, self._decisions, request.wanted)
+            request.model.decision_values(chunk, self.decisions, request.wanted)
 
     def _evaluable(self, chunk: _native.Chunk) -> "tuple[_native.Chunk, list[tuple[int, str]]]":
         """The rows of the chunk that can be evaluated, and have been when this returns, and the others: (row, why).
@@ -211,7 +217,7 @@ class Answerer:
     def _ask_exact(self, answer: Answer) -> "_native.Predictions | None":
         """The exact model's decision values for the rows left open, or, where that is all that is wanted, its
         labels."""
-        request, decisions, again, rows = self.request, self._decisions, self._again, answer.open_rows
+        request, decisions, again, rows = self.request, self.decisions, self._again, answer.open_rows
         assert request.exact is not None
         exact, part = request.exact.model, answer.chunk.select(rows)
         answer.evaluated = len(rows)

@@ -3,6 +3,8 @@
 from math import copysign, inf, isfinite, isnan, nan
 
 from fastsvm_cli import _native
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.header import Header
 
 
@@ -27,6 +29,48 @@ def summary_values(header: Header, score: _native.Score) -> dict:
     else:
         values = {"accuracy": _ratio(score.correct, score.total), "correct": score.correct}
     return {key: value if isfinite(value) else None for key, value in values.items()}
+
+
+def run_values(
+    model: Model,
+    header: Header,
+    tally: Tally,
+    *,
+    proven: bool = False,
+    open_rows: bool = False,
+    stopped: bool = False,
+    bad_rows: "int | None" = None,
+) -> "dict[str, object]":
+    """What a run of `predict` saw, for programs. header: of the model whose answers were written. proven: there was an
+    exact model to fall back on; open_rows: the rows left open were written; stopped: every row stopped early; bad_rows:
+    how many, where there may be some."""
+    out: dict[str, object] = {"rows": tally.rows}
+    if bad_rows is not None:
+        out["bad_rows"] = bad_rows
+    if tally.score is not None:
+        out.update(summary_values(header, tally.score))
+    if model.bounded:
+        out["rows_outside_bound"] = tally.outside
+    if proven:
+        out.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
+    if open_rows:
+        out["rows_open"] = tally.evaluated if proven else tally.undecided
+    if model.proves or proven:
+        out["rows_by_reference_sum"] = tally.reference_rows
+    if (model.proves and not model.ordered) or proven:
+        out.update(
+            rows_by_grid=tally.grid_rows,
+            rows_in_single_precision=tally.single_rows,
+            rows_in_double_precision=tally.double_rows,
+        )
+    if model.ordered:
+        out.update(
+            kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv
+        )
+        out["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
+    if stopped:
+        out["rows_decided"] = tally.rows - tally.undecided
+    return out
 
 
 def _regression(s: _native.Score) -> "tuple[float, float]":

@@ -257,7 +257,9 @@ def _draw_rows(
     total = sum(chunk.rows for chunk in chunks)
     kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
     rows = _native.Chunk.concatenate(select_rows(chunks, kept.tolist()))
-    return Rows(rows, np.array([place.get(label, -1) for (label,) in rows.leading.tolist()], int), kept, columns)
+    # Rows without labels are of no class.
+    classes = [place.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
+    return Rows(rows, np.array(classes, int), kept, columns)
 
 
 def _own(members: "list[np.ndarray]", places: np.ndarray) -> "list[np.ndarray]":

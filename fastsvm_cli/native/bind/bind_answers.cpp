@@ -96,7 +96,18 @@ void bind_answers(nb::module_& m) {
                 const Predictions& p = nb::cast<const Predictions&>(self);
                 return view(p.label.data(), {p.label.size()}, self);
             },
-            "(rows) float64: class labels, +1 or -1 of a one-class model, values of a regression model");
+            "(rows) float64: class labels, +1 or -1 of a one-class model, values of a regression model; valid until "
+            "the "
+            "next ones are made")
+        .def_prop_ro(
+            "probability",
+            [](nb::handle self) {
+                const Predictions& p = nb::cast<const Predictions&>(self);
+                return view(p.probability.data(),
+                            {static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.columns)}, self);
+            },
+            "(rows, columns) float64, no columns without probabilities: in the order of the model's labels, or normal "
+            "and outlier; valid until the next ones are made");
 
     nb::class_<Score>(m, "Score", "svm-predict's running sums.")
         .def(nb::init<>())

@@ -1,0 +1,86 @@
+"""Probabilities that calibrators make of decision values, as scikit-learn's CalibratedClassifierCV does."""
+
+from typing import Any
+
+import numpy as np
+
+from fastsvm_cli.errors import ModelFormatError
+
+
+class Sigmoid:
+    """1 / (1 + exp(a f + b)), after Platt."""
+
+    def __init__(self, a: float, b: float):
+        self.a, self.b = a, b
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        from scipy.special import expit
+
+        return expit(-(self.a * values + self.b))
+
+
+class Isotonic:
+    """Linear between thresholds x, y, both increasing and of one length; constant beyond where they are clipped."""
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, outside: str):
+        self.x, self.y, self.outside = np.array(x, np.float64), np.array(y, np.float64), outside
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        if self.outside == "clip" or len(self.x) == 1:
+            return np.interp(values, self.x, self.y)
+        return np.interp(values, self.x, self.y, left=np.nan, right=np.nan)
+
+
+class Temperature:
+    """The softmax of beta f, of (-f, f) for two classes."""
+
+    def __init__(self, beta: float):
+        self.beta = beta
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        logits = np.stack([-values, values], axis=1) if values.ndim == 1 else values
+        scaled = self.beta * logits
+        scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        return scaled / scaled.sum(axis=1, keepdims=True)
+
+
+class Calibration:
+    """calibrators: one per column of the decision function, or a Temperature alone. classes: how many."""
+
+    def __init__(self, calibrators: "list[Any]", classes: int):
+        self.calibrators, self.classes = calibrators, classes
+
+    def probabilities(self, values: np.ndarray) -> np.ndarray:
+        """(n, classes), from what decision_function returns: (n), or (n, columns)."""
+        first = self.calibrators[0]
+        if isinstance(first, Temperature):
+            out = first(values)
+        else:
+            out = np.zeros((len(values), self.classes))
+            if values.ndim == 1:
+                out[:, 1] = first(values)
+                out[:, 0] = 1 - out[:, 1]
+            else:
+                for at, (column, calibrator) in enumerate(zip(values.T[: self.classes], self.calibrators)):
+                    out[:, at] = calibrator(column)
+                total = out.sum(axis=1, keepdims=True)
+                # Where every calibrator says 0, all classes are as likely.
+                out = np.divide(out, total, out=np.full_like(out, 1 / self.classes), where=total != 0)
+        out[(1.0 < out) & (out <= 1.0 + 1e-5)] = 1.0
+        return out
+
+
+def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
+    """Of a fitted _CalibratedClassifier. Raises ModelFormatError for calibrators of another kind."""
+    return Calibration([_read(each, name) for each in calibrators], classes)
+
+
+def _read(calibrator: Any, name: str) -> Any:
+    kind = type(calibrator).__name__
+    if kind == "_SigmoidCalibration":
+        return Sigmoid(float(calibrator.a_), float(calibrator.b_))
+    if kind == "IsotonicRegression":
+        return Isotonic(calibrator.X_thresholds_, calibrator.y_thresholds_, calibrator.out_of_bounds)
+    if kind == "_TemperatureScaling":
+        return Temperature(float(np.ravel(calibrator.beta_)[0]))
+    raise ModelFormatError(name, f"a calibrator of kind {kind} found, expected sigmoid, isotonic or temperature")

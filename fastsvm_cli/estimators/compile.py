@@ -1,0 +1,221 @@
+"""A fitted estimator in, a fast one out."""
+
+import time
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from fastsvm_cli.console.exact_model import Source
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.estimators.agreement import Agreement
+from fastsvm_cli.estimators.export import readable_text
+from fastsvm_cli.estimators.fitted import Fitted
+from fastsvm_cli.estimators.labelled import labelled_chunks
+from fastsvm_cli.estimators.methods import METHODS, ORDERED, compile_source, compile_words, words_to_options
+from fastsvm_cli.estimators.pipelines import read_estimator
+from fastsvm_cli.estimators.predictor import FastSVM
+from fastsvm_cli.estimators.scaling import fold
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.text.fingerprint import fingerprint
+
+_RUNS = 3  # of every model that is tried
+_AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as of bench --try
+
+
+def compile(
+    model: Any,
+    method: str = "approx",
+    *,
+    X: Any = None,
+    budget: float = 0.005,
+    exact: "bool | float" = False,
+    n_threads: "int | None" = None,
+    on_progress: "Callable[..., None] | None" = None,
+    **options: Any,
+) -> FastSVM:
+    """A fast estimator out of a fitted one.
+
+    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, of kernel rbf, linear, poly or sigmoid; a
+    Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
+    (ensemble=False) around either; a fitted search over them; what libsvm-official's svm_train returns; the path of a
+    LIBSVM model.
+
+    method: "exact" (no label changes), or "approx", "reduce", "order" (no label changes), "border": the commands of
+    fastsvm, which take their options by their long names with _ for -: compile(svc, degree=3, certify=True). The
+    methods of order are "geometry" (its default), "triangle" and "blocks". `data` of reduce and border is a file, X, or
+    (X, y). "auto": all of them are tried on X, as `fastsvm bench --try` does, and
+    the fastest is taken that changes at most the share `budget` of the labels (of regression values: whose root mean
+    square difference is at most that share of their standard deviation); its options are max_size (MB of a model) and
+    patience (seconds that one compilation may take). The attempts stand in `attempts_` of what is returned.
+
+    exact: True: rows whose label is not proven are answered by the exact model, so that every label is its own; for
+    what has certificates (approx with certify=True, reduce). A number, for regression: the largest radius that a value
+    may keep. n_threads: of the estimator returned. on_progress: called with the share done, and words.
+
+    Scalers become part of the model where it has such a form (a linear kernel; scales alone and a polynomial or sigmoid
+    kernel; one scale for all features and an RBF kernel), and stay in front of it otherwise; sparse rows stay sparse.
+
+    Raises ModelFormatError for what the method does not take, in the words of the command; TypeError and ValueError for
+    its options.
+
+    >>> from sklearn.svm import SVC
+    >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
+    >>> fastsvm_cli.compile(svc, method="approx", degree=4).predict([[0.0, 0.1]])
+    array(['same'], dtype='<U5')
+    """
+    found = _fold(read_estimator(model))
+    source = _source(found)
+    if method == "exact":
+        _demand_no_options(method, options)
+        return _behind(found, source, source.model, {"method": method}, n_threads=n_threads)
+    if method == "auto":
+        if X is None:
+            raise ValueError('method="auto" needs rows to measure on: X=')
+        settings = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
+        _demand_no_options(method, options)
+        return _choose(found, source, X, budget, n_threads, on_progress, **settings)
+    if method not in (*METHODS, *ORDERED):
+        raise ValueError(f"method {method!r} found, expected exact, {', '.join((*METHODS, *ORDERED))} or auto")
+    told = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
+    if options.get("data") is not None and not isinstance(options["data"], (str, PathLike)):
+        options["data"] = labelled_chunks(options["data"], found, method)
+        del told["data"]
+    elif options.get("data") is not None and found.scaling is not None:
+        raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
+    compiled = compile_source(method, source, options, on_progress)
+    return _behind(found, source, compiled, told, exact=exact, n_threads=n_threads)
+
+
+def _fold(found: Fitted) -> Fitted:
+    """With its scalers in the model, where there is such a form."""
+    if found.scaling is not None:
+        folded = fold(found.model, found.scaling, found.n_features)
+        if folded is not None:
+            found.model, found.scaling = folded, None
+    return found
+
+
+def _source(found: Fitted) -> Source:
+    text = readable_text(found.model)
+    return Source(found.model, len(text), found.fingerprint or fingerprint(text))
+
+
+def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
+    if options:
+        its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "it has none"
+        raise TypeError(f"{method} has no option {next(iter(options))!r}; {its}")
+
+
+def _behind(
+    found: Fitted,
+    source: Source,
+    model: Model,
+    options: "dict[str, Any]",
+    *,
+    exact: "bool | float" = False,
+    n_threads: "int | None" = None,
+) -> FastSVM:
+    """The estimator of a model that was made from what was found."""
+
+    def wrap(inner: Model, **more: Any) -> FastSVM:
+        return FastSVM(
+            inner,
+            n_threads=n_threads,
+            classes=found.classes if inner.header.classification else None,
+            n_features_in=found.n_features,
+            feature_names_in=found.feature_names,
+            decision_function_shape=found.decision_function_shape,
+            break_ties=found.break_ties,
+            transform=found.scaling,
+            calibrator=found.calibration,
+            **more,
+        )
+
+    behind = wrap(source.model, fingerprint=source.fingerprint, options={"method": "exact"})
+    if model is source.model:
+        return behind
+    more: dict[str, Any] = {"options": options}
+    if exact is not False:
+        more["exact"] = FastSVM(source.model, fingerprint=source.fingerprint)
+        if exact is not True:
+            more["tolerance"] = float(exact)
+    out = wrap(model, **more)
+    out._reference = behind
+    return out
+
+
+class _GivenUp(Exception):
+    pass
+
+
+def _choose(
+    found: Fitted,
+    source: Source,
+    X: Any,
+    budget: float,
+    n_threads: "int | None",
+    on_progress: "Callable[..., None] | None",
+    *,
+    max_size: float,
+    patience: float,
+) -> FastSVM:
+    """The fastest of all attempts within the budget; the exact model is one."""
+    from fastsvm_cli.benchmarks.attempts import attempts
+
+    regression = source.model.header.regression
+    behind = _behind(found, source, source.model, {"method": "exact"}, n_threads=n_threads)
+    reference = behind.predict(X)
+    tried: list[dict[str, Any]] = []
+
+    def add(name: str, fast: FastSVM, seconds: float) -> None:
+        seen = Agreement(np.asarray(fast.predict(X)), reference, regression, None)
+        tried.append(
+            {"name": name, "share": seen.share, "seconds": _seconds(fast, X), "compile_seconds": seconds, "fast": fast}
+        )
+
+    add("exact", behind, 0.0)
+    every = attempts(source.model, max_size * 1e6, patience)
+    for at, each in enumerate(every):
+        if on_progress is not None:
+            on_progress(at / len(every), each.name)
+        why = each.skipped or each.refused
+        start = time.monotonic()
+
+        def watch(share: float, words: str = "", start: float = start) -> None:
+            if time.monotonic() - start > patience:
+                raise _GivenUp
+
+        if why is None:
+            try:
+                model = compile_words(each.arguments, source, on_progress=watch)
+            except _GivenUp:
+                why = f"given up after {patience:g} s"
+            except FastsvmError as fault:
+                why = str(fault)
+        if why is not None:
+            tried.append({"name": each.name, "failed": why})
+            continue
+        seconds = time.monotonic() - start
+        options = words_to_options(each.arguments)
+        add(each.name, _behind(found, source, model, options, n_threads=n_threads), seconds)
+        if each.exact and not regression and model.certified and hasattr(tried[-1]["fast"], "proven"):
+            fast = _behind(found, source, model, {**options, "exact": True}, exact=True, n_threads=n_threads)
+            add(f"{each.name}, exact", fast, seconds)
+    best = min((each for each in tried if each.get("share", 2.0) <= budget), key=lambda each: each["seconds"])
+    out = best["fast"]
+    out.attempts_ = [{key: value for key, value in each.items() if key != "fast"} for each in tried]
+    return out
+
+
+def _seconds(fast: FastSVM, X: Any) -> float:
+    """The median of some runs; what was called before has warmed it up."""
+    from fastsvm_cli.benchmarks.timing import Timings
+
+    timings = Timings()
+    for _ in range(_RUNS):
+        start = time.perf_counter()
+        fast.predict(X)
+        timings.seconds.append(time.perf_counter() - start)
+    return timings.median

@@ -1,0 +1,129 @@
+"""What `fastsvm predict` does, from Python."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fastsvm_cli import _native
+
+if TYPE_CHECKING:
+    from fastsvm_cli.estimators.predictor import FastSVM
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import Tally
+
+
+def predict_file(
+    path: "str | os.PathLike[str]",
+    model: "str | os.PathLike[str] | Model | FastSVM",
+    out: "str | os.PathLike[str]",
+    *,
+    probability: bool = False,
+    values: bool = False,
+    exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+    tolerance: "float | None" = None,
+    unlabelled: bool = False,
+    dense: bool = False,
+    delimiter: str = ",",
+    on_bad_row: str = "stop",
+    n_threads: "int | None" = None,
+    on_progress: "Callable[[int, int, int | None], object] | None" = None,
+) -> "dict[str, Any]":
+    """Predict the rows of a data file into another file: the bytes that `fastsvm predict` writes, in as little memory.
+
+    path: LIBSVM's format, or delimited with `dense`; compressed files are read too. model: a model file, or an object
+    of load: that has no scaling or calibration in front, which a file's lines know nothing of. out: takes its name when
+    all is written; a run that ends early, by Ctrl-C too, leaves what was there as it was. The options: as those of the
+    command; exact and tolerance also as of FastSVM. n_threads: None or 0: as many as the process may run on.
+    on_progress: called with (rows written, bytes of the file read, bytes of the file or None if it is no regular one)
+    now and then, on the calling thread; what it raises ends the run.
+
+    Returns what --json prints: rows, accuracy and correct (or mean_squared_error and squared_correlation) of labelled
+    data, and rows_proven and rows_evaluated with `exact`, ....
+
+    Raises DataFormatError, ModelFormatError and FileError, which are FastsvmErrors; KeyboardInterrupt; and ValueError
+    where the options do not go together.
+
+    >>> told = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
+    >>> told["rows"] == told["rows_proven"] + told["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
+    (True, 6000)
+    """
+    import warnings
+
+    from fastsvm_cli.estimators.predictor import FastSVM, load
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import columns, predict
+    from fastsvm_cli.prediction.scores import run_values
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.line_blocks import LineBlocks
+    from fastsvm_cli.text.output import Output, check_output
+
+    path, out = os.fspath(path), os.fspath(out)
+    read = [os.fspath(each) for each in (model, exact) if isinstance(each, (str, os.PathLike))]
+    check_output(out, [path, *read])
+    if isinstance(model, (str, os.PathLike)):
+        fast = load(model, exact=exact, tolerance=tolerance)
+    elif isinstance(model, Model):
+        fast = FastSVM(model, exact=exact, tolerance=tolerance)
+    elif exact is None and tolerance is None:
+        fast = model
+    else:
+        fast = FastSVM(model.model, exact=exact, tolerance=tolerance, transform=model.transform)
+    if fast.transform is not None or fast.calibrator is not None:
+        raise ValueError(
+            "the model has scaling or calibration in front of it, which rows of a file do not pass through"
+        )
+    if probability:
+        fast.predict_proba  # noqa: B018  # raises AttributeError where the model has no probabilities
+    if on_bad_row not in ("stop", "skip", "nan"):
+        raise ValueError(f"on_bad_row={on_bad_row!r} found, expected 'stop', 'skip' or 'nan'")
+    if dense and fast.model.serials:
+        raise ValueError("dense does not go with a precomputed kernel, whose rows carry serial numbers")
+
+    fallback, header = fast.fallback(), fast.probability_header if probability else fast.model.header
+    bad_rows = None
+    if on_bad_row != "stop":
+        width = columns(fast.model, header, probability=probability, values=values)
+        filler = b" ".join([b"nan"] * width) + b"\n" if on_bad_row == "nan" else b""
+        bad_rows = BadRows(path, filler, lambda message: warnings.warn(message, stacklevel=4))
+    total = os.path.getsize(path) if os.path.isfile(path) else None
+    bytes_read = 0
+
+    def note_bytes(count: int) -> None:
+        nonlocal bytes_read
+        bytes_read = count
+
+    def note(tally: "Tally") -> None:
+        if on_progress is not None:
+            on_progress(tally.rows, bytes_read, total)
+
+    _native.set_threads_here(n_threads or 0)
+    try:
+        with (
+            Output(out) as output,
+            LineBlocks(
+                path,
+                labelled=not unlabelled,
+                dense=dense,
+                delimiter=delimiter,
+                on_read=note_bytes,
+                bad_rows=bad_rows,
+            ) as blocks,
+        ):
+            tally = predict(
+                fast.model,
+                blocks,
+                output.write,
+                path=path,
+                probability=probability,
+                values=values,
+                labelled=not unlabelled,
+                exact=fallback,
+                tolerance=fast.early_tolerance if not (values or probability) else None,
+                bad_rows=bad_rows,
+                on_chunk=note,
+            )
+    finally:
+        _native.set_threads_here(0)
+    return run_values(
+        fast.model, header, tally, proven=fallback is not None, bad_rows=None if bad_rows is None else bad_rows.count
+    )

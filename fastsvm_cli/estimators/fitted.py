@@ -1,0 +1,148 @@
+"""A fitted support vector machine of scikit-learn as the LIBSVM model that it holds."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.estimators.scaling import Scaling
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.header import Header
+
+#: scikit-learn's class -> LIBSVM's svm_type.
+_SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}
+#: scikit-learn's kernel -> LIBSVM's kernel_type.
+_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
+EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
+_LARGEST_LABEL = 2**31 - 1
+
+
+class Fitted:
+    """What a fitted estimator is to us.
+
+    model: ExactModel, whose labels are whole numbers in the order of `classes`. classes: (n_classes) scikit-learn's
+    classes_, LIBSVM's labels in its order, [-1, 1] of one class, None of a regressor. n_features: of its rows, those
+    that `scaling` takes; None where that is not known.
+    scaling: Scaling in front of the model, or None. calibration: Calibration behind it, or None. name: of the
+    estimator, for messages.
+    decision_function_shape, break_ties, feature_names: scikit-learn's; feature_names is None where it has none.
+    fingerprint: of the file that it was read from; None where it was not.
+    """
+
+    def __init__(
+        self,
+        model: ExactModel,
+        *,
+        name: str,
+        n_features: "int | None",
+        classes: "np.ndarray | None" = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        feature_names: "np.ndarray | None" = None,
+        fingerprint: "str | None" = None,
+    ):
+        self.model, self.name, self.n_features, self.classes = model, name, n_features, classes
+        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
+        self.feature_names, self.fingerprint = feature_names, fingerprint
+        self.scaling: Scaling | None = None
+        self.calibration: Any = None
+
+
+def svm_class(estimator: object) -> "str | None":
+    """SVC, NuSVC, SVR, NuSVR or OneClassSVM, where the estimator is one of scikit-learn's, or of a class made from one;
+    else None. scikit-learn is not imported for it."""
+    for each in type(estimator).__mro__:
+        if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
+            return each.__name__
+    return None
+
+
+def read_svm(estimator: Any) -> Fitted:
+    """The model in a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM, fitted to a dense or a sparse matrix.
+
+    Its decision values are those that scikit-learn computes, but for rounding. Two things are not what they seem:
+    scikit-learn's public dual_coef_ and intercept_ have the other sign for two classes (_dual_coef_ and _intercept_
+    are LIBSVM's), and it sorts the classes where svm-train takes them as they come. Raises ModelFormatError for what
+    is not fitted, or has a kernel that no model file can hold.
+    """
+    name = svm_class(estimator)
+    if name is None:
+        raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")
+    _demand_kernel(estimator, name)
+    if not hasattr(estimator, "support_vectors_"):
+        raise ModelFormatError(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
+    svm_type, kernel = _SVM_TYPES[name], _KERNELS[estimator.kernel]
+    classification = svm_type in ("c_svc", "nu_svc")
+    rho = (-np.ravel(_dense(estimator._intercept_))).tolist()
+    coefficients = np.ascontiguousarray(_dense(estimator._dual_coef_).T, dtype=np.float64)
+    total = estimator.support_vectors_.shape[0]
+    if not total:
+        coefficients = coefficients.reshape(0, len(estimator.classes_) - 1 if classification else 1)
+    classes = estimator.classes_ if classification else np.array([-1, 1]) if svm_type == "one_class" else None
+    header = Header(
+        svm_type,
+        kernel,
+        nr_class=len(classes) if classification and classes is not None else 2,
+        total_sv=total,
+        rho=[each + 0.0 for each in rho],  # no -0
+        gamma=float(estimator._gamma),
+        coef0=float(estimator.coef0),
+        degree=int(estimator.degree) if kernel == "polynomial" else 0,
+        label=_labels(classes) if classification and classes is not None else None,
+        nr_sv=[int(count) for count in estimator._n_support] if classification else None,
+    )
+    if classification and len(estimator._probA):
+        header.probA, header.probB = np.ravel(estimator._probA).tolist(), np.ravel(estimator._probB).tolist()
+    model = ExactModel(header, _vectors(estimator.support_vectors_, coefficients, name), name)
+    return Fitted(
+        model,
+        name=name,
+        n_features=int(estimator.n_features_in_),
+        classes=classes,
+        decision_function_shape=getattr(estimator, "decision_function_shape", "ovr"),
+        break_ties=bool(getattr(estimator, "break_ties", False)),
+        feature_names=getattr(estimator, "feature_names_in_", None),
+    )
+
+
+def _demand_kernel(estimator: Any, name: str) -> None:
+    kernel = estimator.kernel
+    if callable(kernel):
+        found = "a kernel that is a Python function"
+    elif kernel == "precomputed":
+        found = "a precomputed kernel"
+    elif kernel in _KERNELS:
+        return
+    else:
+        found = f"kernel {kernel!r}"
+    raise ModelFormatError(name, f"{found} found, expected one of {', '.join(_KERNELS)}")
+
+
+def _dense(numbers: Any) -> np.ndarray:
+    """Numbers of an estimator that was fitted to a dense matrix, or to a sparse one."""
+    return numbers.toarray() if scipy.sparse.issparse(numbers) else np.asarray(numbers)
+
+
+def _labels(classes: np.ndarray) -> "list[int]":
+    """LIBSVM's label of every class, a whole number: the class itself where all are, else its place."""
+    if classes.dtype.kind in "iuf" and np.all(classes == np.trunc(classes)) and np.all(abs(classes) <= _LARGEST_LABEL):
+        return [int(each) for each in classes]
+    return list(range(len(classes)))
+
+
+def _vectors(vectors: Any, coefficients: np.ndarray, name: str) -> _native.Chunk:
+    try:
+        if not scipy.sparse.issparse(vectors):
+            return _native.Chunk.from_dense(coefficients, np.ascontiguousarray(vectors, dtype=np.float64))
+        rows = scipy.sparse.csr_matrix(vectors, dtype=np.float64)
+        rows.sum_duplicates()  # which sorts them
+        indices = rows.indices.astype(np.int64) + 1
+        return _native.Chunk.from_csr(coefficients, rows.indptr.astype(np.int64), indices, rows.data)
+    except ValueError as fault:
+        raise ModelFormatError(name, f"{fault}, in its support vectors or coefficients") from None
+
+
+def _name(estimator: object) -> str:
+    return type(estimator).__name__

@@ -1,0 +1,119 @@
+"""What stands around a fitted support vector machine: scalers in front of it, calibrators behind it, a search that
+chose it; and the other forms in which an exact model comes."""
+
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.estimators.calibration import read_calibrators
+from fastsvm_cli.estimators.fitted import EXPECTED, Fitted, read_svm, svm_class
+from fastsvm_cli.estimators.scaling import read_scaler
+from fastsvm_cli.models.exact import ExactModel
+
+
+def read_estimator(estimator: Any) -> Fitted:
+    """The exact model in any of: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM; a Pipeline whose last step is one of
+    them, and whose others are scalers or "passthrough"; a CalibratedClassifierCV of one calibrated classifier
+    (ensemble=False) around either; a search (GridSearchCV, ...) that was refitted to one; what libsvm-official's
+    svm_train returns; an ExactModel; the path of a LIBSVM model file. Raises ModelFormatError and FileError."""
+    if isinstance(estimator, (str, PathLike)):
+        return _read_file(fspath(estimator))
+    if isinstance(estimator, ExactModel):
+        return _of_model(estimator, estimator.path)
+    if svm_class(estimator) is not None:
+        return read_svm(estimator)
+    if _is(estimator, "svm_model", "libsvm"):
+        return _read_libsvm(estimator)
+    if _is(estimator, "Pipeline"):
+        return _read_pipeline(estimator)
+    if _is(estimator, "CalibratedClassifierCV"):
+        return _read_calibrated(estimator)
+    if _is(estimator, "FrozenEstimator"):
+        return read_estimator(estimator.estimator)
+    if _is(estimator, "BaseSearchCV"):
+        if not hasattr(estimator, "best_estimator_"):
+            why = "a search without a best estimator found: fit it, with refit=True"
+            raise ModelFormatError(type(estimator).__name__, why)
+        return read_estimator(estimator.best_estimator_)
+    if isinstance(estimator, type):
+        raise ModelFormatError(estimator.__name__, f"a class found, expected {EXPECTED}")
+    raise ModelFormatError(
+        type(estimator).__name__,
+        f"this is nothing that fastsvm compiles, expected {EXPECTED}, a Pipeline of scalers and one, a"
+        " CalibratedClassifierCV around one, a model of libsvm-official, or the path of a LIBSVM model",
+    )
+
+
+def _is(thing: object, name: str, package: str = "sklearn") -> bool:
+    """Whether it is of a class of this name, or of one made from it, in a package that need not be there."""
+    return any(each.__name__ == name and each.__module__.split(".")[0] == package for each in type(thing).__mro__)
+
+
+def _read_pipeline(pipeline: Any) -> Fitted:
+    *scalers, (_, last) = pipeline.steps
+    found = read_estimator(last)
+    scaling = None
+    for _, step in scalers:
+        if step is not None and step != "passthrough":
+            own = read_scaler(step)
+            scaling = own if scaling is None else scaling + own
+    if scaling is not None:
+        found.scaling = scaling + found.scaling
+    first = next((step for _, step in pipeline.steps if step is not None and step != "passthrough"), last)
+    found.feature_names = getattr(first, "feature_names_in_", found.feature_names)
+    return found
+
+
+def _read_calibrated(estimator: Any) -> Fitted:
+    name = "CalibratedClassifierCV"
+    if not hasattr(estimator, "calibrated_classifiers_"):
+        raise ModelFormatError(name, "it is not fitted yet, expected a fitted one: call fit first")
+    each = estimator.calibrated_classifiers_
+    if len(each) != 1:
+        raise ModelFormatError(name, f"{len(each)} classifiers found, expected 1: fit it with ensemble=False")
+    found = read_estimator(each[0].estimator)
+    if found.classes is None or not found.model.header.classification:
+        raise ModelFormatError(name, f"a {found.name} found in it, expected a classifier")
+    own, known = found.classes.tolist(), estimator.classes_.tolist()
+    if own == list(range(len(known))):  # the places of classes, for some calibrators
+        found.classes = estimator.classes_
+    elif own != known:
+        raise ModelFormatError(name, "its classifier knows other classes than itself: it was fitted to other labels")
+    found.calibration = read_calibrators(each[0].calibrators, len(found.classes), name)
+    found.feature_names = getattr(estimator, "feature_names_in_", found.feature_names)
+    return found
+
+
+def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) -> Fitted:
+    """A LIBSVM model by itself, which does not say how many features its data had."""
+    header = model.header
+    classes = np.array([-1, 1]) if header.svm_type == "one_class" else None
+    if header.label is not None:
+        classes = np.array(header.label)
+    return Fitted(model, name=name, n_features=None, classes=classes, fingerprint=fingerprint)
+
+
+def _read_file(path: str) -> Fitted:
+    from fastsvm_cli.console.exact_model import read_exact_model
+
+    source = read_exact_model(path)
+    return _of_model(source.model, path, source.fingerprint)
+
+
+def _read_libsvm(model: Any) -> Fitted:
+    """A model of libsvm-official, in memory. Its file says all of it: svm_save_model writes 17 digits."""
+    import tempfile
+    from pathlib import Path
+
+    from libsvm.svmutil import svm_save_model
+
+    from fastsvm_cli.models import parse_libsvm
+    from fastsvm_cli.text.data import read_bytes
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "libsvm.model")
+        svm_save_model(path, model)
+        found = parse_libsvm(read_bytes(path), "svm_model")
+    return _of_model(found, "svm_model")

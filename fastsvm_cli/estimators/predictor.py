@@ -1,0 +1,549 @@
+"""A model as an object that predicts arrays, in scikit-learn's ways."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastsvm_cli.errors import FastsvmError, ModelFormatError
+from fastsvm_cli.estimators.available import available
+from fastsvm_cli.estimators.blocks import Station
+from fastsvm_cli.estimators.conventions import Classes
+from fastsvm_cli.estimators.rows import Rows, chunk_of, rows_of, serial_chunk_of
+from fastsvm_cli.models import parse_libsvm, parse_model
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
+from fastsvm_cli.text.data import read_bytes
+from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
+
+if TYPE_CHECKING:
+    from fastsvm_cli import _native
+    from fastsvm_cli.estimators.agreement import Agreement
+    from fastsvm_cli.text.header import Header
+
+#: What an object is constructed of.
+_PARAMETERS = (
+    "model",
+    "exact",
+    "tolerance",
+    "n_threads",
+    "classes",
+    "n_features_in",
+    "feature_names_in",
+    "decision_function_shape",
+    "break_ties",
+    "transform",
+    "calibrator",
+    "options",
+    "fingerprint",
+)
+
+
+_BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
+#: The model is pickled as its text; what it was compiled from stays behind, so that a small model is small.
+_NOT_PICKLED = ("model", "_reference", "_stations", "_classes")
+
+
+def load(
+    path: "str | os.PathLike[str]",
+    *,
+    exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+    tolerance: "float | None" = None,
+    n_threads: "int | None" = None,
+    n_features_in: "int | None" = None,
+    decision_function_shape: str = "ovr",
+    break_ties: bool = False,
+) -> "FastSVM":
+    """Read any model file, exact or compiled, as an object that predicts arrays.
+
+    path: LIBSVM's model, or what `fastsvm approx`, `reduce`, `border` or `order` made of one; compressed files are read
+    too. The others: as of FastSVM. Raises ModelFormatError and FileError, which are FastsvmErrors, and ValueError.
+
+    >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
+    >>> fast.predict(X[:5])  # X: (6000, 8)
+    array([-1, -1,  1, -1, -1])
+    """
+    path = os.fspath(path)
+    text = read_bytes(path)
+    fast = FastSVM(
+        parse_model(text, path),
+        exact=exact,
+        tolerance=tolerance,
+        n_threads=n_threads,
+        n_features_in=n_features_in,
+        decision_function_shape=decision_function_shape,
+        break_ties=break_ties,
+        fingerprint=fingerprint_of(text),
+    )
+    fast._path = path
+    return fast
+
+
+def _has_classes(self: "FastSVM") -> None:
+    if self.model.header.regression:
+        raise AttributeError("a regression model has no decision function: predict gives its values")
+
+
+def _has_probability(self: "FastSVM") -> None:
+    header = self.probability_header
+    if self.calibrator is None and (header.regression or not header.has_probability):
+        raise AttributeError("the model has no probability estimates: train it with svm-train -b 1")
+
+
+def _has_radii(self: "FastSVM") -> None:
+    if not self.model.certified:
+        raise AttributeError("the model has no certificates: fastsvm approx --certify and fastsvm reduce make them")
+
+
+def _has_proofs(self: "FastSVM") -> None:
+    if self._beyond_votes:
+        raise AttributeError(_BEYOND_VOTES)
+    if not self.model.proves:
+        _has_radii(self)
+
+
+def _is_one_class(self: "FastSVM") -> None:
+    if self.model.header.svm_type != "one_class":
+        raise AttributeError("of one-class models alone")
+
+
+def _has_targets(self: "FastSVM") -> None:
+    if self.model.header.svm_type == "one_class":
+        raise AttributeError("a one-class model has no score")
+
+
+class FastSVM:
+    """A model, exact or compiled, that answers arrays as a fitted scikit-learn estimator does.
+
+    Where scikit-learn is there it is one, without importing it: `clone` (it stays fitted), pipelines, cross-validation,
+    the HTML representation. It pickles, by the text of its model file; several threads may use it at a time.
+
+    X is a matrix (n_samples, n_features_in_): numpy arrays of any real type and order of memory, SciPy's sparse
+    matrices (CSR as it is, sorted or not, duplicate entries added up; others are converted), pandas frames, nested
+    lists. Column j is LIBSVM's feature j + 1. Rows are answered in blocks, so that memory is that of X and of the
+    result, on several threads where there are many, the GIL being released. The numbers are those of `fastsvm predict`
+    for the same rows, bit for bit.
+
+    model: a models.base.Model.
+    exact: the model that it was compiled from: its path, or an object. Rows whose label a certified model does not
+    prove are evaluated with it, so that every label is svm-predict's. tolerance: of a regression model: with `exact`
+    the radius that a value may keep; an ordered one stops as soon as a value is within it.
+    n_threads: None or 0: as many as the process may run on.
+    classes: (nr_class), of any type that can be sorted, in the order of the model's labels; None: the labels.
+    n_features_in: None: the largest feature index that the model knows. A model file does not tell how many features
+    its data had: if the last ones are zero in every support vector, say it here.
+    feature_names_in: names that the columns of a frame must have.
+    decision_function_shape: "ovr" or "ovo", of more than two classes. break_ties: as of scikit-learn's SVC.
+    transform: of X before the model: an object whose apply(block) takes and gives a matrix, dense or CSR, row by row.
+    calibrator: an object whose probabilities(decision_values) gives the class probabilities, (rows, nr_class).
+    options: what it was compiled with, to be shown.
+    fingerprint: of the model's own file, if that is other text than the model's to_text().
+
+    classes_: (nr_class) sorted, of classification. n_features_in_: int. feature_names_in_: where given. offset_: of
+    one-class models.
+
+    Raises ModelFormatError where `exact` is not the model it was compiled from, and ValueError where arguments do not
+    go together.
+
+    >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
+    >>> fast
+    FastSVM(maclaurin, c_svc, n_features_in_=8, certified, exact)
+    >>> fast.classes_
+    array([-1,  1])
+    """
+
+    classes_: np.ndarray
+    feature_names_in_: np.ndarray
+    offset_: float
+    _reference: Any = None  # what it was compiled from, which does not pickle with it
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+        tolerance: "float | None" = None,
+        n_threads: "int | None" = None,
+        classes: Any = None,
+        n_features_in: "int | None" = None,
+        feature_names_in: Any = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        transform: Any = None,
+        calibrator: Any = None,
+        options: "dict[str, Any] | None" = None,
+        fingerprint: "str | None" = None,
+    ):
+        self.model, self.tolerance, self.n_threads = model, tolerance, n_threads
+        self.classes, self.n_features_in, self.feature_names_in = classes, n_features_in, feature_names_in
+        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
+        self.transform, self.calibrator, self.options = transform, calibrator, options
+        self.fingerprint = fingerprint
+        self._path: str | None = None
+        self._set_up()
+        self.exact = self._settled_exact(exact)
+
+    def _set_up(self) -> None:
+        """What follows from the arguments."""
+        header, known = self.model.header, self.model.max_index
+        self._stations: dict[str, Station] = {}
+        if header.classification:
+            self._classes = Classes(header, self.classes)
+            self.classes_ = self._classes.classes_
+        elif header.svm_type == "one_class":
+            self.offset_ = header.rho[0]
+        if self.n_features_in is not None and self.transform is None and self.n_features_in < known:
+            raise ValueError(f"n_features_in={self.n_features_in} found, but the model knows a feature {known}")
+        self.n_features_in_ = known if self.n_features_in is None else int(self.n_features_in)
+        if self.feature_names_in is not None:
+            self.feature_names_in_ = np.asarray(self.feature_names_in, dtype=object)
+
+    @property
+    def _beyond_votes(self) -> bool:
+        """Whether labels hang on decision values themselves, and not on their signs alone, which radii can settle."""
+        header = self.model.header
+        return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
+
+    def _settled_exact(self, exact: "str | os.PathLike[str] | Model | FastSVM | None") -> "FastSVM | None":
+        if exact is None:
+            return None
+        model, name = self.model, "exact"
+        if self._beyond_votes:
+            raise ValueError(f"exact= does not go with a calibrator or break_ties: {_BEYOND_VOTES}")
+        if not model.certified:
+            raise ValueError(
+                "exact= goes with a certified model: "
+                + ("its labels are exact already" if model.proves else "fastsvm approx --certify and fastsvm reduce do")
+            )
+        if model.header.regression and self.tolerance is None:
+            raise ValueError("exact= needs tolerance= for a regression model: the largest radius a value may keep")
+        if isinstance(exact, (str, os.PathLike)):
+            name = os.fspath(exact)
+            text = read_bytes(name)
+            exact = FastSVM(parse_libsvm(text, name).plain(), fingerprint=fingerprint_of(text))
+            exact._path = name
+        elif isinstance(exact, Model):
+            exact = FastSVM(exact)
+        if exact.own_fingerprint != model.fingerprint:
+            raise ModelFormatError(
+                exact._path or name,
+                "this is not the model that the other was compiled from (their fingerprints differ)",
+            )
+        return exact
+
+    @property
+    def own_fingerprint(self) -> str:
+        """Of the model's file: what a model compiled from it remembers."""
+        return self.fingerprint or fingerprint_of(self.model.to_text())
+
+    # ---- answers
+
+    def predict(self, X) -> np.ndarray:
+        """(n_samples,): classes of the type of classes_; +1 or -1 of a one-class model; float64 of regression. The
+        votes decide, as in LIBSVM, unless break_ties.
+
+        >>> fast = fastsvm_cli.load("rings.model")
+        >>> fast.predict(numpy.full((2, 8), 0.5, dtype=numpy.float32))
+        array([1, 1])
+        """
+        if self.calibrator is not None:
+            return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        if self.break_ties and self.model.header.classification:
+            if self.decision_function_shape == "ovo":
+                raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+            if len(self.classes_) > 2:
+                return self.classes_[np.argmax(self.decision_function(X), axis=1)]
+        return self._answer("labels", X, self._labels)
+
+    @available(_has_classes)
+    def decision_function(self, X) -> np.ndarray:
+        """float64. Two classes: (n_samples,), positive for classes_[1]; one class: (n_samples,), positive inside. More:
+        (n_samples, n_classes), the greatest that of the class with most votes ("ovr"), or LIBSVM's own values
+        (n_samples, n_classes * (n_classes - 1) / 2), for the pairs 0/1, 0/2, ..., 1/2, ... of classes_, positive for
+        the first of its pair ("ovo").
+
+        >>> fast = fastsvm_cli.load("rings.model")
+        >>> values = fast.decision_function(X)
+        >>> values.shape, bool((fast.predict(X) == fast.classes_[(values > 0).astype(int)]).all())
+        ((6000,), True)
+        >>> four = fastsvm_cli.load("colors.model")
+        >>> four.decision_function(numpy.zeros((1, 60))).shape
+        (1, 4)
+        >>> four.set_params(decision_function_shape="ovo").decision_function(numpy.zeros((1, 60))).shape
+        (1, 6)
+        """
+        return self._answer("values", X, self._decision_values)
+
+    @available(_has_probability)
+    def predict_proba(self, X) -> np.ndarray:
+        """(n_samples, n_classes) float64, in the order of classes_: LIBSVM's estimates, of a model trained with -b 1,
+        or the calibrator's. Of a one-class model (n_samples, 2): normal, outlier.
+
+        >>> fast = fastsvm_cli.load("colors.model")
+        >>> fast.predict_proba(numpy.zeros((3, 60))).sum(axis=1).round(6)
+        array([1., 1., 1.])
+        """
+        if self.calibrator is not None:
+            return np.asarray(self.calibrator.probabilities(self.decision_function(X)))
+        return self._answer("probability", X, self._probabilities)
+
+    @available(_is_one_class)
+    def score_samples(self, X) -> np.ndarray:
+        """(n_samples,): decision_function + offset_, the sum of kernels without its threshold."""
+        return self.decision_function(X) + self.offset_
+
+    @available(_has_radii)
+    def radius(self, X) -> np.ndarray:
+        """(n_samples,), or (n_samples, pairs) of more than two classes, in the order of "ovo": proven bounds on how far
+        the compiled model's decision values (regression: values) are from the exact model's.
+
+        >>> fast, exact = fastsvm_cli.load("rings.model.approx"), fastsvm_cli.load("rings.model")
+        >>> apart = abs(fast.decision_function(X) - exact.decision_function(X))
+        >>> bool((apart <= fast.radius(X)).all())
+        True
+        """
+        return self._answer("radius", X, self._radii)
+
+    @available(_has_proofs)
+    def proven(self, X, tolerance: "float | None" = None) -> np.ndarray:
+        """(n_samples,) bool: whether the model's label is proven to be the exact model's (regression: its value to be
+        within `tolerance` of it), with no help of `exact`.
+
+        >>> fast = fastsvm_cli.load("rings.model.approx")
+        >>> sure = fast.proven(X)
+        >>> sure.dtype, bool((fast.predict(X[sure]) == fastsvm_cli.load("rings.model").predict(X[sure])).all())
+        (dtype('bool'), True)
+        """
+        if not self.model.certified:  # the exact model itself, or another whose labels are the exact ones
+            return np.ones(self._rows(X).rows, dtype=bool)
+        if not self.model.header.regression:
+            return self._answer("proven", X, self._settled)
+        if tolerance is None:
+            raise ValueError("a regression model needs tolerance=: the largest radius a value may have")
+        return self.radius(X) <= tolerance
+
+    @available(_has_targets)
+    def score(self, X, y, sample_weight=None) -> float:
+        """The accuracy on (X, y), y: (n_samples,); of regression the coefficient of determination, R^2."""
+        y, found = np.asarray(y), self.predict(X)
+        if not self.model.header.regression:
+            return float(np.average(found == y, weights=sample_weight))
+        y = y.astype(np.float64)
+        spread = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
+        return float(1 - np.average((y - found) ** 2, weights=sample_weight) / spread)
+
+    def agreement(self, X, estimator: Any = None) -> "Agreement":
+        """How many labels are not those of the estimator that it was compiled from, or of `estimator`:
+        fastsvm_cli.estimators.agreement.agreement."""
+        from fastsvm_cli.estimators.agreement import agreement
+
+        return agreement(self, X, estimator)
+
+    def _rows(self, X) -> Rows:
+        who = type(self).__name__
+        rows = rows_of(X, who, getattr(self, "feature_names_in_", None))
+        expected = self.n_features_in_
+        if rows.columns != expected:
+            told = self.n_features_in is not None
+            # Of a precomputed kernel the last training rows need not be support vectors; a model without any vectors
+            # knows nothing of features.
+            if told or (expected and not (self.model.serials and rows.columns > expected)):
+                hint = "" if told else " (the model file names no more: if the data has, say n_features_in=)"
+                raise ValueError(
+                    f"X has {rows.columns} features, but {who} is expecting {expected} features as input."
+                    + hint * (rows.columns > expected)
+                )
+        return rows
+
+    def _chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
+        who = type(self).__name__
+        if self.model.serials:
+            return serial_chunk_of(rows.block(first, last), who)
+        if self.transform is None:
+            return rows.chunk(first, last, who)
+        return chunk_of(self.transform.apply(rows.floats(first, last, who)), who)
+
+    def _answer(self, kind: str, X, result) -> np.ndarray:
+        rows = self._rows(X)
+        station = self._stations.get(kind)
+        if station is None:
+            labels = kind == "labels"
+            request = Request(
+                self.model,
+                values=kind in ("values", "radius"),
+                probability=kind == "probability",
+                open_rows=kind == "proven",
+                exact=self.fallback() if labels or kind in ("values", "probability") else None,
+                tolerance=self.early_tolerance if labels else None,
+            )
+            each = 1 if labels and not request.with_radius else self.model.pairs
+            self._stations[kind] = station = Station(request, self._chunk, each)
+        return station.run(rows, self.n_threads, result)
+
+    def fallback(self) -> "Fallback | None":
+        """`exact`, as predictions ask it."""
+        if self.exact is None:
+            return None
+        exact = self.exact.model
+        return Fallback(lambda: exact, self.tolerance or 0.0)
+
+    @property
+    def early_tolerance(self) -> "float | None":
+        """What a value may be off by: of an ordered regression model, which stops as soon as that is proven."""
+        return self.tolerance if self.model.ordered and self.model.header.regression and self.exact is None else None
+
+    @property
+    def probability_header(self) -> "Header":
+        """Of the model whose probabilities are given, as Request has it."""
+        return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
+
+    def _labels(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+        labels = np.array(answer.predictions.label)
+        if self.model.header.classification:
+            return self._classes.of(labels)
+        return labels if self.model.header.regression else labels.astype(np.intp)
+
+    def _decision_values(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+        values = np.asarray(answerer.decisions.value)
+        if not self.model.header.classification:
+            return values[:, 0].copy()
+        pairwise = self._classes.pairwise(values)
+        if len(self._classes) == 2:
+            return -pairwise[:, 0]
+        return pairwise if self.decision_function_shape == "ovo" else self._classes.one_against_rest(pairwise)
+
+    def _probabilities(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+        found = np.asarray(answer.predictions.probability)
+        return self._classes.probabilities(found) if self.model.header.classification else found.copy()
+
+    def _radii(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+        radii = np.asarray(answerer.decisions.radius)
+        if radii.shape[1] == 1:
+            return radii[:, 0].copy()
+        return self._classes.radii(radii)
+
+    def _settled(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+        settled = np.ones(answer.chunk.rows, dtype=bool)
+        settled[answer.open_rows] = False
+        return settled
+
+    # ---- its file
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Write the model's file, which `load` and every command read. A model that was read of a file which is still
+        there is written as that file has it, so that what was compiled from it knows it. Names of classes, scaling and
+        `exact` have no place in it: joblib.dump keeps those. Raises FileError."""
+        from fastsvm_cli.text.output import Output
+
+        text = self._text_of_file() or self.model.to_text()
+        with Output(os.fspath(path)) as output:
+            output.write(text)
+
+    def _text_of_file(self) -> "bytes | None":
+        if self._path in (None, "-") or self.fingerprint is None:
+            return None
+        try:
+            text = read_bytes(self._path)
+        except FastsvmError:
+            return None
+        return text if fingerprint_of(text) == self.fingerprint else None
+
+    def __getstate__(self) -> "dict[str, Any]":
+        state = {key: value for key, value in self.__dict__.items() if key not in _NOT_PICKLED}
+        return {**state, "text": self.model.to_text()}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        state = dict(state)
+        self.model = parse_model(state.pop("text"), state["_path"] or "model")
+        self.__dict__.update(state)
+        self._set_up()
+
+    def __copy__(self) -> "FastSVM":
+        """With the same model, which nothing changes."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._set_up()
+        return copy
+
+    def __deepcopy__(self, memo: dict) -> "FastSVM":
+        from copy import deepcopy
+
+        copy = object.__new__(type(self))
+        shared = ("model", "_stations", "_classes", "_reference")
+        copy.__dict__.update({k: v if k in shared else deepcopy(v, memo) for k, v in self.__dict__.items()})
+        copy._set_up()
+        return copy
+
+    # ---- as an estimator of scikit-learn
+
+    def fit(self, X, y=None, **_: Any) -> "FastSVM":
+        """Nothing: it is fitted. As scikit-learn's FrozenEstimator, so that it can stand where a fitted estimator
+        does."""
+        return self
+
+    def get_params(self, deep: bool = True) -> "dict[str, Any]":
+        """The arguments that it was made with."""
+        return {name: getattr(self, name) for name in _PARAMETERS}
+
+    def set_params(self, **parameters: Any) -> "FastSVM":
+        """Change arguments. Raises ValueError and ModelFormatError as the constructor."""
+        for name in parameters:
+            if name not in _PARAMETERS:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {list(_PARAMETERS)!r}."
+                )
+        path, reference = self._path, self._reference
+        model = {"fingerprint": None} if parameters.get("model", self.model) is not self.model else {}
+        self.__init__(**{**self.get_params(), **model, **parameters})  # type: ignore[misc]
+        self._path, self._reference = (None if model else path), reference
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> "FastSVM":
+        return self.__copy__()
+
+    @property
+    def _estimator_type(self) -> str:
+        header = self.model.header
+        return "classifier" if header.classification else "regressor" if header.regression else "outlier_detector"
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        kind, serials = self._estimator_type, self.model.serials
+        return Tags(
+            estimator_type=kind,
+            target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags() if kind == "classifier" else None,
+            regressor_tags=RegressorTags() if kind == "regressor" else None,
+            input_tags=InputTags(sparse=True, pairwise=serials),
+            requires_fit=False,
+        )
+
+    def __repr__(self) -> str:
+        model, header = self.model, self.model.header
+        words = [model.kind, header.svm_type]
+        if header.classification and len(self.classes_) != 2:
+            words.append(f"{len(self.classes_)} classes")
+        words += [f"{key}={value!r}" for key, value in (self.options or {}).items()]
+        words.append(f"n_features_in_={self.n_features_in_}")
+        flags = {
+            "certified": model.certified,
+            "exact": self.exact,
+            "scaled": self.transform,
+            "calibrated": self.calibrator,
+        }
+        return f"{type(self).__name__}({', '.join(words + [word for word, is_so in flags.items() if is_so])})"
+
+    def _repr_html_(self) -> str:
+        import sys
+
+        if "sklearn" in sys.modules:
+            from sklearn.utils import estimator_html_repr
+
+            return estimator_html_repr(self)
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>"

@@ -1,0 +1,159 @@
+"""What scikit-learn's scalers do to rows, feature by feature, and how it becomes part of a model."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli import _native
+from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.kernel import Kernel
+from fastsvm_cli.text.header import Header
+
+SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
+#: A shift of so many times the scale takes 4 digits of 16: further ones are kept in front of the model.
+_FAR = 1e4
+
+
+class Scaling:
+    """Scalers one behind the other: steps of ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or
+    ("clip", (low, high), False), in the order and the type of number that scikit-learn uses, so that its results are
+    the same bits. rounded: the numbers are rounded to the type of dense rows first, as StandardScaler does since
+    scikit-learn 1.8.
+
+    `apply` takes rows, (n, d), an array of floats or a CSR matrix, and returns new ones of the same type. It can be
+    pickled, and needs no scikit-learn.
+    """
+
+    def __init__(self, steps: "list[tuple[str, Any, bool]]"):
+        self.steps = steps
+
+    def apply(self, rows: Any) -> Any:
+        """Raises ValueError for sparse rows where a step would make them dense."""
+        if scipy.sparse.issparse(rows):
+            return self._of_sparse(rows)
+        out = np.array(rows, dtype=rows.dtype if rows.dtype.kind == "f" else np.float64)
+        for name, numbers, rounded in self.steps:
+            if name == "clip":
+                np.clip(out, *numbers, out=out)
+            else:
+                numbers = numbers.astype(out.dtype) if rounded else numbers
+                _OPERATIONS[name](out, numbers, out=out, casting="same_kind")
+        return out
+
+    def _of_sparse(self, rows: Any) -> Any:
+        out = scipy.sparse.csr_matrix(rows, copy=True)
+        if out.dtype.kind != "f":
+            out = out.astype(np.float64)
+        for name, numbers, _ in self.steps:
+            if name == "clip" and numbers[0] <= 0 <= numbers[1]:
+                np.clip(out.data, *numbers, out=out.data)
+            elif name == "divide":
+                out.data *= (1 / numbers).take(out.indices)
+            elif name == "multiply":
+                out.data *= numbers.take(out.indices)
+            else:
+                raise ValueError("Cannot center sparse matrices: the scaler in front of the model moves the origin.")
+        return out
+
+    def __add__(self, other: "Scaling | None") -> "Scaling":
+        """First this one, then the other."""
+        return self if other is None else Scaling(self.steps + other.steps)
+
+    def affine(self, d: int) -> "tuple[np.ndarray, np.ndarray] | None":
+        """(s, t), both (d): every feature x becomes s x + t; None where something is clipped."""
+        scale, shift = np.ones(d), np.zeros(d)
+        for name, numbers, _ in self.steps:
+            if name == "clip":
+                return None
+            operation = _OPERATIONS[name]
+            shift = operation(shift, numbers)
+            if name in ("divide", "multiply"):
+                scale = operation(scale, numbers)
+        return scale, shift
+
+
+_OPERATIONS = {"subtract": np.subtract, "divide": np.divide, "multiply": np.multiply, "add": np.add}
+
+
+def scaler_class(step: object) -> "str | None":
+    """The name of scikit-learn's scaler that a step is, or None."""
+    for each in type(step).__mro__:
+        if each.__module__.split(".")[0] == "sklearn" and each.__name__ in SCALERS:
+            return each.__name__
+    return None
+
+
+def read_scaler(scaler: Any) -> Scaling:
+    """What a fitted StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler does. Raises ModelFormatError."""
+    name = scaler_class(scaler)
+    if name is None:
+        found = type(scaler).__name__
+        raise ModelFormatError(found, f"a step that is no scaler found, expected one of {', '.join(SCALERS)}")
+    if not hasattr(scaler, "n_features_in_"):
+        raise ModelFormatError(name, "it is not fitted yet, expected a fitted scaler: call fit first")
+    steps: list[tuple[str, Any]] = []
+    if name == "StandardScaler":
+        steps += [("subtract", scaler.mean_)] * bool(scaler.with_mean)
+        steps += [("divide", scaler.scale_)] * bool(scaler.with_std)
+    elif name == "MinMaxScaler":
+        steps += [("multiply", scaler.scale_), ("add", scaler.min_)]
+        steps += [("clip", tuple(map(float, scaler.feature_range)))] * bool(scaler.clip)
+    elif name == "MaxAbsScaler":
+        steps += [("divide", scaler.scale_)]
+        steps += [("clip", (-1.0, 1.0))] * bool(getattr(scaler, "clip", False))
+    else:
+        steps += [("subtract", scaler.center_)] * bool(scaler.with_centering)
+        steps += [("divide", scaler.scale_)] * bool(scaler.with_scaling)
+    version = getattr(sys.modules.get("sklearn"), "__version__", "1.8")
+    rounded = name == "StandardScaler" and tuple(map(int, version.split(".")[:2])) >= (1, 8)
+    return Scaling([(step, numbers if step == "clip" else np.array(numbers), rounded) for step, numbers in steps])
+
+
+def fold(model: ExactModel, scaling: Scaling, d: "int | None") -> "ExactModel | None":
+    """The model of rows that are not scaled (d features), whose decision values are those of `model` for scaled ones,
+    to rounding; None where there is none.
+
+    linear       any shift and scale: <x_i, s z + t> = <s x_i, z> + <x_i, t>, and the second goes into rho
+    polynomial,
+    sigmoid      scales without a shift
+    rbf          one scale for all features, which goes into gamma, and any shift, which the support vectors take
+
+    Sparse support vectors remain so where nothing is shifted.
+    """
+    affine = None if d is None else scaling.affine(d)
+    if affine is None or d is None:
+        return None
+    s, t = affine
+    header, kind = model.header, model.header.kernel_type
+    shifted = bool(np.any(t))
+    if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))) or np.max(abs(t), initial=0.0) > _FAR:
+        return None
+    x, _ = matrix(model.vectors, np.arange(1, d + 1))
+    gamma, rho = header.gamma, header.rho
+    if kind == "linear":
+        vectors = x.multiply(s).tocsr()
+        if shifted:
+            rho = (np.array(rho) - FeatureSpace(model).coefficients.T @ (x @ t)).tolist()
+    elif kind in ("polynomial", "sigmoid"):
+        if shifted:
+            return None
+        vectors = x.multiply(s).tocsr()
+    elif kind == "rbf":
+        scale = float(s[0]) if d else 1.0
+        if np.any(s != scale) or not scale:
+            return None
+        vectors = scipy.sparse.csr_matrix((x.toarray() - t) / scale) if shifted else x / scale
+        gamma = gamma * scale * scale
+    else:
+        return None
+    vectors.sort_indices()
+    if not (np.all(np.isfinite(vectors.data)) and np.all(np.isfinite(rho)) and np.isfinite(gamma)):
+        return None
+    own = Header(**{**vars(header), "gamma": gamma, "rho": rho})
+    indices = vectors.indices.astype(np.int64) + 1
+    chunk = _native.Chunk.from_csr(model.vectors.leading, vectors.indptr.astype(np.int64), indices, vectors.data)
+    return ExactModel(own, chunk, model.path, Kernel(kind, gamma, header.coef0, header.degree))

@@ -1,0 +1,175 @@
+"""Estimators for scikit-learn that train a support vector machine and compile it: for pipelines, cross-validation and
+grid searches over the options of compiling.
+
+Needs scikit-learn (1.3 or newer), which nothing else in fastsvm does.
+"""
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    OutlierMixin,
+    RegressorMixin,
+    clone,
+)
+from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from fastsvm_cli.estimators.compile import compile
+
+__all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR"]
+
+
+class _Compiled(MetaEstimatorMixin, BaseEstimator):
+    """estimator: not fitted; None: scikit-learn's own with its defaults. method, options: of fastsvm_cli.compile,
+    options as a dictionary. method="auto" measures on the rows of fit, and the border of one class is drawn between
+    them.
+
+    After fit: estimator_ (the one that was fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_.
+    """
+
+    def __init__(self, estimator=None, *, method="approx", options=None):
+        self.estimator = estimator
+        self.method = method
+        self.options = options
+
+    def _fit(self, X, y, fit_params):
+        estimator = clone(self._unfitted())
+        try:
+            self.estimator_ = estimator.fit(X, y, **fit_params)
+        except ValueError as fault:
+            if not fit_params:
+                raise
+            # LIBSVM speaks of weights, and not of whose they are.
+            raise ValueError(f"{fault} (fit was given {', '.join(fit_params)})") from fault
+        options = dict(self.options or {})
+        if self.method == "auto":
+            options["X"] = X
+        elif self.method == "border" and self._default is OneClassSVM:
+            options.setdefault("data", X)  # between whose rows the border lies
+        self.compiled_ = compile(self.estimator_, self.method, **options)
+        self.n_features_in_ = self.estimator_.n_features_in_
+        if hasattr(self.estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.estimator_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def predict(self, X):
+        """The answers of the compiled model: (n)."""
+        return self._asked(X).predict(X)
+
+    def agreement(self, X):
+        """How many answers are not those of the estimator that was trained: fastsvm_cli.estimators.agreement."""
+        return self._asked(X).agreement(X, self.estimator_)
+
+    def _asked(self, X):
+        """The compiled model, that is about to be given X."""
+        check_is_fitted(self)
+        _check_names(self, X)
+        return self.compiled_
+
+    def _unfitted(self):
+        return self._default() if self.estimator is None else self.estimator
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import get_tags
+
+        tags, own = super().__sklearn_tags__(), get_tags(self._unfitted())
+        tags.input_tags.sparse = own.input_tags.sparse
+        tags.input_tags.pairwise = own.input_tags.pairwise
+        return tags
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        why = "zero sample_weight is not equivalent to removing samples"
+        return {"_xfail_checks": {"check_sample_weights_invariance": why}}
+
+
+class CompiledSVC(ClassifierMixin, _Compiled):
+    """A classifier that trains an SVC (or NuSVC, or a pipeline of scalers and one) and answers by the compiled model.
+
+    After fit, besides: classes_.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fast = CompiledSVC(SVC(C=10), method="approx", options={"degree": 3}).fit(X, y)
+    >>> fast.score(X, y) > 0.9
+    True
+    """
+
+    _default = SVC
+
+    def fit(self, X, y, **fit_params):
+        """Train a copy of the estimator, then compile it. X: (n, d), dense or sparse; y: (n) classes; fit_params: of
+        the estimator's fit (sample_weight). Raises ModelFormatError for a model that the method does not take, and what
+        the estimator's fit raises."""
+        self._fit(X, y, fit_params)
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def decision_function(self, X):
+        """(n) for two classes, positive for the second; (n, columns) for several, as decision_function_shape of the
+        estimator says."""
+        return self._asked(X).decision_function(X)
+
+    @available_if(lambda self: _knows_probabilities(self))
+    def predict_proba(self, X):
+        """(n, classes), where the estimator has probabilities."""
+        return self._asked(X).predict_proba(X)
+
+    @available_if(lambda self: _knows_probabilities(self))
+    def predict_log_proba(self, X):
+        """The logarithm of predict_proba."""
+        return np.log(self.predict_proba(X))
+
+
+class CompiledSVR(RegressorMixin, _Compiled):
+    """A regressor that trains an SVR (or NuSVR, or a pipeline of scalers and one) and answers by the compiled model."""
+
+    _default = SVR
+
+    def fit(self, X, y, **fit_params):
+        """As of CompiledSVC; y: (n) numbers."""
+        return self._fit(X, y, fit_params)
+
+
+class CompiledOneClassSVM(OutlierMixin, _Compiled):
+    """A detector of outliers that trains a OneClassSVM (or a pipeline of scalers and one) and answers by the compiled
+    model. After fit, besides: offset_."""
+
+    _default = OneClassSVM
+
+    def fit(self, X, y=None, **fit_params):
+        """As of CompiledSVC, without y."""
+        self._fit(X, y, fit_params)
+        self.offset_ = self.compiled_.offset_
+        return self
+
+    def decision_function(self, X):
+        """(n), positive for an inlier."""
+        return self._asked(X).decision_function(X)
+
+    def score_samples(self, X):
+        """(n), decision_function without its offset."""
+        return self._asked(X).score_samples(X)
+
+
+def _knows_probabilities(estimator) -> bool:
+    """As far as that is known: of one that is not fitted, whether it asks for them."""
+    if hasattr(estimator, "compiled_"):
+        return hasattr(estimator.compiled_, "predict_proba")
+    inner = estimator._unfitted()
+    return hasattr(inner, "predict_proba")
+
+
+def _check_names(estimator, X) -> None:
+    """The names of a frame's columns against those of fit, and the number of columns, in scikit-learn's own words."""
+    try:
+        from sklearn.utils.validation import _check_feature_names
+    except ImportError:
+        estimator._check_feature_names(X, reset=False)
+    else:
+        _check_feature_names(estimator, X, reset=False)
