@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+import fastsvm_cli
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, sections, stages
@@ -224,16 +225,22 @@ def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
     assert ran or page != "data/README.md"
 
 
-def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
-    """With golden files under its names."""
+def test_the_python_of_the_readme_runs(tmp_path):
+    """From top to bottom, as one program, with golden files under its names."""
     golden = ROOT / "tests" / "golden"
+    (tmp_path / "a9a.model").symlink_to(golden / "c_svc.model")
     (tmp_path / "a9a.model.approx").symlink_to(golden / "version2" / "c_svc-certified.approx")
     (tmp_path / "a9a.t").symlink_to(golden / "data")
-    monkeypatch.chdir(tmp_path)
-    (code,) = blocks(PAGES["fastsvm_cli/README.md"], "python")
-    names = {}
-    exec("\n".join(code), names)
-    assert names["values"].shape == names["proven"].shape == (len(names["truth"]), 1)
+    code = blocks(PAGES["fastsvm_cli/README.md"], "python")
+    shapes = "assert values.shape == proven.shape == (len(truth), 1)"
+    (tmp_path / "program.py").write_text("\n".join(line for block in [*code, [shapes]] for line in block) + "\n")
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_readme_tells_of_every_public_name():
+    page = PAGES["fastsvm_cli/README.md"]
+    assert not [name for name in fastsvm_cli.__all__ if not re.search(rf"\b{name}\b", page)]
 
 
 def test_both_commands_of_the_readme_are_there():

@@ -13,6 +13,15 @@ def test_the_package_says_that_it_has_types():
     assert (INSTALLED / "py.typed").is_file()
 
 
+def test_the_stub_of_the_package_has_its_public_names_and_no_others():
+    stub = ast.parse((INSTALLED / "__init__.pyi").read_text()).body
+    names = {node.names[0].asname for node in stub if isinstance(node, ast.ImportFrom)}
+    assert names == set(fastsvm_cli.__all__) == set(fastsvm_cli._HOMES)
+    homes = {node.names[0].asname: node.module for node in stub if isinstance(node, ast.ImportFrom)}
+    assert homes == fastsvm_cli._HOMES
+    assert all(getattr(fastsvm_cli, name) is not None and name in dir(fastsvm_cli) for name in names)
+
+
 def test_the_stub_has_everything_that_the_core_has():
     """It is made of the module that was built, so that none of the two can be older than the other."""
     found = {}

@@ -10,7 +10,7 @@ import pytest
 from support.places import DATA, ROOT, TESTS
 
 PACKAGE = ROOT / "fastsvm_cli"
-HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importlib.metadata", "dataclasses"}
+HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importlib.metadata", "dataclasses", "sklearn"}
 
 #: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use
 #: everything.
@@ -37,6 +37,20 @@ ROOMS = {
     },
     "console": None,
     "commands": None,
+    "estimators": {  # what Python programs call: the commands' options, and their answers as arrays
+        "__version__",
+        "_native",
+        "benchmarks",
+        "commands",
+        "comparisons",
+        "compilers",
+        "console",
+        "errors",
+        "models",
+        "prediction",
+        "text",
+    },
+    "sklearn": {"estimators"},
     "cli": {"commands", "errors"},
     "start": {"cli", "interruption", "streams"},
     "__main__": {"start"},
@@ -47,6 +61,10 @@ LIBRARIES = {
     "comparisons/norms": {"numpy"},
     "comparisons/inside_bound": {"numpy", "tempfile"},
     "compilers": {"numpy", "scipy", "libsvm"},
+    "estimators": {"numpy", "scipy"},
+    "estimators/pipelines": {"libsvm", "tempfile"},
+    "estimators/predictor": {"sklearn"},
+    "sklearn": {"numpy", "sklearn"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
     "console/progress": {"rich"},
 }
@@ -205,6 +223,13 @@ def test_approx_and_its_trial_load_no_numpy(models):
         "scipy",
         "rich",
     }
+
+
+def test_the_package_itself_loads_nothing():
+    """What Python programs ask it for is loaded when they do."""
+    code = "import sys; before = set(sys.modules); import fastsvm_cli; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=DATA)
+    assert done.stdout.split() == ["fastsvm_cli"]
 
 
 def test_version_and_help_load_no_core():

@@ -1,0 +1,127 @@
+"""How many labels a compiled model changes, and the choice of one that changes few."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import fastsvm_cli
+from fastsvm_cli.benchmarks.quality import interval_95, upper_95
+from fastsvm_cli.estimators import compile as compiling
+from support.fitting import fit, fitted, rows
+
+
+@pytest.fixture(scope="module")
+def svc():
+    X, y = rows()
+    return fit(SVC(gamma=0.05, C=3), X, y)
+
+
+def test_labels_that_differ(svc):
+    X, _ = rows(seed=5, n=300)
+    fast = fastsvm_cli.compile(svc, degree=1, certify=True)
+    expected = int(np.sum(fast.predict(X) != svc.predict(X)))
+    for seen in (fast.agreement(X), fast.agreement(X, svc)):
+        assert (seen.rows, seen.different, seen.share) == (300, expected, expected / 300) and expected
+        assert seen.interval == interval_95(expected, 300)
+        assert seen.proven == fast.proven(X).sum()
+        assert str(expected) in repr(seen) and "proven" in repr(seen)
+    # a label that is proven never differs
+    assert not np.any(fast.proven(X) & (fast.predict(X) != svc.predict(X)))
+    assert fastsvm_cli.compile(svc).agreement(X).proven is None
+
+
+def test_the_interval_is_wilsons():
+    for different, n in ((0, 10), (3, 10), (10, 10), (7, 300)):
+        low, high = interval_95(different, n)
+        assert 0 <= low <= different / n <= high <= 1 + 1e-12
+        # Both ends are where the normal test of that share just does not refuse what was seen.
+        for end in (low, high):
+            if 0 < end < 1:
+                assert abs(different / n - end) == pytest.approx(1.96 * np.sqrt(end * (1 - end) / n), rel=1e-9)
+        assert upper_95(different, n) == high
+    assert interval_95(0, 0) == (0, 1)
+
+
+def test_values_of_a_regression():
+    X, y = rows()
+    svr = fitted("SVR", X, y, gamma=0.05)
+    fast = fastsvm_cli.compile(svr, degree=2)
+    seen = fast.agreement(X)
+    change = fast.predict(X) - svr.predict(X)
+    assert seen.difference == pytest.approx(np.sqrt(np.mean(change**2)), rel=1e-6)
+    assert seen.share == pytest.approx(seen.difference / np.std(svr.predict(X)))
+    assert seen.interval is None and seen.proven is None and "spread" in repr(seen)
+
+
+def test_what_was_pickled_forgets_what_it_was_compiled_from(svc):
+    X, _ = rows()
+    fast = pickle.loads(pickle.dumps(fastsvm_cli.compile(svc)))
+    with pytest.raises(ValueError, match="not pickled along"):
+        fast.agreement(X)
+    assert fast.agreement(X, svc).rows == len(X)
+    order = pickle.loads(pickle.dumps(fastsvm_cli.compile(svc, "order")))
+    assert order.agreement(X).different == 0 and order.agreement(X).proven == len(X)
+
+
+@pytest.mark.parametrize("kind", ["SVC", "SVR", "OneClassSVM"])
+def test_a_picture(kind):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    X, y = rows(n=400)
+    fast = fastsvm_cli.compile(fitted(kind, X, y, gamma=0.1), degree=1)
+    seen = fast.agreement(X)
+    axis = seen.plot()
+    drawn = sum(len(line.get_xdata()) for line in axis.get_lines())
+    per_row = 3 if kind == "SVC" else 1
+    assert drawn == min(400 * per_row, 5000)
+    assert len(axis.get_lines()[1].get_xdata()) == (0 if kind == "SVR" else per_row * seen.different)
+    assert axis.get_xlabel() and axis.get_title()
+    given = pyplot.subplots()[1]
+    assert seen.plot(given) is given
+    pyplot.close("all")
+
+
+def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
+    X, _ = rows(n=300)
+    seconds = {}
+
+    def clock(fast, rows):
+        """Each is slower than the one before."""
+        seconds[repr(fast.options)] = 1.0 + len(seconds)
+        return seconds[repr(fast.options)]
+
+    monkeypatch.setattr(compiling, "_seconds", clock)
+    fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0)
+    assert fast.options == {"method": "exact"}  # the first one tried
+
+    monkeypatch.setattr(compiling, "_seconds", lambda fast, rows: 1 / clock(fast, rows))
+    for budget in (0.0, 0.02, 1.0):
+        seconds.clear()
+        fast = fastsvm_cli.compile(svc, "auto", X=X, budget=budget)
+        inside = [each for each in fast.attempts_ if each.get("share", 2) <= budget]
+        assert fast.agreement(X, svc).share <= budget
+        assert min(each["seconds"] for each in inside) == 1 / seconds[repr(fast.options)]
+    names = [each["name"] for each in fast.attempts_]
+    assert names[0] == "exact" and "approx --degree 3 --certify, exact" in names and "order --method blocks" in names
+
+
+def test_an_attempt_that_takes_too_long_is_given_up(svc, monkeypatch):
+    ticks = iter(range(10**9))
+    monkeypatch.setattr(compiling.time, "monotonic", lambda: float(next(ticks)))
+    X, _ = rows()
+    fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0, patience=0.5)
+    failed = [each for each in fast.attempts_ if "given up after 0.5 s" in each.get("failed", "")]
+    assert failed and all("share" not in each for each in failed)
+
+
+def test_a_regression_is_chosen_by_its_values():
+    X, y = rows()
+    svr = fitted("SVR", X, y, gamma=0.05)
+    fast = fastsvm_cli.compile(svr, "auto", X=X, budget=0.01)
+    assert fast.agreement(X, svr).share <= 0.01
+    tried = {each["name"]: each for each in fast.attempts_}
+    assert tried["approx --degree 1"]["share"] > 0.01 and "border --samples 30" not in tried

@@ -1,0 +1,234 @@
+"""Rows in every form that a program may hold them in."""
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastsvm_cli
+from fastsvm_cli.estimators import blocks
+from support.arrays import sparse_rows
+from support.profiles import calm
+from support.training import train
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A model of whole numbers from 0 to 3, and rows of it."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 4, (120, 5))
+    path = tmp_path_factory.mktemp("whole") / "model"
+    rows = [{j + 1: float(v) for j, v in enumerate(row)} for row in x]
+    y = np.where(x[:, 0] * x[:, 1] > 2, 3, np.where(x[:, 2] > 1, -1, 2))
+    train(path, rows, y.tolist(), "-g 0.2 -c 3")
+    fast = fastsvm_cli.load(path, decision_function_shape="ovo")
+    x = rng.integers(0, 4, (50, 5))
+    return fast, x, fast.decision_function(x.astype(float))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["f8", "f4", "f2", ">f8", ">f4", "g", "i1", "u1", "<i2", ">i2", "i4", ">i4", "u4", "i8", "u8", "O", "U3"]
+)
+@pytest.mark.parametrize("order", ["C", "F", "reversed", "strided", "read-only"])
+def test_types_and_orders_of_memory(whole, dtype, order):
+    fast, x, values = whole
+    X = np.asarray(x).astype(dtype)
+    if order == "F":
+        X = np.asfortranarray(X)
+    elif order == "reversed":
+        X = X[::-1, ::-1].copy()[::-1, ::-1]
+    elif order == "strided":
+        wide = np.zeros((100, 10), dtype=X.dtype)
+        wide[::2, ::2] = X
+        X = wide[::2, ::2]
+    elif order == "read-only":
+        X = X.copy()
+        X.flags.writeable = False
+    before = X.copy()
+    assert np.array_equal(fast.decision_function(X), values)
+    assert np.array_equal(X, before)
+
+
+def test_unaligned_memory(whole):
+    fast, x, values = whole
+    raw = np.zeros(x.size * 8 + 1, dtype=np.uint8)
+    X = raw[1:].view(np.float64).reshape(x.shape)
+    X[:] = x
+    assert not X.flags.aligned
+    assert np.array_equal(fast.decision_function(X), values)
+
+
+def test_truth_values(whole):
+    fast, x, _ = whole
+    assert np.array_equal(fast.decision_function(x > 1), fast.decision_function((x > 1).astype(float)))
+
+
+@pytest.mark.parametrize("make", [list, tuple, lambda x: [list(map(int, row)) for row in x], lambda x: x.tolist()])
+def test_lists(whole, make):
+    fast, x, values = whole
+    assert np.array_equal(fast.decision_function(make(x)), values)
+
+
+FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i8", "u1", "?"])
+def test_sparse_formats(whole, form, kind, dtype):
+    fast, x, _ = whole
+    X = getattr(scipy.sparse, f"{form}_{kind}")(x.astype(dtype))
+    assert np.array_equal(fast.decision_function(X), fast.decision_function(x.astype(dtype)))
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("kept", [True, False])
+def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, kept):
+    """kept: the matrix says that it is canonical, and is not."""
+    fast, x, values = whole
+    data, indices, indptr = [], [], [0]
+    rng = np.random.default_rng(0)
+    for row in x:
+        entries = [(j, part) for j, v in enumerate(row) for part in (float(v) - 1.5, 1.0, 0.5)]
+        rng.shuffle(entries)
+        indices += [int(j) for j, _ in entries]
+        data += [part for _, part in entries]
+        indptr.append(len(data))
+    X = scipy.sparse.csr_matrix((data, np.array(indices, index), np.array(indptr, index)), shape=x.shape)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    if kept:
+        X.has_sorted_indices = X.has_canonical_format = True
+    before = X.data.copy(), X.indices.copy(), X.indptr.copy()
+    assert np.array_equal(fast.decision_function(X), values)
+    assert all(map(np.array_equal, before, (X.data, X.indices, X.indptr)))
+
+
+@calm
+@given(st.data())
+def test_any_matrix_gives_what_its_rows_give_one_by_one(whole, data):
+    """Dense and sparse, whatever zeros and duplicates are in it."""
+    fast, _, _ = whole
+    entries = data.draw(
+        st.lists(
+            st.tuples(st.integers(0, 8), st.integers(0, 4), st.sampled_from([-1.5, -0.0, 0.0, 1.0, 0.1])), max_size=60
+        )
+    )
+    rows, columns, values = zip(*entries) if entries else ((), (), ())
+    X = scipy.sparse.coo_matrix((values, (rows, columns)), shape=(9, 5))
+    one = np.concatenate([fast.decision_function(row[None]) for row in X.toarray()])
+    assert np.array_equal(fast.decision_function(X), one)
+    assert np.array_equal(fast.decision_function(X.toarray(order="F")), one)
+    indptr = np.searchsorted(np.sort(rows), np.arange(10)) if entries else np.zeros(10, int)
+    order = np.argsort(rows, kind="stable")
+    raw = scipy.sparse.csr_matrix(
+        (np.array(values, float)[order], np.array(columns, np.int32)[order], indptr.astype(np.int32)), shape=(9, 5)
+    )
+    # Sums of duplicates are rounded in their order.
+    assert fast.decision_function(raw) == pytest.approx(one, abs=1e-12)
+
+
+def test_frames(whole):
+    pandas = pytest.importorskip("pandas")
+    fast, x, values = whole
+    names = [f"f{j}" for j in range(5)]
+    frame = pandas.DataFrame(x, columns=names)
+    assert np.array_equal(fast.decision_function(frame), values)
+    assert np.array_equal(fast.decision_function(frame.astype({"f1": "float32", "f2": "int8", "f3": "Int64"})), values)
+    mixed = frame.astype({"f2": object, "f4": "uint8"})
+    assert np.array_equal(fast.decision_function(mixed), values)
+    missing = frame.astype("Int64")
+    missing.iloc[3, 2] = pandas.NA
+    with pytest.raises(ValueError, match="contains NaN"):
+        fast.predict(missing)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        fast.predict(frame.astype(object).replace({1: "one"}))
+
+
+def test_names_of_a_frames_columns(whole):
+    pandas = pytest.importorskip("pandas")
+    fast, x, values = whole
+    named = fastsvm_cli.FastSVM(fast.model, feature_names_in=list("abcde"), decision_function_shape="ovo")
+    assert np.array_equal(named.decision_function(pandas.DataFrame(x, columns=list("abcde"))), values)
+    assert np.array_equal(named.decision_function(x), values)
+    from sklearn.svm import SVC
+
+    fitted = SVC().fit(pandas.DataFrame(x, columns=list("abcde")), x[:, 0])
+    for columns in (list("abced"), list("abcdf"), ["a", "b", "c", "d", "z"]):
+        with pytest.raises(ValueError) as theirs:
+            fitted.predict(pandas.DataFrame(x, columns=columns))
+        with pytest.raises(ValueError) as ours:
+            named.predict(pandas.DataFrame(x, columns=columns))
+        assert str(ours.value) == str(theirs.value)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch, all_threads):
+    """Blocks of a few rows, on three threads."""
+    monkeypatch.setattr(blocks, "_LEAST_ROWS", 7)
+    monkeypatch.setattr(blocks, "_MOST_ENTRIES", 200)
+    monkeypatch.setattr(blocks, "_ALONE_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2, 3])
+def test_blocks_and_threads_change_nothing(folder, small_blocks, threads):
+    for name in ("rings.model.approx", "colors.model"):
+        fast = fastsvm_cli.load(folder / name)
+        X, _ = sparse_rows(folder / name.replace(".model", ".test").replace(".approx", ""), fast.n_features_in_)
+        X = X[:500]
+        for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
+            if not hasattr(fast, method):
+                continue
+            for form in (X, X.toarray()):
+                fast.n_threads = None
+                one = np.concatenate([getattr(fast, method)(form[at : at + 1]) for at in range(500)])
+                fast.n_threads = threads
+                found = getattr(fast, method)(form)
+                assert found.dtype == one.dtype and np.array_equal(found, one), method
+
+
+def test_a_fault_in_a_later_block_ends_it(folder, small_blocks):
+    fast = fastsvm_cli.load(folder / "rings.model")
+    X = np.ones((500, 8))
+    X[400, 1] = np.inf
+    with pytest.raises(ValueError, match="contains infinity"):
+        fast.predict(X)
+    X[400, 1] = 1
+    assert len(fast.predict(X)) == 500
+
+
+def test_threads_share_an_object(folder):
+    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
+    X, _ = sparse_rows(folder / "colors.test", fast.n_features_in_)
+    expected, values = fast.predict(X), fast.decision_function(X)
+    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
+    start, wrong = threading.Barrier(4), []
+
+    def work(which):
+        start.wait()
+        for at in range(which, 400, 4):
+            rows = X[at : at + 5]
+            if not np.array_equal(fast.predict(rows), expected[at : at + 5]):
+                wrong.append(at)
+            if not np.array_equal(fast.decision_function(rows), values[at : at + 5]):
+                wrong.append(at)
+
+    threads = [threading.Thread(target=work, args=(which,)) for which in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_csr_matrix_is_not_copied(whole):
+    """Its values, float64: the chunk holds the matrix's own memory."""
+    from fastsvm_cli.estimators.rows import rows_of
+
+    _, x, _ = whole
+    X = scipy.sparse.csr_matrix(x.astype(float))
+    chunk = rows_of(X, "it").chunk(3, 9, "it")
+    assert np.shares_memory(np.asarray(chunk.values), X.data)
+    assert X.data.flags.writeable

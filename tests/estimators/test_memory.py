@@ -1,0 +1,44 @@
+"""Memory does not grow with rows times pairs, nor with copies of the rows."""
+
+import subprocess
+import sys
+
+import pytest
+
+ROWS, COLUMNS = 400_000, 16
+
+
+@pytest.mark.parametrize(
+    "form", ["X", "X[:, ::-1]", "numpy.asfortranarray(X)", "X.astype('f4')", "scipy.sparse.csr_array(X)"]
+)
+def test_many_rows_take_little_more_than_their_labels(tmp_path, form):
+    """26 classes: their 325 decision values for all rows would be 1 GB, a copy of the rows 51 MB."""
+    code = f"""
+import resource, numpy, scipy.sparse, fastsvm_cli
+from fastsvm_cli.models import parse_model
+rng = numpy.random.default_rng(0)
+lines = ["svm_type c_svc", "kernel_type rbf", "gamma 0.5", "nr_class 26", "total_sv 26",
+         "rho " + " ".join(["0.1"] * 325), "label " + " ".join(map(str, range(26))),
+         "nr_sv " + " ".join(["1"] * 26), "SV"]
+for _ in range(26):
+    point = " ".join(f"{{j + 1}}:{{v:.3f}}" for j, v in enumerate(rng.random({COLUMNS})))
+    lines.append(" ".join(["1"] * 25) + " " + point)
+fast = fastsvm_cli.FastSVM(parse_model(("\\n".join(lines) + "\\n").encode(), "model"))
+X = rng.random(({ROWS}, {COLUMNS}))
+X = {form}
+fast.predict(X[:5000]), fast.decision_function(X[:5000])
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+before = peak()
+labels = fast.predict(X)
+print(peak() - before, len(labels))
+before = peak()
+fast.decision_function(X[:100_000])  # 21 MB of result
+print(peak() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    grown, rows = map(int, first.split())
+    assert rows == ROWS and grown < 40
+    assert int(second) < 150

@@ -1,0 +1,347 @@
+"""The object of fastsvm_cli.load: what it has, its file, copies, and as an estimator of scikit-learn."""
+
+import copy
+import gzip
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fastsvm_cli
+from support.arrays import sparse_rows
+from support.places import FASTSVM, GOLDEN
+
+
+@pytest.fixture(scope="module")
+def colors(folder):
+    fast = fastsvm_cli.load(folder / "colors.model")
+    return fast, *sparse_rows(folder / "colors.test", fast.n_features_in_)
+
+
+METHODS = ("predict", "decision_function", "predict_proba", "radius", "proven", "score_samples", "score")
+
+
+@pytest.mark.parametrize(
+    "name, has",
+    [
+        ("c_svc.model", "predict decision_function predict_proba proven score"),
+        ("c_svc-certified.approx", "predict decision_function predict_proba radius proven score"),
+        ("c_svc.approx", "predict decision_function predict_proba score"),
+        ("epsilon_svr.model", "predict proven score"),
+        ("epsilon_svr.approx", "predict score"),
+        ("one_class.model", "predict decision_function predict_proba proven score_samples"),
+        ("one_class-triangle.order", "predict decision_function predict_proba proven score_samples"),
+        ("three_classes.border", "predict decision_function score"),
+    ],
+)
+def test_a_model_has_the_methods_that_it_can_do(name, has):
+    fast = fastsvm_cli.load(GOLDEN / name)
+    found = {method for method in METHODS if hasattr(fast, method)}
+    header = fast.model.header
+    wanted = set(has.split()) - ({"predict_proba"} if not header.has_probability else set())
+    assert found == wanted | ({"radius", "proven"} if fast.model.certified else set())
+    for method in set(METHODS) - found:
+        with pytest.raises(AttributeError, match=r"\w+ \w+ \w+"):
+            getattr(fast, method)
+
+
+def test_classes_and_labels(colors):
+    fast, X, y = colors
+    assert fast.classes_.tolist() == [1, 2, 3, 7] and fast.classes_.dtype == np.int64
+    found = fast.predict(X)
+    assert found.dtype == np.int64 and fast.score(X, y) == np.mean(found == y) > 0.5
+    weights = np.arange(len(y))
+    assert fast.score(X, y, weights) == pytest.approx(np.sum(weights * (found == y)) / weights.sum())
+
+
+@pytest.mark.parametrize(
+    "names", [["d", "a", "c", "b"], [2.5, 1.5, 3.5, 0.5], [True, 0, 3, 2], [b"z", b"y", b"x", b"w"]]
+)
+def test_classes_of_any_type(colors, names):
+    """In the order of the model's labels; classes_ are sorted, and every number follows its class."""
+    fast, X, _ = colors
+    named = fastsvm_cli.FastSVM(fast.model, classes=names)
+    assert named.classes_.tolist() == sorted(names)
+    by_label = dict(zip(fast.model.header.label, np.asarray(names)))
+    assert np.array_equal(named.predict(X), [by_label[label] for label in fast.predict(X)])
+    order = [list(by_label.values()).index(name) for name in named.classes_]
+    label = np.array(fast.model.header.label)
+    columns = [list(fast.classes_).index(label[at]) for at in order]
+    assert np.array_equal(named.predict_proba(X), fast.predict_proba(X)[:, columns])
+    assert named.decision_function(X) == pytest.approx(fast.decision_function(X)[:, columns], abs=1e-12)
+    with pytest.raises(ValueError, match="expected 4, one for every label"):
+        fastsvm_cli.FastSVM(fast.model, classes=names[:3])
+
+
+def test_one_against_rest_is_scikit_learns(colors):
+    from sklearn.utils.multiclass import _ovr_decision_function
+
+    fast, X, _ = colors
+    pairwise = copy.copy(fast).set_params(decision_function_shape="ovo").decision_function(X)
+    assert pairwise.shape == (X.shape[0], 6)
+    assert np.array_equal(fast.decision_function(X), _ovr_decision_function(pairwise < 0, -pairwise, 4))
+    # Values of zero are votes, too, and not LIBSVM's.
+    rng = np.random.default_rng(1)
+    odd = rng.choice([0.0, -0.0, 1.0, -1.0, 0.1, 1e300], (500, 6))
+    assert np.array_equal(fast._classes.one_against_rest(odd), _ovr_decision_function(odd < 0, -odd, 4))
+
+
+def test_ties_are_broken_as_scikit_learn_breaks_them(colors):
+    fast, X, _ = colors
+    breaking = copy.copy(fast).set_params(break_ties=True)
+    assert np.array_equal(breaking.predict(X), fast.classes_[np.argmax(fast.decision_function(X), axis=1)])
+    with pytest.raises(ValueError, match="break_ties must be False when decision_function_shape is 'ovo'"):
+        breaking.set_params(decision_function_shape="ovo").predict(X)
+
+
+def test_signs_are_those_of_an_svc_whatever_the_order_of_labels(tmp_path):
+    """LIBSVM's first label is that of its first row; an SVC sorts them."""
+    from sklearn.svm import SVC
+
+    from support.training import train
+
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((90, 3))
+    for classes in (2, 3):
+        y = (
+            np.digitize(x[:, 0] + 0.3 * x[:, 1], [0] if classes == 2 else [-0.5, 0.5]) * 2
+        )  # of -1 and 1 LIBSVM puts 1 first
+        theirs = SVC(C=2, gamma=0.5, tol=1e-6).fit(x, y)
+        for first in set(y.tolist()):
+            order = np.argsort(y != first, kind="stable")
+            rows = [{j + 1: float(v) for j, v in enumerate(row)} for row in x[order]]
+            train(tmp_path / "m", rows, y[order].tolist(), "-g 0.5 -c 2 -e 0.000001")
+            fast = fastsvm_cli.load(tmp_path / "m")
+            assert fast.model.header.label[0] == first
+            assert np.array_equal(fast.classes_, theirs.classes_)
+            for shape in ("ovr", "ovo"):
+                theirs.decision_function_shape = shape
+                fast.set_params(decision_function_shape=shape)
+                assert fast.decision_function(x) == pytest.approx(theirs.decision_function(x), abs=1e-4)
+            assert np.mean(fast.predict(x) == theirs.predict(x)) > 0.95
+
+
+def test_regression_scores_as_scikit_learn_does(tmp_path):
+    from sklearn.metrics import r2_score
+
+    from support.training import train_on
+
+    train_on(tmp_path / "m", "waves.train", "-s 3 -g 0.5")
+    fast = fastsvm_cli.load(tmp_path / "m")
+    (chunk,) = fastsvm_cli.read_chunks(str(GOLDEN.parent.parent / "data" / "waves.train"))
+    X, y = np.array(chunk.values).reshape(-1, 3), np.array(chunk.leading)[:, 0]
+    found = fast.predict(X)
+    assert found.dtype == np.float64
+    weights = np.linspace(0, 1, len(y))
+    assert fast.score(X, y) == pytest.approx(r2_score(y, found), abs=1e-12)
+    assert fast.score(X, y, weights) == pytest.approx(r2_score(y, found, sample_weight=weights), abs=1e-12)
+
+
+def test_of_one_class():
+    fast = fastsvm_cli.load(GOLDEN / "one_class.model")
+    X = np.random.default_rng(0).standard_normal((20, fast.n_features_in_))
+    values = fast.decision_function(X)
+    assert set(fast.predict(X)) <= {-1, 1} and np.array_equal(fast.predict(X) > 0, values > 0)
+    assert np.array_equal(fast.score_samples(X), values + fast.offset_) and not hasattr(fast, "classes_")
+
+
+# ---- the exact model behind it
+
+
+def test_the_exact_model_gives_every_label(folder, colors):
+    exact, X, _ = colors
+    for behind in (folder / "colors.model", exact, str(folder / "colors.model")):
+        fast = fastsvm_cli.load(folder / "colors.model.approx", exact=behind)
+        assert np.array_equal(fast.predict(X), exact.predict(X))
+        assert not fast.proven(X).all()
+        assert np.array_equal(fast.predict_proba(X), exact.predict_proba(X))
+
+
+def test_what_cannot_stand_behind_a_model_is_refused(folder):
+    with pytest.raises(fastsvm_cli.FastsvmError, match="fingerprints differ"):
+        fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "rings.model")
+    with pytest.raises(fastsvm_cli.FastsvmError, match="a compiled model found"):
+        fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model.approx")
+    with pytest.raises(fastsvm_cli.FastsvmError, match="No such file"):
+        fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "none")
+    with pytest.raises(ValueError, match="its labels are exact already"):
+        fastsvm_cli.load(folder / "colors.model", exact=folder / "colors.model")
+    with pytest.raises(ValueError, match="approx --certify"):
+        fastsvm_cli.load(GOLDEN / "c_svc.approx", exact=GOLDEN / "c_svc.model")
+
+
+# ---- its file
+
+
+def test_save_keeps_the_file_that_was_read(folder, tmp_path):
+    """So that a model compiled from it still knows it."""
+    for name in ("colors.model", "colors.model.approx"):
+        fastsvm_cli.load(folder / name).save(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+    gone = tmp_path / "gone.model"
+    gone.write_bytes((folder / "colors.model").read_bytes())
+    fast = fastsvm_cli.load(gone)
+    gone.write_text("another")
+    fast.save(tmp_path / "again")
+    X, _ = sparse_rows(folder / "colors.test", fast.n_features_in_)
+    assert np.array_equal(fastsvm_cli.load(tmp_path / "again").predict_proba(X), fast.predict_proba(X))
+    with pytest.raises(fastsvm_cli.FastsvmError, match="No such file"):
+        fast.save(tmp_path / "none" / "m")
+
+
+def test_compressed_models_and_faulty_ones(folder, tmp_path):
+    (tmp_path / "m.gz").write_bytes(gzip.compress((folder / "colors.model").read_bytes()))
+    assert repr(fastsvm_cli.load(tmp_path / "m.gz")) == repr(fastsvm_cli.load(folder / "colors.model"))
+    (tmp_path / "cut").write_bytes((folder / "colors.model").read_bytes()[:-5])
+    with pytest.raises(fastsvm_cli.FastsvmError, match="cut"):
+        fastsvm_cli.load(tmp_path / "cut")
+    with pytest.raises(fastsvm_cli.FastsvmError, match="looks like a data file"):
+        fastsvm_cli.load(folder / "colors.test")
+
+
+# ---- copies
+
+
+class Halves:
+    """A transform, as one in front of a model."""
+
+    def apply(self, block):
+        return block * 0.5
+
+
+class Even:
+    """A calibrator."""
+
+    def probabilities(self, values):
+        return np.abs(values) / np.abs(values).sum(axis=1, keepdims=True)
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda it: pickle.loads(pickle.dumps(it)),
+    "old pickle": lambda it: pickle.loads(pickle.dumps(it, protocol=2)),
+    "clone": lambda it: __import__("sklearn.base").base.clone(it),
+    "parameters": lambda it: type(it)(**it.get_params()),
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_copies_answer_alike(folder, colors, way):
+    _, X, _ = colors
+    fast = fastsvm_cli.load(
+        folder / "colors.model.approx", exact=folder / "colors.model", decision_function_shape="ovo", n_threads=1
+    )
+    made = [
+        fast,
+        fastsvm_cli.FastSVM(fast.model, classes=list("abcd"), transform=Halves(), n_features_in=fast.n_features_in_),
+        fastsvm_cli.FastSVM(fast.model, calibrator=Even(), feature_names_in=[f"f{j}" for j in range(X.shape[1])]),
+    ]
+    for each in made:
+        other = COPIES[way](each)
+        assert other is not each and type(other) is fastsvm_cli.FastSVM and repr(other) == repr(each)
+        for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
+            if method == "proven" and each.calibrator is not None:  # whose labels nothing is proven of
+                assert not hasattr(other, method)
+                continue
+            assert np.array_equal(getattr(other, method)(X), getattr(each, method)(X)), method
+        assert other.own_fingerprint == each.own_fingerprint
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("*-*.*")))
+def test_every_kind_pickles(name):
+    fast = fastsvm_cli.load(GOLDEN / name)
+    X = np.random.default_rng(0).standard_normal((30, min(fast.n_features_in_, 50)))
+    fast = fastsvm_cli.FastSVM(fast.model)
+    if X.shape[1] < fast.n_features_in_:
+        return
+    assert np.array_equal(pickle.loads(pickle.dumps(fast)).predict(X), fast.predict(X))
+
+
+def test_a_transform_and_a_calibrator(colors):
+    fast, X, _ = colors
+    scaled = fastsvm_cli.FastSVM(fast.model, transform=Halves(), n_features_in=X.shape[1])
+    assert np.array_equal(scaled.decision_function(X), fast.decision_function(X * 0.5))
+    assert np.array_equal(scaled.decision_function(X.toarray().astype(int)), fast.decision_function(X * 0.5))
+    dirty = X.toarray()
+    dirty[3, 4] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        scaled.predict(dirty)
+    even = fastsvm_cli.FastSVM(fast.model, calibrator=Even())
+    assert np.array_equal(even.predict_proba(X), Even().probabilities(fast.decision_function(X)))
+    assert np.array_equal(even.predict(X), fast.classes_[np.argmax(even.predict_proba(X), axis=1)])
+
+
+def test_four_processes_of_joblib(folder, tmp_path):
+    """Each gets the object, by pickling, and a part of the rows."""
+    pytest.importorskip("joblib")
+    code = f"""
+import numpy, joblib, fastsvm_cli
+fast = fastsvm_cli.load({str(folder / "colors.model.approx")!r}, exact={str(folder / "colors.model")!r}, n_threads=1)
+X = numpy.random.default_rng(0).integers(0, 2, (400, fast.n_features_in_)).astype(float)
+parts = joblib.Parallel(n_jobs=4)(joblib.delayed(fast.predict)(part) for part in numpy.array_split(X, 8))
+assert numpy.array_equal(numpy.concatenate(parts), fast.predict(X))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- as an estimator
+
+
+def test_scikit_learn_takes_it_for_what_it_is(folder, colors):
+    from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    fast, X, y = colors
+    assert is_classifier(fast) and not is_regressor(fast)
+    assert is_regressor(fastsvm_cli.load(GOLDEN / "epsilon_svr.model"))
+    assert is_outlier_detector(fastsvm_cli.load(GOLDEN / "one_class.model"))
+    scores = cross_val_score(fast, X, y, cv=4)
+    assert np.mean(scores) == pytest.approx(fast.score(X, y), abs=1e-3)
+    pipeline = make_pipeline(FunctionTransformer(), fast).fit(X, y)
+    assert np.array_equal(pipeline.predict(X), fast.predict(X))
+    assert "FastSVM" in fast._repr_html_() and "FastSVM" in pipeline._repr_html_()
+    assert fast.fit(X, y) is fast
+
+
+def test_parameters(folder, colors):
+    fast, X, _ = colors
+    assert fast.get_params()["decision_function_shape"] == "ovr"
+    with pytest.raises(ValueError, match="Invalid parameter 'gamma'"):
+        fast.set_params(gamma=1)
+    other = copy.copy(fast).set_params(n_threads=1, decision_function_shape="ovo")
+    assert other.decision_function(X).shape[1] == 6 and fast.decision_function(X).shape[1] == 4
+    swapped = copy.copy(fast).set_params(model=fastsvm_cli.load_model(str(folder / "rings.model")))
+    assert swapped.classes_.tolist() == [-1, 1] and swapped.own_fingerprint != fast.own_fingerprint
+
+
+def test_without_scikit_learn_nothing_of_it_is_loaded(folder, tmp_path):
+    code = f"""
+import sys, fastsvm_cli
+assert not {{"numpy", "click"}} & set(sys.modules)
+import numpy
+fast = fastsvm_cli.load({str(folder / "colors.model.approx")!r}, exact={str(folder / "colors.model")!r})
+X = numpy.zeros((3, fast.n_features_in_))
+fast.predict(X), fast.decision_function(X), fast.predict_proba(X), fast.radius(X), fast.proven(X)
+import copy, pickle
+pickle.loads(pickle.dumps(copy.deepcopy(fast))).predict(X)
+assert "<pre>FastSVM" in fast._repr_html_() and "FastSVM" in repr(fast)
+assert not {{"sklearn", "scipy", "libsvm", "rich"}} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_saved_model_serves_the_command(folder, tmp_path):
+    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
+    fast.exact.save(tmp_path / "exact")
+    fast.save(tmp_path / "fast")
+    command = [FASTSVM, "predict", "-q", "--exact", "exact", folder / "colors.test", "fast", "out"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    X, _ = sparse_rows(folder / "colors.test", fast.n_features_in_)
+    assert np.array_equal(np.loadtxt(tmp_path / "out"), fast.predict(X))

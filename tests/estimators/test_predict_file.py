@@ -1,0 +1,182 @@
+"""fastsvm_cli.predict_file: the bytes of `fastsvm predict`, and its way of failing."""
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fastsvm_cli
+from support.places import FASTSVM
+from support.processes import PATIENCE, default_signals, wait_until
+
+
+def _command(folder, out, *arguments):
+    done = subprocess.run(
+        [FASTSVM, "predict", "--json", *map(str, arguments), out],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+NAMES = ["rings.model", "rings.model.approx", "colors.model.approx", "exact"]
+CASES = [
+    case
+    for case in itertools.product(NAMES, ["", "-b", "--values"], [None, 1, 2])
+    if case[1] != "-b" or "rings" not in case[0]  # which has no probabilities
+]
+
+
+@pytest.mark.parametrize("name, option, threads", CASES)
+def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, name, option, threads):
+    exact = ["--exact", "colors.model"] if name == "exact" else []
+    name = name.replace("exact", "colors.model.approx")
+    test = f"{name.split('.')[0]}.test"
+    options = {"-b": ["-b", "1"], "--values": ["--values"], "": []}[option]
+    expected = _command(folder, tmp_path / "theirs", *options, *exact, test, name)
+    found = fastsvm_cli.predict_file(
+        folder / test,
+        folder / name,
+        tmp_path / "ours",
+        probability=option == "-b",
+        values=option == "--values",
+        exact=folder / "colors.model" if exact else None,
+        n_threads=threads,
+    )
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+    assert found == expected
+
+
+def test_an_object_and_a_model_will_do(folder, tmp_path):
+    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
+    expected = fastsvm_cli.predict_file(
+        folder / "colors.test", folder / "colors.model.approx", tmp_path / "a", exact=folder / "colors.model"
+    )
+    assert fastsvm_cli.predict_file(folder / "colors.test", fast, tmp_path / "b") == expected
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    plain = fastsvm_cli.predict_file(folder / "colors.test", fast.model, tmp_path / "c")
+    assert "rows_proven" not in plain and plain["rows"] == expected["rows"]
+
+
+def test_dense_and_unlabelled_data(folder, tmp_path):
+    (tmp_path / "rows.csv").write_text("\n".join(",".join(["0.5"] * 8) for _ in range(5)) + "\n")
+    found = fastsvm_cli.predict_file(
+        tmp_path / "rows.csv", folder / "rings.model", tmp_path / "out", dense=True, unlabelled=True
+    )
+    assert found["rows"] == 5 and "accuracy" not in found
+    expected = fastsvm_cli.load(folder / "rings.model").predict(np.full((5, 8), 0.5))
+    assert np.array_equal(np.loadtxt(tmp_path / "out"), expected)
+
+
+def test_bad_rows(folder, tmp_path):
+    (tmp_path / "rows").write_text("1 1:1\n1 x\n1 2:1\n")
+    (tmp_path / "out").write_text("as it was")
+    arguments = (tmp_path / "rows", folder / "rings.model", tmp_path / "out")
+    with pytest.raises(fastsvm_cli.FastsvmError, match=r"rows:2: 'x' found"):
+        fastsvm_cli.predict_file(*arguments)
+    assert (tmp_path / "out").read_text() == "as it was"
+    with pytest.warns(UserWarning, match=r"rows:2: 'x' found"):
+        found = fastsvm_cli.predict_file(*arguments, on_bad_row="nan")
+    assert found["bad_rows"] == 1 and (tmp_path / "out").read_text().split()[1] == "nan"
+    with pytest.warns(UserWarning):
+        fastsvm_cli.predict_file(*arguments, on_bad_row="skip")
+    assert len((tmp_path / "out").read_text().split()) == 2
+
+
+def test_what_does_not_go_together(folder, tmp_path):
+    test, model, out = folder / "rings.test", folder / "rings.model", tmp_path / "out"
+    with pytest.raises(AttributeError, match="no probability estimates"):
+        fastsvm_cli.predict_file(test, model, out, probability=True)
+    with pytest.raises(ValueError, match="expected 'stop', 'skip' or 'nan'"):
+        fastsvm_cli.predict_file(test, model, out, on_bad_row="go on")
+    with pytest.raises(fastsvm_cli.FastsvmError, match="would replace the input"):
+        fastsvm_cli.predict_file(test, model, test)
+    with pytest.raises(fastsvm_cli.FastsvmError, match="No such file"):
+        fastsvm_cli.predict_file(folder / "none", model, out)
+    fast = fastsvm_cli.load(model)
+    fast.set_params(transform=object(), n_features_in=8)
+    with pytest.raises(ValueError, match="scaling"):
+        fastsvm_cli.predict_file(test, fast, out)
+    assert not os.listdir(tmp_path)
+
+
+def test_progress(folder, tmp_path):
+    seen = []
+    size = os.path.getsize(folder / "rings.test")
+    fastsvm_cli.predict_file(
+        folder / "rings.test", folder / "rings.model", tmp_path / "out", on_progress=lambda *at: seen.append(at)
+    )
+    rows = [at[0] for at in seen]
+    assert rows == sorted(rows) and rows[-1] == 6000 and seen[-1][1:] == (size, size)
+
+
+def test_what_the_callback_raises_ends_the_run(folder, tmp_path):
+    (tmp_path / "out").write_text("as it was")
+
+    def enough(rows, done, total):
+        raise TimeoutError(rows)
+
+    with pytest.raises(TimeoutError):
+        fastsvm_cli.predict_file(folder / "rings.test", folder / "rings.model", tmp_path / "out", on_progress=enough)
+    assert (tmp_path / "out").read_text() == "as it was" and os.listdir(tmp_path) == ["out"]
+
+
+def test_ctrl_c(folder, tmp_path):
+    """While rows are on their way: KeyboardInterrupt, and the output as it was."""
+    fifo, out = tmp_path / "fifo", tmp_path / "out"
+    os.mkfifo(fifo)
+    out.write_text("as it was")
+    code = f"""
+import fastsvm_cli
+try:
+    fastsvm_cli.predict_file({str(fifo)!r}, {str(folder / "rings.model")!r}, {str(out)!r},
+                             on_progress=lambda *at: print(*at, flush=True))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=default_signals
+    )
+    with open(fifo, "w") as rows:
+        rows.write("1 1:0.5\n" * 10)
+        rows.flush()
+        assert child.stdout.readline().split()[0] == "10"
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.read() == "interrupted\n" and child.wait(PATIENCE) == 0
+    assert out.read_text() == "as it was"
+    assert wait_until(lambda: sorted(os.listdir(tmp_path)) == ["fifo", "out"])
+
+
+def test_ctrl_c_ends_a_prediction_of_arrays(folder, tmp_path):
+    code = f"""
+import _thread, numpy, fastsvm_cli
+from fastsvm_cli.estimators import blocks
+fast = fastsvm_cli.load({str(folder / "rings.model")!r}, n_threads=2)
+X = numpy.random.default_rng(0).random((100_000, 8))
+answered = blocks.Station._answer
+count = 0
+def interrupted(*arguments):
+    global count
+    count += 1
+    if count == 3:
+        _thread.interrupt_main()
+    return answered(*arguments)
+blocks.Station._answer = interrupted
+try:
+    fast.predict(X)
+except KeyboardInterrupt:
+    print("interrupted")
+blocks.Station._answer = answered
+print(len(fast.predict(X[:1000])))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, preexec_fn=default_signals
+    )
+    assert done.stdout == "interrupted\n1000\n", done.stderr

@@ -1,0 +1,25 @@
+"""Rows of a data file as arrays, and what the command writes for them as arrays."""
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fastsvm_cli.text.data import read_chunks
+
+
+def sparse_rows(path, columns=None):
+    """The rows of a file, (rows, columns) CSR: column j is LIBSVM's feature j + 1. columns: the largest index, if not
+    said. And their labels."""
+    parts, labels, width = [], [], 0
+    for chunk in read_chunks(str(path)):
+        parts.append((np.array(chunk.values), np.array(chunk.indices) - 1, np.array(chunk.indptr)))
+        labels.append(np.array(chunk.leading)[:, 0])
+        width = max(width, chunk.max_index)
+    (values, indices, indptr), (labels,) = parts[0], labels
+    assert len(parts) == 1
+    return csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, columns or width)), labels
+
+
+def written_numbers(fastsvm, test, model, *options):
+    """(rows, numbers): every number of the lines of `fastsvm predict`, as they read back."""
+    out = fastsvm("predict", "-q", *options, test, model, "-").out
+    return np.array([[float(word) for word in line.split()] for line in out.splitlines() if line[0] != "l"])
