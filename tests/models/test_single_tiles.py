@@ -13,7 +13,7 @@ from fastsvm_cli.prediction.pipeline import predict
 from support.evaluation import parse
 from support.oracles import Machine, random_machine, random_rows
 
-BUILDS = ["baseline", "avx2", "avx512"]
+BUILDS = ["baseline", "avx2", "avx512", "avx512_vnni"]
 SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # places in rung_rows
 
 
