@@ -306,7 +306,10 @@ def test_nobody_outside_models_asks_for_a_class():
         room = path.relative_to(ROOT / "fastsvm_cli").parts[0]
         for node in ast.walk(ast.parse(path.read_text())) if room != "models" else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-                assert not ast.unparse(node.args[1]).endswith("Model"), f"{path}:{node.lineno}"
+                # What a Python program hands over may be anything; the two that it may be are the contract's.
+                kind = ast.unparse(node.args[1])
+                known = room == "estimators" and kind in ("Model", "ExactModel")
+                assert known or not kind.endswith("Model"), f"{path}:{node.lineno}"
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fastsvm_cli.models"):
                 classes = {each.name for each in node.names if each.name.endswith("Model")}
                 assert room in ("compilers", "commands") or classes <= {"Model", "ExactModel"}, f"{path}:{node.lineno}"

@@ -151,6 +151,8 @@ def compile_reduced_set(
     steps.append(0.0 if problem.space is space else steps[0])
     ends = (np.cumsum(steps) / (sum(steps) + 1)).tolist()
 
+    on_progress = on_progress and _rising(on_progress)
+
     def shown(begin: float, end: float) -> "Callable[[float], None] | None":
         return on_progress and (lambda share: on_progress(begin + (end - begin) * share, ""))
 
@@ -196,6 +198,18 @@ def compile_reduced_set(
     return Reduction(
         assemble(space, problem.columns, z, beta, fingerprint), merged, fit.distance / problem.scale, missing
     )
+
+
+def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, str], None]":
+    """The same, but never with less than before: what is evaluated when it is first needed may be needed late."""
+    most = 0.0
+
+    def rise(share: float, words: str) -> None:
+        nonlocal most
+        most = max(most, share)
+        on_progress(most, words)
+
+    return rise
 
 
 def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) -> "Callable[[float], None]":

@@ -5,10 +5,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -196,7 +198,7 @@ std::shared_ptr<Scaling> read_scaling(AnyText text) {
 }
 
 // Raises ValueError(what was found, the line where).
-std::shared_ptr<Scaling> with_labels(const Scaling& scaling, nb::handle text) {
+std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
     auto out = std::make_shared<Scaling>(scaling);
@@ -314,7 +316,7 @@ void bind_text(nb::module_& m) {
             "scaling_counts",
             [](const Chunk& c) {
                 const ScalingCounts& counts = c.rows->scaling;
-                return nb::make_tuple(counts.before, counts.unknown, counts.unknown_index);
+                return std::make_tuple(counts.before, counts.unknown, counts.unknown_index);
             },
             "of rows as they were read and scaled: (entries before, entries left out because nothing is known of their "
             "feature, the least index of those or -1)")
