@@ -52,6 +52,10 @@ def work():
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.data import read_bytes
 
+    try:
+        from fastsvm_cli.models.wanted import Wanted
+    except ImportError:  # an installation from before there was one
+        Wanted = None
     _native.set_threads(1)
     known = {}
 
@@ -68,7 +72,9 @@ def work():
         asked = json.loads(line)
         model, rows = once(asked["model"], load_model), once(asked["rows"], rows_of)
         model = model.exact if asked["exact"] else model
-        decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
+        # For labels alone, as `predict` has it, where the installation can tell them without all values.
+        decisions = model.decisions(Wanted.labels()) if Wanted else _native.Decisions(model.pairs)
+        predictions = _native.Predictions()
         times, start = 0, process_time()
         while times == 0 or process_time() - start < asked["seconds"]:
             model.decision_values(rows, decisions)
