@@ -1,11 +1,17 @@
 // What a model answers for a chunk of rows.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
 
 namespace fastsvm {
+
+// Rows by the rung of an exact model's evaluation that settled them: on a grid, in single precision, in double
+// precision, by the reference sum.
+using RungRows = std::array<std::int64_t, 4>;
+constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
 
 // Reused from chunk to chunk. A pair is a decision function: (i, j) with i < j over the classes, in LIBSVM's order, or
 // the only one.
@@ -54,9 +60,8 @@ struct Decisions {
     std::vector<char> is_outside;
     // How many rows the reference sum evaluated.
     std::int64_t reference_rows = 0;
-    // Of an exact model: how many rows each rung of its evaluation settled: on a grid, in single precision, in double
-    // precision, by the reference sum.
-    std::array<std::int64_t, 4> rung_rows{};
+    // Of an exact model.
+    RungRows rung_rows{};
     // (rows): kernel evaluations, as often as they were done; of models that stop early.
     std::vector<std::int64_t> evaluations;
 };

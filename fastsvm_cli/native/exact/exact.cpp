@@ -6,8 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "exact/grid_tiles.h"
-#include "exact/single_tiles.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -29,16 +27,6 @@ std::int64_t rows_per_block(std::int64_t rows) {
 // Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
 constexpr double folded_max = 4e6;
 
-// Nanoseconds, measured on one core with AVX-512: a product of the tiles of single precision, of a grid's numbers and
-// of its bits, and what else a kernel value takes there; the same of the lists by column.
-constexpr double single_product = 0.011, number_product = 0.007, bit_product = 0.002, tile_value = 0.25;
-constexpr double list_product = 0.7, list_value = 0.7;
-// A trial on so many support vectors, which are harder than most rows: a rung that leaves more than this share of them
-// open is left out.
-constexpr std::int64_t trial_rows = 64;
-constexpr double open_max = 0.85;
-// Kernel values on a grid are cheaper than those of single precision, but not by more than this share of open rows.
-constexpr double grid_gain = 0.3;
 // Of labels: uneven shares balance.
 constexpr std::int64_t shares_per_thread = 4;
 }  // namespace
@@ -52,16 +40,6 @@ struct Exact::Layout {
     std::vector<std::int32_t> list_vector;
     std::vector<double> list_value;
 };
-
-// The rungs below double precision.
-struct Exact::Ladder {
-    std::optional<LabelSums> sums;  // without it there are none
-    std::unique_ptr<KernelTiles> grid;
-    bool single_cheaper = false;  // than the lists
-};
-
-// Places in Decisions::rung_rows.
-constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
 
 Exact::~Exact() = default;
 
@@ -144,60 +122,8 @@ const Exact::Layout& Exact::layout() const {
     return *layout_;
 }
 
-// What a kernel value costs by the lists, in nanoseconds: of a row like the vectors, a product for every entry that it
-// shares with a vector. Infinite where there are none.
-double Exact::list_cost() const {
-    if (in_strips_) return std::numeric_limits<double>::infinity();
-    const Rows& sv = *model_.vectors;
-    std::vector<double> share(static_cast<std::size_t>(features_.size()), 0.0);
-    for (std::int64_t e = 0; e < sv.indices.size(); ++e) share[features_.column(sv.indices[e])] += 1;
-    double shared = 0;
-    for (double count : share) shared += count * count;
-    return list_product * shared / (static_cast<double>(sv.rows) * static_cast<double>(sv.rows)) + list_value;
-}
-
-// The share of the model's own vectors, taken for rows, that the tiles leave open.
-double Exact::left_open(const KernelTiles& tiles, const LabelSums& sums) const {
-    const std::int64_t total = model_.total_sv(), count = std::min(total, trial_rows);
-    std::vector<std::int64_t> open;
-    for (std::int64_t i = 0; i < count; ++i) open.push_back(i * total / count);
-    std::vector<std::int32_t> winner(static_cast<std::size_t>(total));
-    sums.settle(tiles, *model_.vectors, open, winner.data());
-    return static_cast<double>(open.size()) / static_cast<double>(count);
-}
-
-// Where single precision pays; null elsewhere.
-const KernelTiles* Exact::single(const Ladder& ladder) const {
-    return left_by_single(ladder) <= open_max ? single_.get() : nullptr;
-}
-
-double Exact::left_by_single(const Ladder& ladder) const {
-    std::call_once(single_made_, [&] {
-        if (!ladder.sums || !ladder.single_cheaper) return;
-        single_ = std::make_unique<SingleTiles>(model_, ladder.sums->order());
-        left_by_single_ = left_open(*single_, *ladder.sums);
-        if (left_by_single_ > open_max) single_.reset();
-    });
-    return left_by_single_;
-}
-
-const Exact::Ladder& Exact::ladder() const {
-    std::call_once(climbed_, [this] {
-        auto made = std::make_unique<Ladder>();
-        if (LabelSums::holds(model_) && SingleTiles::holds(model_)) {
-            made->sums.emplace(model_, *rounding_);
-            const double features = static_cast<double>(features_.size()), cost = list_cost();
-            made->single_cheaper = single_product * features + tile_value < cost;
-            std::unique_ptr<GridTiles> grid;
-            if (bit_product * features + tile_value < cost) grid = GridTiles::of(model_, made->sums->order());
-            if (grid && (grid->binary() ? bit_product : number_product) * features + tile_value < cost) {
-                const double left = left_open(*grid, *made->sums);
-                if (left <= grid_gain || (left <= open_max && left <= grid_gain + left_by_single(*made)))
-                    made->grid = std::move(grid);
-            }
-        }
-        ladder_ = std::move(made);
-    });
+const Ladder& Exact::ladder() const {
+    std::call_once(climbed_, [this] { ladder_ = std::make_unique<Ladder>(model_, *rounding_, features_, in_strips_); });
     return *ladder_;
 }
 
@@ -447,17 +373,8 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block
     std::int32_t* const winner = out.winner.data();
     block.open.resize(static_cast<std::size_t>(last - first));
     std::iota(block.open.begin(), block.open.end(), first);
-    auto count = [&, left = last - first](std::size_t rung) mutable {
-        settled[rung] += left - static_cast<std::int64_t>(block.open.size());
-        left = static_cast<std::int64_t>(block.open.size());
-    };
     if (model_.kernel.type != KernelType::precomputed) {
-        const Ladder& rungs = ladder();
-        if (rungs.grid) rungs.sums->settle(*rungs.grid, rows, block.open, winner);
-        count(grid_rung);
-        const KernelTiles* const tiles = block.open.empty() ? nullptr : single(rungs);
-        if (tiles) rungs.sums->settle(*tiles, rows, block.open, winner);
-        count(single_rung);
+        ladder().settle(rows, block.open, winner, settled);
         // As many rows at a time as leave their kernel values in bounded memory.
         const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
         const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);
@@ -471,7 +388,7 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block
             else
                 elect(rows, block.open_now.data() + at, now, block, winner);
         }
-        count(double_rung);
+        settled[double_rung] += n - static_cast<std::int64_t>(block.open.size());
     }
     for (std::int64_t r : block.open) out.evaluations[r] += model_.total_sv();
     label_by_reference(rows, block, winner);
@@ -545,19 +462,18 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
                 // After the sum, as LIBSVM: a large rho must not swallow small terms one by one.
                 for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
-                bool settled = true;
-                for (std::int64_t p = 0; p < pairs && (settled || out.with_radius); ++p) {
+                bool sure = true;
+                for (std::int64_t p = 0; p < pairs && (sure || out.with_radius); ++p) {
                     const double radius = rounding_->radius(p, rounding, row_value[p]);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
-                        settled &= known;
+                        sure &= known;
                         continue;
                     }
-                    settled &= std::fabs(row_value[p]) > radius;  // false for NaN too
-                    for (const auto& [at, margin] : thresholds)
-                        settled &= std::fabs(row_value[p] - at) > radius + margin;
+                    sure &= std::fabs(row_value[p]) > radius;  // false for NaN too
+                    for (const auto& [at, margin] : thresholds) sure &= std::fabs(row_value[p] - at) > radius + margin;
                 }
-                if (!settled) block.open.push_back(r);
+                if (!sure) block.open.push_back(r);
             }
             settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size());
             if (block.open.empty()) continue;

@@ -1,6 +1,5 @@
 // Fast evaluation of an exact LIBSVM model, with the reference sum where rounding could decide.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -9,8 +8,7 @@
 #include <vector>
 
 #include "answers/decisions.h"
-#include "exact/kernel_tiles.h"
-#include "exact/label_sums.h"
+#include "exact/ladder.h"
 #include "exact/reference.h"
 #include "exact/rounding.h"
 #include "exact/strips.h"
@@ -27,7 +25,7 @@ namespace fastsvm {
 //     lists, so that a sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold
 //     into one vector per pair,
 //   the reference sum: svm-predict's own numbers.
-// Which of them pay is decided per model, from its density and a trial on its support vectors.
+// Which of the first two pay is decided per model (ladder.h).
 //
 // Values differ from svm-predict's by rounding only, at most Rounding::radius(). A value whose side of zero (or of one
 // of `thresholds`) that radius leaves open sends its row to the reference sum, so that every label is svm-predict's.
@@ -55,8 +53,6 @@ public:
 private:
     struct Block;
     struct Layout;
-    struct Ladder;
-    using RungRows = std::array<std::int64_t, 4>;  // as Decisions has them
     void take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const;
     void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const;
     void sparse_kernel_values(const Columns& row, double squared_norm, double* values) const;
@@ -71,10 +67,6 @@ private:
     void place_vectors();
     const Layout& layout() const;
     const Ladder& ladder() const;
-    double left_open(const KernelTiles& tiles, const LabelSums& sums) const;
-    const KernelTiles* single(const Ladder& ladder) const;
-    double left_by_single(const Ladder& ladder) const;
-    double list_cost() const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const;
 
     SvmModel model_;
@@ -88,11 +80,9 @@ private:
     std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
     std::vector<std::int64_t> order_;        // (padded): the support vector there, or -1
     bool in_strips_ = false;                 // rather than in lists by column
-    mutable std::once_flag laid_out_, climbed_, single_made_;
-    mutable std::unique_ptr<const Layout> layout_;       // made when the first row is evaluated in double precision
-    mutable std::unique_ptr<const Ladder> ladder_;       // when the first label is asked for
-    mutable std::unique_ptr<const KernelTiles> single_;  // when a row climbs to it
-    mutable double left_by_single_ = 1;                  // share of the model's own vectors
+    mutable std::once_flag laid_out_, climbed_;
+    mutable std::unique_ptr<const Layout> layout_;  // made when the first row is evaluated in double precision
+    mutable std::unique_ptr<const Ladder> ladder_;  // when the first label is asked for
     std::optional<Rounding> rounding_;
 };
 
