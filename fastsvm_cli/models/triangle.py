@@ -48,7 +48,7 @@ def refusal(kernel: Kernel) -> "str | None":
     """Why the triangle inequality bounds nothing of a kernel, or None where the kernel falls with the distance."""
     if kernel.type == "precomputed":
         return WITHOUT_VECTORS
-    if kernel.type in ("rbf", "exponential") and kernel.gamma >= 0:
+    if kernel.of_distances and kernel.gamma >= 0:
         return None
     return (
         f"a {kernel.type} kernel{' with negative gamma' * (kernel.gamma < 0)} found, expected one that falls with the"
