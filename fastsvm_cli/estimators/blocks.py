@@ -8,7 +8,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.estimators.rows import Rows
 from fastsvm_cli.prediction.answers import Answer, Answerer, Request
-from fastsvm_cli.prediction.side_by_side import SideBySide
+from fastsvm_cli.prediction.side_by_side import SideBySide, size_for
 from fastsvm_cli.text.data import MOST_VALUES
 
 #: Numbers in a block, about: its chunk takes a few megabytes.
@@ -91,8 +91,8 @@ class Station:
 
         with SideBySide(lambda: work, _native.get_threads()) as crew:
             for block in crew.run(jobs(), lambda: True):
-                ideal = (block.last - block.first) * _BLOCK_SECONDS / max(block.seconds, 1e-9)
-                size = max(min(most, _LEAST_ROWS), min(most, int(ideal)))
+                done = block.last - block.first
+                size = size_for(_BLOCK_SECONDS, done, block.seconds, min(most, _LEAST_ROWS), most)
         return out
 
 

@@ -9,6 +9,7 @@ from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.estimators.available import available
 from fastsvm_cli.estimators.blocks import Station
 from fastsvm_cli.estimators.conventions import Classes
+from fastsvm_cli.estimators.protocol import FittedEstimator
 from fastsvm_cli.estimators.rows import Rows, chunk_of, rows_of, serial_chunk_of
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
@@ -20,24 +21,6 @@ if TYPE_CHECKING:
     from fastsvm_cli import _native
     from fastsvm_cli.estimators.agreement import Agreement
     from fastsvm_cli.text.header import Header
-
-#: What an object is constructed of.
-_PARAMETERS = (
-    "model",
-    "exact",
-    "tolerance",
-    "n_threads",
-    "classes",
-    "n_features_in",
-    "feature_names_in",
-    "decision_function_shape",
-    "break_ties",
-    "transform",
-    "calibrator",
-    "options",
-    "fingerprint",
-)
-
 
 _BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
 #: The model is pickled as its text; what it was compiled from stays behind, so that a small model is small.
@@ -112,7 +95,7 @@ def _has_targets(self: "FastSVM") -> None:
         raise AttributeError("a one-class model has no score")
 
 
-class FastSVM:
+class FastSVM(FittedEstimator):
     """A model, exact or compiled, that answers arrays as a fitted scikit-learn estimator does.
 
     Where scikit-learn is there it is one, without importing it: `clone` (it stays fitted), pipelines, cross-validation,
@@ -474,54 +457,6 @@ class FastSVM:
         copy._set_up()
         return copy
 
-    # ---- as an estimator of scikit-learn
-
-    def fit(self, X, y=None, **_: Any) -> "FastSVM":
-        """Nothing: it is fitted. As scikit-learn's FrozenEstimator, so that it can stand where a fitted estimator
-        does."""
-        return self
-
-    def get_params(self, deep: bool = True) -> "dict[str, Any]":
-        """The arguments that it was made with."""
-        return {name: getattr(self, name) for name in _PARAMETERS}
-
-    def set_params(self, **parameters: Any) -> "FastSVM":
-        """Change arguments. Raises ValueError and ModelFormatError as the constructor."""
-        for name in parameters:
-            if name not in _PARAMETERS:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {list(_PARAMETERS)!r}."
-                )
-        path, reference = self._path, self._reference
-        model = {"fingerprint": None} if parameters.get("model", self.model) is not self.model else {}
-        self.__init__(**{**self.get_params(), **model, **parameters})  # type: ignore[misc]
-        self._path, self._reference = (None if model else path), reference
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def __sklearn_clone__(self) -> "FastSVM":
-        return self.__copy__()
-
-    @property
-    def _estimator_type(self) -> str:
-        header = self.model.header
-        return "classifier" if header.classification else "regressor" if header.regression else "outlier_detector"
-
-    def __sklearn_tags__(self):
-        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
-
-        kind, serials = self._estimator_type, self.model.serials
-        return Tags(
-            estimator_type=kind,
-            target_tags=TargetTags(required=False),
-            classifier_tags=ClassifierTags() if kind == "classifier" else None,
-            regressor_tags=RegressorTags() if kind == "regressor" else None,
-            input_tags=InputTags(sparse=True, pairwise=serials),
-            requires_fit=False,
-        )
-
     def __repr__(self) -> str:
         model, header = self.model, self.model.header
         words = [model.kind, header.svm_type]
@@ -536,14 +471,3 @@ class FastSVM:
             "calibrated": self.calibrator,
         }
         return f"{type(self).__name__}({', '.join(words + [word for word, is_so in flags.items() if is_so])})"
-
-    def _repr_html_(self) -> str:
-        import sys
-
-        if "sklearn" in sys.modules:
-            from sklearn.utils import estimator_html_repr
-
-            return estimator_html_repr(self)
-        from html import escape
-
-        return f"<pre>{escape(repr(self))}</pre>"

@@ -7,7 +7,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
-from fastsvm_cli.prediction.side_by_side import SideBySide
+from fastsvm_cli.prediction.side_by_side import SideBySide, size_for
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.header import Header
 from fastsvm_cli.text.line_blocks import BLOCK_BYTES, LineBlock, LineBlocks
@@ -178,8 +178,7 @@ def _side_by_side(
         for job in crew.run(map(_Job, blocks), blocks.ready):
             block = job.block
             if block.size >= _LEAST_BLOCK_BYTES:
-                size = int(block.size * _BLOCK_SECONDS / max(job.seconds, 1e-9))
-                blocks.size = max(_LEAST_BLOCK_BYTES, min(BLOCK_BYTES, size))
+                blocks.size = size_for(_BLOCK_SECONDS, block.size, job.seconds, _LEAST_BLOCK_BYTES, BLOCK_BYTES)
             block.settle()
             if block.chunk is not None and (block.chunk.rows or request.around):
                 for answer in answerer.answers(block.chunk) if job.answer is None else (job.answer,):

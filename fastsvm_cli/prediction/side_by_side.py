@@ -18,6 +18,11 @@ class _Task(Generic[Job]):
         self.failure: BaseException | None = None
 
 
+def size_for(seconds: float, size: int, took: float, least: int, most: int) -> int:
+    """How large the next job is to be to take so many seconds, where one of this size took `took`."""
+    return max(least, min(most, int(size * seconds / max(took, 1e-9))))
+
+
 class SideBySide(Generic[Job]):
     """Threads that do jobs side by side; a context manager: they end with its block.
 
