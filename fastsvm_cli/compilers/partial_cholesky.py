@@ -20,7 +20,7 @@ class PartialCholesky:
         self.kernel, self.x = kernel, x
         self.norms = row_norms(x)
         self.dense = x if isinstance(x, np.ndarray) else x.toarray() if x.shape[0] * x.shape[1] <= 1 << 26 else None
-        self.self_kernel = np.maximum(self.kernel.from_dots(self.norms, self.norms, self.norms), 0.0)
+        self.self_kernel = np.maximum(self._from_dots(self.norms, self.norms, self.norms), 0.0)
         self.diagonal = self.self_kernel.copy()
         self.factor = np.zeros((x.shape[0], most), order="F")
         self.count = 0
@@ -38,7 +38,7 @@ class PartialCholesky:
 
         def some(mine: slice) -> None:
             products = dots[mine] if dense is None else dense[mine] @ dots
-            out[mine] = self.kernel.from_dots(products, self.norms[mine, None], self.norms[rows])
+            out[mine] = self._from_dots(products, self.norms[mine, None], self.norms[rows])
             out[mine] -= self.factor[mine, : self.count] @ theirs
 
         over_blocks(len(out), _BLOCK_ROWS, some)
@@ -52,3 +52,21 @@ class PartialCholesky:
         self.diagonal = np.maximum(0.0, self.diagonal - column**2)
         self.diagonal[p] = 0.0
         return column
+
+    def _from_dots(self, dots: np.ndarray, norms: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """K(x, z) from inner products x.z and squared norms |x|^2, |z|^2, which broadcast together."""
+        kernel = self.kernel
+        if kernel.type == "linear":
+            return dots
+        if kernel.type == "polynomial":
+            return (kernel.gamma * dots + kernel.coef0) ** kernel.degree
+        if kernel.type == "normalized_polynomial":
+
+            def power(t: np.ndarray) -> np.ndarray:
+                return (kernel.gamma * t + kernel.coef0) ** kernel.degree
+
+            return power(dots) / np.sqrt(power(norms) * power(other))
+        if not kernel.of_distances:
+            raise ValueError(f"a {kernel.type} kernel cannot be factored: it is not semidefinite")
+        squares = np.maximum(0.0, norms + other - 2 * dots)
+        return np.exp(-kernel.gamma * (squares if kernel.type == "rbf" else np.sqrt(squares)))

@@ -1,11 +1,6 @@
 """K(x, z): the kernels, their names and their parameters. The native core evaluates them (native/exact/kernel.h)."""
 
-from typing import TYPE_CHECKING
-
 from fastsvm_cli.text.header import KERNEL_TYPES
-
-if TYPE_CHECKING:
-    import numpy as np
 
 #: Kernels that LIBSVM trains only as precomputed ones -> their parameters, as they stand in the line `kernel` of an
 #: ordered model.
@@ -36,23 +31,3 @@ class Kernel:
         if self.type in ("polynomial", "normalized_polynomial"):
             return self.gamma >= 0 and self.coef0 >= 0
         return self.type == "linear" or (self.of_distances and self.gamma >= 0)
-
-    def from_dots(self, dots: "np.ndarray", norms: "np.ndarray", other: "np.ndarray") -> "np.ndarray":
-        """K(x, z) from inner products x.z and squared norms |x|^2, |z|^2, arrays that broadcast together, of a
-        semidefinite kernel; to the digits that |x|^2 + |z|^2 - 2 x.z leaves of a distance. Raises ValueError for
-        others."""
-        import numpy as np
-
-        if self.type == "linear":
-            return dots
-        if self.type == "polynomial":
-            return self._power(dots)
-        if self.type == "normalized_polynomial":
-            return self._power(dots) / np.sqrt(self._power(norms) * self._power(other))
-        if not self.of_distances:
-            raise ValueError(f"a {self.type} kernel is no function of inner products and norms here")
-        squares = np.maximum(0.0, norms + other - 2 * dots)
-        return np.exp(-self.gamma * (squares if self.type == "rbf" else np.sqrt(squares)))
-
-    def _power(self, dots: "np.ndarray") -> "np.ndarray":
-        return (self.gamma * dots + self.coef0) ** self.degree

@@ -63,7 +63,7 @@ LIBRARIES = {
     "compilers": {"numpy", "scipy", "libsvm"},
     "estimators": {"numpy", "scipy"},
     "estimators/pipelines": {"libsvm", "tempfile"},
-    "estimators/predictor": {"sklearn"},
+    "estimators/protocol": {"sklearn"},
     "sklearn": {"numpy", "sklearn"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
     "console/progress": {"rich"},
