@@ -1,7 +1,6 @@
 """Train, compile and predict, fold by fold: how good the exact and the compiled model are on rows that neither has
 seen (approxsvm's approx-xval)."""
 
-import json
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +11,7 @@ from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.compilers.training import libsvm_problem, train
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.data import select_rows
+from fastsvm_cli.text.documents import json_document
 
 
 class Fold:
@@ -98,7 +98,7 @@ def as_json(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, d
         "compiled": compiled,
         "disagreement": disagreement,
     }
-    return json.dumps(document, indent=1)
+    return json_document(document, 1)
 
 
 def as_table(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, degree: int) -> str:

@@ -1,7 +1,6 @@
 """The result of a benchmark as a table, Markdown, JSON, or raw timings."""
 
 import csv
-import json
 import os
 import shlex
 from math import isnan
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.text.documents import json_document
 from fastsvm_cli.text.sizes import size_text
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
         "picked": picked.name if picked else None,
         "cases": [bench.record(case) for case in bench.cases],
     }
-    return json.dumps(_finite(document), indent=1)
+    return json_document(document, 1)
 
 
 def as_markdown(bench: Bench, machine: dict) -> str:
@@ -268,12 +268,3 @@ def _seconds(seconds: "float | None") -> str:
 
 def _g(value: "float | None") -> str:
     return "" if value is None or isnan(value) else f"{value:.3g}"
-
-
-def _finite(value: object) -> object:
-    """JSON has no nan."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and (isnan(value) or value in (float("inf"), float("-inf"))) else value

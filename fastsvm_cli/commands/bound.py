@@ -40,9 +40,9 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, scale_file, 
         report = bound_report(data_or_model, options)
     warn_of_scaling(options.scaling, quiet)
     if as_json:
-        import json
+        from fastsvm_cli.text.documents import json_document
 
-        click.echo(json.dumps(report, indent=2))
+        click.echo(json_document(report, 2))
         return
     _show(report)
 

@@ -50,7 +50,7 @@ class Mean:
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
     """|z - m|^2 for the rows z of a chunk, (rows); m has `values` at the increasing LIBSVM `indices`, zero
-    elsewhere."""
+    elsewhere. inf where it overflows."""
     norms = np.asarray(chunk.squared_norms)
     if not len(indices):
         return norms
@@ -59,9 +59,12 @@ def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndar
     moved = np.where(indices[at] == own, values[at], 0.0)
     z = np.asarray(chunk.values)
     # |z - m|^2 = |m|^2 + sum over the row's entries of (z_j - m_j)^2 - m_j^2: no cancellation of two large norms.
-    change = np.add.reduceat(np.append((z - moved) ** 2 - moved**2, 0.0), starts[:-1]) if chunk.rows else np.empty(0)
-    change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives an empty row its neighbour's first entry
-    return np.maximum(0.0, change + values @ values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        change = np.append((z - moved) ** 2 - moved**2, 0.0)
+        change = np.add.reduceat(change, starts[:-1]) if chunk.rows else np.empty(0)
+        change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives an empty row its neighbour's first entry
+        distances = change + values @ values
+    return np.where(np.isnan(distances), np.inf, np.maximum(0.0, distances))
 
 
 def largest(values: np.ndarray) -> float:

@@ -341,6 +341,20 @@ def test_bound_for_data_a_model_and_both(fastsvm, trained, rings):
     assert "gamma_MAX about the mean" in table and f"{data['gamma_max_mean']:.6g}" in table
 
 
+def test_bound_of_norms_that_overflow(fastsvm, tmp_path):
+    rows = "1 1:1e200 2:3e180\n-1 1:-1e200\n"
+    (tmp_path / "rows").write_text(rows)
+    (tmp_path / "m").write_text(
+        "svm_type c_svc\nkernel_type rbf\ngamma 0.1\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n" + rows
+    )
+    done = fastsvm("bound", "--json", "rows", "m")
+    report = json.loads(done.out, parse_constant=pytest.fail)  # JSON has no Infinity
+    assert done.err == "" and report["data"][0]["largest_norm_mean"] is None
+    for found in (report["data"][0], report["models"][0]):
+        assert found["gamma_max_origin"] == found["gamma_max_mean"] == 0
+    assert report["pairs"][0]["rows_inside_mean"] == 0
+
+
 def test_help_names_every_command_and_every_command_has_help(fastsvm):
     listing = fastsvm("--help").out
     for name in ("approx", "bound", "predict"):

@@ -325,7 +325,8 @@ def _sample(
                 samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
             else:  # one side only, as far as the rows tell
                 samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
-        return BorderModel(header, fingerprint=fingerprint, features=rows.columns.tolist(), samples=samples, local=k)
+        features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # as many as there are numbers
+        return BorderModel(header, fingerprint=fingerprint, features=features, samples=samples, local=k)
 
     def differ(model: BorderModel) -> int:
         decisions, predictions = _native.Decisions(len(functions)), _native.Predictions()

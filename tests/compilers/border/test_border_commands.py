@@ -340,3 +340,13 @@ def test_commands_that_are_recommended_exist(fastsvm):
     text = (ROOT / "fastsvm_cli" / "commands" / "border.py").read_text()
     for name in set(re.findall(r"fastsvm (\w+)", text.split('@click.command("border"')[1])) - {"fastsvm"}:
         assert name in ("import",) or fastsvm(name, "--help", code=None).code == 0, name
+
+
+def test_a_model_without_a_border_among_many_features_is_written(fastsvm, tmp_path):
+    """No sample, thus no number: 500 features would be more than the file has bytes."""
+    rows = [" ".join([str(sign)] + [f"{index}:{0.1 * sign}" for index in range(1, 501)]) for sign in (1, -1)]
+    model = cut_model(tmp_path / "m", rho="-5", classes="label 1 -1\nnr_sv 1 1\n", rows=rows)
+    done = fastsvm("border", model, "m.border")
+    assert "0 border samples" in done.out and "have no border" in done.err
+    assert fastsvm("predict", model, "m.border", code=1).err  # a model is no data
+    assert fastsvm("predict", "-", "m.border", input=b"1 1:0.1\n1 2:0.1\n").out == "1\n1\n"
