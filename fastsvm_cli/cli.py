@@ -8,12 +8,19 @@ import click
 from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FileError
 
-#: The commands. Each is a module of that name in commands/, whose click command is named `command`.
-COMMANDS = ("approx", "bench", "border", "bound", "order", "predict", "reduce")
+#: The commands, in the order in which one meets them: compile a model and predict with it; will that hold, and does it,
+#: or is another way better here; the other ways. Each is a module of that name in commands/, whose click command is
+#: named `command`.
+COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border")
 
 
 class _Lazy(click.Group):
     """Loads a command's module when the command is named."""
+
+    def get_help(self, context: click.Context) -> str:
+        from fastsvm_cli.console.help_page import help_page
+
+        return help_page(self, context)
 
     def list_commands(self, context: click.Context) -> "list[str]":
         return list(COMMANDS)
@@ -37,9 +44,9 @@ def fastsvm() -> None:
     """Make LIBSVM models predict ten to more than a hundred times faster.
 
     \b
-      svm-train -g 0.01 train                     train as ever
-      fastsvm approx train.model                  compile: writes train.model.approx
-      fastsvm predict test train.model.approx out predict, as svm-predict does
+      svm-train -g 0.01 train                        train as ever
+      fastsvm approx train.model                     compile: writes train.model.approx
+      fastsvm predict test train.model.approx out    predict, as svm-predict does
     """
 
 

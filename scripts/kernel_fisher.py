@@ -81,7 +81,7 @@ def rbf_model_text(chunk, gamma, method, ridge):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--method", choices=METHODS, default="fisher")
-    parser.add_argument("--gamma", type=float, required=True)
+    parser.add_argument("-g", "--gamma", type=float, required=True)
     parser.add_argument("--ridge", type=float, default=1.0, metavar="R")
     parser.add_argument("train_file")
     parser.add_argument("model_file", nargs="?")

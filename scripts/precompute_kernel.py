@@ -27,9 +27,9 @@ from fastsvm_cli.models.kernel import KERNELS
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", choices=["exponential", "normalized-polynomial"], default="exponential")
-    parser.add_argument("--gamma", type=float, required=True)
-    parser.add_argument("--coef0", type=float, default=1.0)
-    parser.add_argument("--degree", type=int, default=3)
+    parser.add_argument("-g", "--gamma", type=float, required=True)
+    parser.add_argument("-r", "--coef0", type=float, default=1.0)
+    parser.add_argument("-d", "--degree", type=int, default=3)
     parser.add_argument("--against", metavar="TRAIN_FILE", help="the rows of the columns; the data itself unless named")
     parser.add_argument("data_file")
     options = parser.parse_args()

@@ -76,16 +76,19 @@ class ApproxOptions(CompilerOptions):
 @click.option(
     "--center",
     type=click.Choice(["mean", "origin", "pair"]),
+    show_default="mean",
     help=(
-        "Where an RBF kernel is expanded: the mean of the support vectors [default], the origin (as in the paper), or"
-        " for several classes the mean of each pair's vectors (more accurate, a center per pair to store)."
+        "Where an RBF kernel is expanded: the mean of the support vectors, the origin (as in the paper), or for"
+        " several classes the mean of each pair's vectors (more accurate, a center per pair to store)."
     ),
 )
 @click.option(
     "--degree",
     type=click.IntRange(1, 4),
+    show_default="2",
+    metavar="P",
     help=(
-        "Of the expansion of an RBF kernel [default: 2]. Each degree more is more accurate and needs about d/degree"
+        "Of the expansion of an RBF kernel. Each degree more is more accurate and needs about d/degree"
         " times the numbers; finite kernels keep their own."
     ),
 )
@@ -119,10 +122,8 @@ class ApproxOptions(CompilerOptions):
 @click.option(
     "--precision",
     type=click.Choice(["single", "double"]),
-    help=(
-        "Of the stored numbers [default: single for RBF, double for linear and polynomial kernels, whose expansion is"
-        " exact]."
-    ),
+    show_default="single for RBF, double for linear and polynomial kernels, whose expansion is exact",
+    help="Of the stored numbers.",
 )
 @threads_option
 @click.option(

@@ -65,20 +65,27 @@ if TYPE_CHECKING:
 )
 @click.option(
     "-c",
-    "cost",
+    "--cost",
     type=POSITIVE,
+    show_default="1; of --control the largest |coefficient| of the model",
     metavar="C",
-    help="Of the training: --cross-validate [default: 1], --control [default: the largest |coefficient| of the model].",
+    help="Of the training of --cross-validate and --control.",
 )
 @click.option(
     "-g",
-    "gamma",
+    "--gamma",
     type=POSITIVE,
+    show_default="1 / number of features",
     metavar="G",
-    help="Of the training of --cross-validate [default: 1 / number of features].",
+    help="Of the training of --cross-validate.",
 )
 @click.option(
-    "--degree", type=click.IntRange(1, 4), default=2, show_default=True, help="Of the expansion of --cross-validate."
+    "--degree",
+    type=click.IntRange(1, 4),
+    default=2,
+    show_default=True,
+    metavar="P",
+    help="Of the expansion of --cross-validate.",
 )
 @click.option(
     "--runs",
@@ -128,19 +135,21 @@ if TYPE_CHECKING:
 @threads_option
 @quiet_option("No progress bar, no notes.")
 @click.argument("test_file")
-@click.argument("model_files", nargs=-1)
+@click.argument("model_files", nargs=-1, metavar="MODEL_FILE...")
 def command(**parsed):
-    """Put models side by side on TEST_FILE: how much faster, how different, how large, which one to take.
+    """Put models side by side: time, labels that differ, size; pick one.
 
-    The first model is the exact one, a LIBSVM model; the others are compared with it. Two clocks: end to end is a new
-    process that reads the files and writes one, against svm-predict where that is on the PATH; in memory is from parsed
-    rows to labels, against libsvm itself. Cases take turns, so that what disturbs the machine disturbs all. Certified
-    models are measured with predict --exact as well. What fails is a row that says why.
+    On the rows of TEST_FILE. The first model is the exact one, a LIBSVM model; the others are compared with it. Two
+    clocks: end to end is a new process that reads the files and writes one, against svm-predict where that is on the
+    PATH; in memory is from parsed rows to labels, against libsvm itself. Cases take turns, so that what disturbs the
+    machine disturbs all. Certified models are measured with predict --exact as well. What fails is a row that says why.
 
     \b
       fastsvm bench test.txt train.model train.model.approx
-    \b
+
     From a trained model to the answer:
+
+    \b
       fastsvm bench --try --budget 0.5% --keep fast.model test.txt train.model
     """
     import os

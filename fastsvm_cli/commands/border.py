@@ -119,10 +119,11 @@ class BorderOptions(CompilerOptions):
 @click.option(
     "--data",
     "data_file",
+    show_default="the support vectors",
     metavar="TRAIN_FILE",
     help=(
         "Rows to draw the lines between, and to measure on: half of them for either (fewer than 50: all for both)."
-        " 40,000 drawn rows at most, fewer beyond 838 features [default: the support vectors]."
+        " 40,000 drawn rows at most, fewer beyond 838 features."
     ),
 )
 @click.option(
@@ -171,7 +172,7 @@ class BorderOptions(CompilerOptions):
 )
 @click.option(
     "-W",
-    "weight",
+    "--weight",
     type=POSITIVE,
     metavar="W",
     help="With --bandwidth adaptive: how many rows a density estimate rests on, about.",
@@ -194,7 +195,7 @@ class BorderOptions(CompilerOptions):
 @quiet_option()
 @model_arguments
 def command(**parsed):
-    """Compile a LIBSVM model into border samples: points on the border between two classes, with normals.
+    """Compile a model into points on the border of classes, with normals.
 
     A border sample is a root of the decision function on the line between two vectors of opposite class, its normal the
     gradient there. A row belongs to the class on whose side of the nearest sample's plane it lies: as many distances as
@@ -207,8 +208,10 @@ def command(**parsed):
     \b
       fastsvm border --samples 100 train.model
       fastsvm predict test.txt train.model.border out
-    \b
+
     Without an SVM:
+
+    \b
       fastsvm border --bandwidth adaptive -W 20 train.txt
       fastsvm border --bandwidth adaptive -W 20 --density train.txt
     """

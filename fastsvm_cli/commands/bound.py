@@ -13,13 +13,13 @@ from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 @data_options
 @click.argument("data_or_model", nargs=-1, required=True)
 def command(as_json, quiet, dense, delimiter, unlabelled, max_line, scale_file, data_or_model):
-    """Tell whether an approximation will hold: before training, for a model, or for a model and data.
+    """Tell whether an approximation will hold, before training or after.
 
     \b
-      fastsvm bound train.txt              gamma_MAX, before training
-      fastsvm bound train.model            its gamma against gamma_MAX
-      fastsvm bound train.model test.txt   share of rows inside the bound
-      fastsvm bound certified.approx test.txt  and rows proven
+      fastsvm bound train.txt                    gamma_MAX, before training
+      fastsvm bound train.model                  its gamma against gamma_MAX
+      fastsvm bound train.model test.txt         share of rows inside the bound
+      fastsvm bound certified.approx test.txt    and rows proven
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
     3.05 %. It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the

@@ -103,17 +103,16 @@ class OrderOptions(CompilerOptions):
 @click.option(
     "--points",
     type=click.IntRange(1),
+    show_default="max(d, sqrt(d n)) for n support vectors of d entries, but 2,048 at most",
     metavar="K",
-    help=(
-        "geometry: how many points at most, before a row is evaluated in full [default: max(d, sqrt(d n)) for n support"
-        " vectors of d entries, but 2,048 at most]."
-    ),
+    help="geometry: how many points at most, before a row is evaluated in full.",
 )
 @click.option(
     "--sequence",
     type=click.Choice(["greedy", "sgma"]),
+    show_default="greedy",
     help=(
-        "geometry: their order. greedy [default]: what takes most from the uncertainty of the decision functions; sgma:"
+        "geometry: their order. greedy: what takes most from the uncertainty of the decision functions; sgma:"
         " what takes most from the kernel matrix, as in the paper."
     ),
 )
@@ -128,10 +127,11 @@ class OrderOptions(CompilerOptions):
 @click.option(
     "--lists",
     type=click.IntRange(1),
+    show_default="the number of classes",
     metavar="K",
     help=(
         "triangle: pivots, each with a list, the support vectors nearest to the means of as many clusters (k-means, 30"
-        " rounds) [default: the number of classes]."
+        " rounds)."
     ),
 )
 @seed_option("Of what is drawn: the candidates of sgma, the start of k-means.")
@@ -144,9 +144,18 @@ class OrderOptions(CompilerOptions):
         " k = (gamma x.z + coef0)^degree."
     ),
 )
-@click.option("--gamma", type=POSITIVE, help="Of --kernel.")
-@click.option("--coef0", type=POSITIVE, help="Of --kernel normalized-polynomial [default: 1].")
-@click.option("--degree", type=click.IntRange(1, 50), help="Of --kernel normalized-polynomial [default: 3].")
+@click.option("-g", "--gamma", type=POSITIVE, metavar="G", help="Of --kernel.")
+@click.option(
+    "-r", "--coef0", type=POSITIVE, show_default="1", metavar="C", help="Of --kernel normalized-polynomial; above 0."
+)
+@click.option(
+    "-d",
+    "--degree",
+    type=click.IntRange(1, 50),
+    show_default="3",
+    metavar="D",
+    help="Of --kernel normalized-polynomial.",
+)
 @click.option(
     "--vectors",
     "vectors_file",
@@ -158,11 +167,12 @@ class OrderOptions(CompilerOptions):
 @quiet_option()
 @model_arguments
 def command(**parsed):
-    """Order the support vectors of a LIBSVM model, so that prediction stops early with the exact label.
+    """Order support vectors so that rows stop early, with the exact label.
 
-    A row is evaluated until what is left of its sum cannot change the label any more; the few rows that get to no end
-    are evaluated in full. The labels are those of svm-predict, always, and the ordered model needs no second file: it
-    holds the exact one. OUTPUT_FILE is MODEL_FILE.order in the current directory unless named; - is standard output.
+    Of any LIBSVM model. A row is evaluated until what is left of its sum cannot change the label any more; the few rows
+    that get to no end are evaluated in full. The labels are those of svm-predict, always, and the ordered model needs
+    no second file: it holds the exact one. OUTPUT_FILE is MODEL_FILE.order in the current directory unless named; - is
+    standard output.
 
     The summary tells how a trial on the model's own support vectors went; they lie nearer to the border between the
     classes than most rows.
@@ -170,8 +180,10 @@ def command(**parsed):
     \b
       fastsvm order train.model
       fastsvm predict test.txt train.model.order out
-    \b
+
     Intervals from 50 points:
+
+    \b
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
     from fastsvm_cli.console.progress import Progress

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     type=click.IntRange(0, 1),
     default=0,
     show_default=True,
+    metavar="0|1",
     help="1: predict probabilities too, as svm-predict -b 1.",
 )
 @quiet_option()
@@ -130,7 +131,7 @@ if TYPE_CHECKING:
 @click.argument("test_file")
 @model_arguments
 def command(**parsed):
-    """Predict the rows of TEST_FILE with any model file, exact or compiled.
+    """Predict rows with any model file, exact or compiled.
 
     A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and
     may be compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the

@@ -132,13 +132,13 @@ class ReduceOptions(CompilerOptions):
 @quiet_option("No summary, no progress bar.")
 @model_arguments
 def command(**parsed):
-    """Replace the support vectors of an RBF model by a few others: a smaller LIBSVM model.
+    """Replace the support vectors by a few others: a smaller LIBSVM model.
 
     The output is a true LIBSVM model: svm-predict, and everything else that reads such models, gets faster without a
-    change. Every svm_type and number of classes. The vectors are placed so that the decision functions change least in
-    the kernel's feature space; behind the last of them a line that LIBSVM skips holds how far, so that fastsvm predict
-    --exact can prove labels with it. OUTPUT_FILE is MODEL_FILE.reduced in the current directory unless named; - is
-    standard output.
+    change. RBF kernels, every svm_type and number of classes. The vectors are placed so that the decision functions
+    change least in the kernel's feature space; behind the last of them a line that LIBSVM skips holds how far, so that
+    fastsvm predict --exact can prove labels with it. OUTPUT_FILE is MODEL_FILE.reduced in the current directory unless
+    named; - is standard output.
 
     \b
       fastsvm reduce --ratio 0.01 --data test.txt train.model

@@ -50,7 +50,7 @@ class BenchOptions(Options):
                     " --seed and --json, not with --csv, --plot or the others."
                 )
         elif not self.model_files:
-            raise click.UsageError("Missing argument 'MODEL_FILES...': the exact model, then others (or --try).")
+            raise click.UsageError("Missing argument 'MODEL_FILE...': the exact model, then others (or --try).")
         if self.gamma is not None and self.folds is None:
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
         if self.cost is not None and self.folds is None and self.train_file is None:

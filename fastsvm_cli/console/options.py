@@ -8,7 +8,12 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
 
 
 class FileCommand(click.Command):
-    """A command whose errors about a file say what to type instead, where the mistake is plain."""
+    """A command whose errors about a file say what to type instead, where the mistake is plain, with our help page."""
+
+    def get_help(self, context: click.Context) -> str:
+        from fastsvm_cli.console.help_page import help_page
+
+        return help_page(self, context)
 
     def invoke(self, context: click.Context) -> object:
         try:
@@ -116,8 +121,9 @@ threads_option = click.option(
     "--threads",
     type=click.IntRange(0),
     default=0,
+    show_default="all that the process may run on",
     metavar="N",
-    help="Threads to use [default: all the process may run on].",
+    help="Threads to use.",
 )
 
 
@@ -128,7 +134,7 @@ def quiet_option(words: str = "No summary, no warnings, no progress bar.") -> "C
 
 def seed_option(words: str) -> "Callable":
     """--seed, and of what."""
-    return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=words)
+    return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help=words)
 
 
 def json_option(words: str) -> "Callable":

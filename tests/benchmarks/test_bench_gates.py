@@ -45,7 +45,7 @@ def test_shares_in_memory():
 
 
 USAGE = [
-    (["rows"], "MODEL_FILES"),
+    (["rows"], "MODEL_FILE..."),
     ([], "TEST_FILE"),
     (["--budget", "1.5", "rows", "rings.model"], "'1.5' is not a share"),
     (["--budget", "101%", "rows", "rings.model"], "'101%' is not a share"),

@@ -51,7 +51,7 @@ ROOMS = {
         "text",
     },
     "sklearn": {"estimators"},
-    "cli": {"commands", "errors"},
+    "cli": {"commands", "console", "errors"},
     "start": {"cli", "interruption", "streams"},
     "__main__": {"start"},
     "__init__": set(),

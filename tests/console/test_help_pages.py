@@ -1,0 +1,82 @@
+"""--help: of every command, at every width."""
+
+import re
+
+import click
+import pytest
+
+from fastsvm_cli.cli import COMMANDS
+from fastsvm_cli.cli import fastsvm as group
+from fastsvm_cli.console.help_page import content, option_words, text
+
+
+def page(name, columns):
+    context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
+    if name is None:
+        return text(content(group, context), columns)
+    command = group.get_command(context, name)
+    return text(content(command, click.Context(command, context, name)), columns)
+
+
+def examples(shown):
+    return [line for line in shown.split("\n") if re.match(r"    (\S+ \| |)(fastsvm|svm-\w+|zcat) ", line)]
+
+
+@pytest.mark.parametrize("columns", [50, 60, 80, 120, 300])
+@pytest.mark.parametrize("name", [None, *COMMANDS])
+def test_a_page_fits_its_terminal_and_says_what_is_meant(name, columns):
+    shown = page(name, columns)
+    wide = examples(shown)
+    assert wide == examples(page(name, 300)) and wide  # commands to copy are whole
+    for line in set(shown.split("\n")) - set(wide):
+        assert len(line) < min(columns, 101) and line == line.rstrip(), line
+    words = " ".join(shown.split())
+    assert " ".join(page(name, 300).split()) == words  # nothing is cut
+    assert not re.search(r"RANGE\b(?!_FILE)|INTEGER|FLOAT|TEXT|x>|<=x|\(default|\x08|\xa0", shown)
+    for bracket in re.findall(r"\[([^]|]*)\]", words.partition("Options:")[2]):
+        assert re.match(r"default: |(above )?[\d,]+ to [\d,]+$|plot$", bracket), bracket
+
+
+def test_commands_stand_in_the_order_in_which_they_are_met():
+    listed = re.findall(r"^  (\w+)  ", page(None, 80).partition("Commands:")[2].partition("Options:")[0], re.M)
+    assert tuple(listed) == COMMANDS
+    assert len(page(None, 80).partition("Commands:")[2].partition("Options:")[0].strip().split("\n")) == len(COMMANDS)
+
+
+def test_letters_are_those_of_libsvm():
+    """svm-train's, wherever an option means the same."""
+    theirs = {"gamma": "-g", "coef0": "-r", "cost": "-c", "probability": "-b", "quiet": "-q"}
+    context, found = click.Context(group), set()
+    for name in COMMANDS:
+        for option in group.get_command(context, name).params:
+            if option.name in theirs:
+                assert option.opts == [theirs[option.name], f"--{option.name}"], f"{name} {option.opts}"
+                found.add(option.name)
+            if "-d" in option.opts:
+                assert name == "order" and option.name == "degree"  # the kernel's; others are of an expansion
+    assert found == set(theirs)
+
+
+@pytest.mark.parametrize(
+    "given, written, said",
+    [
+        (dict(type=click.IntRange(1)), "-n, --number N", "Words."),
+        (dict(type=click.IntRange(1, 2000), metavar="K"), "-n, --number K", "Words. [1 to 2,000]"),
+        (dict(type=click.FloatRange(0, 1, min_open=True)), "-n, --number X", "Words. [above 0 to 1]"),
+        (dict(default=3, show_default=True), "-n, --number N", "Words. [default: 3]"),
+        (dict(default=20.0, show_default=True), "-n, --number X", "Words. [default: 20]"),
+        (dict(type=click.IntRange(0, 1), metavar="0|1", default=0, show_default=True), "-n, --number 0|1", None),
+        (dict(type=click.Choice(["a", "b"]), show_default="b of c"), "-n, --number a|b", "Words. [default: b of c]"),
+        (dict(is_flag=True), "-n, --number", "Words."),
+        (dict(show_default="what " * 9), "-n, --number TEXT", f"Words. [default: {'what ' * 9}]"),
+    ],
+)
+def test_an_option_tells_its_value_its_default_and_its_limits(given, written, said):
+    told = option_words(click.Option(["--number", "-n"], help="Words.", **given))
+    assert (told[0], told[1].replace("\xa0", " ")) == (written, said or "Words. [default: 0]")
+
+
+def test_the_terminal_decides_how_wide_a_page_is(fastsvm):
+    for columns in (60, 80):
+        assert fastsvm("border", "--help", env={"COLUMNS": str(columns)}).out == page("border", columns) + "\n"
+    assert fastsvm("--help", env={"COLUMNS": "80"}).out == page(None, 80) + "\n"
