@@ -15,8 +15,8 @@ namespace fastsvm {
 enum class KernelType { linear, polynomial, rbf, sigmoid, precomputed, exponential, normalized_polynomial };
 
 // As models name them, in the order above.
-constexpr std::array kernel_names{"linear",      "polynomial",           "rbf", "sigmoid", "precomputed",
-                                  "exponential", "normalized_polynomial"};
+inline constexpr std::array kernel_names{"linear",      "polynomial",           "rbf", "sigmoid", "precomputed",
+                                         "exponential", "normalized_polynomial"};
 
 struct Kernel {
     KernelType type = KernelType::rbf;
