@@ -19,7 +19,7 @@ def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict)
         return _about_model(error, command, given)
     if error.path in (given.get("scale_file"), given.get("y_scale_file")):
         return _about_range(error)
-    return _about_data(error, command, given) if error.line == 1 else None
+    return _about_data(error, command, given)
 
 
 def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | None":
@@ -49,6 +49,11 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
+    """Of a fault in the first row."""
+    lines, dense = _lines(error.path), given.get("dense", False)
+    comments = _comments(lines or []) if not dense else 0
+    if error.line != comments + 1:
+        return None
     if _is_model(error.path):
         others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
         rows = next((path for path in others if _is_data(path)), None)
@@ -57,12 +62,10 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
             if rows is None
             else f"the test file comes first: {_typed_with(error.path, rows)}"
         )
-    lines = _lines(error.path)
-    if lines is None:
-        lines = _quoted(error.why)
+    lines = _quoted(error.why) if lines is None else lines[comments:]
     if not lines:
         return None
-    dense, unlabelled = given.get("dense", False), given.get("unlabelled", False)
+    unlabelled = given.get("unlabelled", False)
     words = lines[0].split()
     pairs = [bool(_INDEX_VALUE.fullmatch(word)) for word in words]
     if any(pairs):
@@ -118,8 +121,14 @@ def _is_number(word: str) -> bool:
     return True
 
 
+def _comments(lines: "list[str]") -> int:
+    """How many lines stand in front of the first row."""
+    return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
+
+
 def _is_data(path: str) -> bool:
     lines = _lines(path) or []
+    lines = lines[_comments(lines) :]
     return bool(lines) and (_delimiter(lines[0]) is not None or any(map(_INDEX_VALUE.fullmatch, lines[0].split())))
 
 

@@ -112,7 +112,8 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
         raise ModelFormatError(path, f"{_OTHER_PROGRAMS[words[0]]} model found, expected a LIBSVM or fastsvm model", 1)
     if is_header_key(words[0]):  # LIBSVM reads the keys of its header in any order
         return "svm_type", None
-    if ":" in line or words[0].lstrip("+-").replace(".", "").isdigit():
+    comment = line.lstrip().startswith("#") and not line.startswith("#!")
+    if comment or ":" in line or words[0].lstrip("+-").replace(".", "").isdigit():
         raise ModelFormatError(path, "this looks like a data file, expected a LIBSVM or fastsvm model", 1)
     shown = "".join(c if c.isprintable() else "?" for c in line[:40])
     raise ModelFormatError(

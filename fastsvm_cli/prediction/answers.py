@@ -162,7 +162,7 @@ class Answerer:
             if request.around:
                 chunk, answer.bad = self._evaluable(chunk)
             else:  # the rows before it are answered
-                answer.fault = chunk.first_line + fault.row, fault.why
+                answer.fault = chunk.line_numbers([fault.row])[0], fault.why
                 chunk = chunk.slice(0, fault.row)
                 self._evaluate(chunk)
             answer.chunk = chunk

@@ -133,7 +133,7 @@ class ResumableOutput(PartialOutput):
     def on_chunk(self, tally: Tally) -> None:
         """To be called when a chunk's lines are written: this is where a later run can go on, unless the text that was
         read holds more rows."""
-        if self._place.lines == tally.rows + self._bad_count:
+        if self._place.lines - self._place.comments == tally.rows + self._bad_count:
             self.mark(self._lines())
 
     @property
@@ -171,8 +171,10 @@ class ResumableOutput(PartialOutput):
             count, named = int(state["bad_rows"]), [(int(line), why) for line, why in words]
         except (KeyError, ValueError):
             raise FileError(self.partial, "begun by another fastsvm; remove it to start from the beginning") from None
-        if place.lines:
-            self._say_line(f"Going on behind row {place.lines}, from {self.partial}.")
+        rows = tally.rows + count
+        place.comments = place.lines - rows
+        if rows:
+            self._say_line(f"Going on behind row {rows}, from {self.partial}.")
         if self._bad_rows is not None:
             self._bad_rows.restore(count, named)
 

@@ -128,7 +128,7 @@ def predict(
     tally = tally or Tally(labelled)
 
     def numbered(chunk: _native.Chunk, which: "list[int]") -> bytes:
-        lines = [chunk.first_line + row for row in which] if bad_rows is None else bad_rows.lines(which)
+        lines = chunk.line_numbers(which) if bad_rows is None else bad_rows.lines(which)
         return _native.format_rows(chunk.select(which), lines)
 
     def finish(answer: Answer) -> None:

@@ -39,13 +39,14 @@ class BadRows:
         self.named.append((line, why))
         self._say(str(DataFormatError(self.path, line, why)))
 
-    def begin(self, first_line: int, gaps: "list[tuple[int, int]]", faults: "list[tuple[int, str]]") -> None:
-        """A chunk follows. first_line: of its text. gaps: (row before which lines were left out, how many), in order;
-        faults: (line, what is wrong with it), of the first ones."""
+    def begin(self, first_line: int, gaps: "list[tuple[int, int, int]]", faults: "list[tuple[int, str]]") -> None:
+        """A chunk follows. first_line: of its text. gaps: as a Chunk's: (row before which lines are no rows, how many,
+        how many of them are bad), in order; the others are comments, for which nothing is written. faults: (line, what
+        is wrong with it), of the first ones."""
         self._first_line, self._gaps, self._faults = first_line, gaps, faults
         self._filled = 0  # rows whose lines have been filled up
         self._passed = 0  # lines left out among them
-        self.count += sum(lines for _, lines in gaps)
+        self.count += sum(bad for _, _, bad in gaps)
 
     def drop(self, rows: "list[tuple[int, str]]") -> None:
         """Rows that could be read, but not evaluated: (row, why), in order, numbered from the first one that `fill`
@@ -53,32 +54,32 @@ class BadRows:
         self.count += len(rows)
         rows = [(self._filled + row, why) for row, why in rows]
         left_out = self._passed  # lines before the row
-        gaps, merged = iter([*self._gaps, (None, 0)]), []
-        at, lines = next(gaps)
+        gaps, merged = iter([*self._gaps, (None, 0, 0)]), []
+        at, lines, bad = next(gaps)
         for before, (row, why) in enumerate(rows):
             while at is not None and at <= row:
-                merged.append((at - before, lines))
+                merged.append((at - before, lines, bad))
                 left_out += lines
-                at, lines = next(gaps)
+                at, lines, bad = next(gaps)
             if before < NAMED:
                 self._faults.append((self._first_line + row + left_out, why))
-            merged.append((row - before, 1))
+            merged.append((row - before, 1, 1))
         while at is not None:
-            merged.append((at - len(rows), lines))
-            at, lines = next(gaps)
+            merged.append((at - len(rows), lines, bad))
+            at, lines, bad = next(gaps)
         self._gaps = merged
 
     def lines(self, rows: "list[int]") -> "list[int]":
         """The line numbers of these rows, which increase and are numbered from the first one that `fill` has not been
         called for."""
         left_out, out = self._passed, []
-        gaps = iter([*self._gaps, (None, 0)])
-        at, lines = next(gaps)
+        gaps = iter([*self._gaps, (None, 0, 0)])
+        at, lines, _ = next(gaps)
         for row in rows:
             row += self._filled
             while at is not None and at <= row:
                 left_out += lines
-                at, lines = next(gaps)
+                at, lines, _ = next(gaps)
             out.append(self._first_line + row + left_out)
         return out
 
@@ -90,14 +91,15 @@ class BadRows:
         self._faults = []
         first = self._filled
         self._filled += rows
-        here = [(row - first, lines) for row, lines in self._gaps if row <= self._filled]
+        here = [gap for gap in self._gaps if gap[0] <= self._filled]
         self._gaps = self._gaps[len(here) :]
-        self._passed += sum(lines for _, lines in here)
+        self._passed += sum(lines for _, lines, _ in here)
         if not here or not self.filler:
             yield text
             return
         pieces, size, done, lines = [], 0, 0, text.splitlines(keepends=True)
-        for row, count in here:
+        for at, _, count in here:
+            row = at - first
             pieces += lines[done:row]
             done = row
             while count:

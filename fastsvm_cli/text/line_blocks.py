@@ -22,11 +22,11 @@ _SHIFTED_IN_BLOCK = 1000
 class Place:
     """How far a data file has been read.
 
-    offset: bytes of its content, decompressed. lines: how many. fields: the values of a dense row, -1 before the first
-    row and of other text."""
+    offset: bytes of its content, decompressed. lines: how many; comments: how many of them are comments, which are
+    neither rows nor bad ones. fields: the values of a dense row, -1 before the first row and of other text."""
 
-    def __init__(self, offset: int = 0, lines: int = 0, fields: int = -1):
-        self.offset, self.lines, self.fields = offset, lines, fields
+    def __init__(self, offset: int = 0, lines: int = 0, fields: int = -1, comments: int = 0):
+        self.offset, self.lines, self.fields, self.comments = offset, lines, fields, comments
 
 
 class LineBlock:
@@ -41,7 +41,6 @@ class LineBlock:
         self._source, self._text, self.size, self._end, self._first_line = source, text, size, end, first_line
         self._fields = source.place.fields
         self._too_long: list[int] = []  # lines before the text, which nothing is known of but this
-        self._gaps: list[tuple[int, int]] = []
         self._faults: list[tuple[int, str]] = []
         self.chunk: _native.Chunk | None = None
         self.fault: tuple[int, str] | None = None
@@ -58,7 +57,7 @@ class LineBlock:
                 )
                 self._end -= self.size - read
             else:
-                self.chunk, self._gaps, self._faults, self._fields = _native.parse_around(
+                self.chunk, self._faults, self._fields = _native.parse_around(
                     lines,
                     first_line=self._first_line,
                     fields=self._fields,
@@ -73,16 +72,17 @@ class LineBlock:
         if self.chunk is None:
             return
         place, bad_rows = self._source.place, self._source.bad_rows
-        gaps, faults = self._gaps, self._faults
+        gaps, faults = self.chunk.gaps, self._faults
         if self._too_long:
-            gaps = [(0, len(self._too_long)), *gaps]
+            gaps = [(0, len(self._too_long), len(self._too_long)), *gaps]
             faults = [*((line, self._source.too_long) for line in self._too_long), *faults]
         if bad_rows is not None:
             bad_rows.begin(place.lines + 1, gaps, faults)
         if self._source.scaling is not None:
             self._source.scaling.count(self.chunk)
         place.offset, place.fields = self._end, self._fields
-        place.lines += self.chunk.rows + sum(count for _, count in gaps)
+        place.lines += self.chunk.rows + sum(lines for _, lines, _ in gaps)
+        place.comments += sum(lines - bad for _, lines, bad in gaps)
 
 
 class LineBlocks:
@@ -107,7 +107,7 @@ class LineBlocks:
         scaling: "Scaling | None" = None,
     ):
         self.size, self.place, self.bad_rows, self.scaling = size, place or Place(), bad_rows, scaling
-        self.options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter}
+        self.options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter, "svmlight": not dense}
         if scaling is not None:
             self.options["scaling"] = scaling.native
             if scaling.native.shifted > _SHIFTED_IN_BLOCK:

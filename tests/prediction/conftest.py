@@ -9,7 +9,7 @@ from libsvm.svmutil import svm_read_problem
 from support.bad_rows import PRECOMPUTED, spoil
 from support.open_rows import CASES, awkward
 from support.places import DATA, FASTSVM
-from support.reading import COMPRESS
+from support.reading import COMPRESS, dressed
 from support.resuming import ROWS
 from support.training import train, train_on
 
@@ -47,6 +47,7 @@ def models(tmp_path_factory):
         lines = (DATA / source).read_text().splitlines(keepends=True)[400 : 400 + ROWS]
         (folder / f"{name}.rows").write_text("".join(lines))
         (folder / f"{name}.bad").write_text(spoil(lines, random.Random(3))[0])
+        (folder / f"{name}.dressed").write_text(dressed(lines, random.Random(5))[0])
         (folder / f"{name}.bare").write_text("".join(" ".join(line.split()[1:]) + "\n" for line in lines))
         dense = [
             [

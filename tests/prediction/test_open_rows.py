@@ -131,16 +131,17 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
     """BadRows.lines between `drop` and `fill`, over pieces of a chunk, against a list of what became of every line."""
     rng = random.Random(3)
     for _ in range(300):
-        fates = rng.choices(["good", "unreadable", "dropped"], [5, 2, 1], k=rng.randint(0, 40))
+        fates = rng.choices(["good", "unreadable", "dropped", "comment"], [5, 2, 1, 1], k=rng.randint(0, 40))
         gaps, rows = {}, 0
         for fate in fates:
-            if fate == "unreadable":
-                gaps[rows] = gaps.get(rows, 0) + 1
+            if fate in ("unreadable", "comment"):
+                lines, bad = gaps.get(rows, (0, 0))
+                gaps[rows] = lines + 1, bad + (fate == "unreadable")
             else:
                 rows += 1
         bad_rows = BadRows("data")
-        bad_rows.begin(101, sorted(gaps.items()), [])
-        read = [(101 + at, fate) for at, fate in enumerate(fates) if fate != "unreadable"]
+        bad_rows.begin(101, [(row, *gap) for row, gap in sorted(gaps.items())], [])
+        read = [(101 + at, fate) for at, fate in enumerate(fates) if fate in ("good", "dropped")]
         found = []
         while read:
             piece, read = read[: (cut := rng.randint(1, 9))], read[cut:]
@@ -150,6 +151,7 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
             found += list(zip(bad_rows.lines(chosen), [good[at] for at in chosen]))
             list(bad_rows.fill(b"x\n" * len(good), len(good)))
         assert all(given == true for given, true in found)
+        assert bad_rows.count == sum(fate in ("unreadable", "dropped") for fate in fates)
 
 
 @pytest.mark.parametrize("center", ["mean", "origin", "pair"])

@@ -27,6 +27,8 @@ RUNS = [
     ("waves.red", "waves.rows", "--exact waves.model --tolerance 0.5"),
     ("waves.order", "waves.rows", "--tolerance 0.1"),
     ("rings.approx", "rings.bare", "--unlabelled"),
+    ("rings.model", "rings.dressed", "--values"),
+    ("waves.model", "waves.dressed", "--on-bad-row nan"),
     ("rings.approx", "rings.csv", "--dense --on-bad-row nan"),
     ("rings.approx", "rings.csv", "--dense --on-bad-row skip --values"),
     ("rings.model", "rings.bad", "--on-bad-row nan -b 1"),

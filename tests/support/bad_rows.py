@@ -12,6 +12,7 @@ BAD = {
     "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
     "1 3:nan": "'3:nan' found, expected a finite number",
     "foo": "'foo' found, expected a label",
+    "1,2 3:1": "a multi-label line ('1,2') found, expected one label",
     "1 2147483648:1": "'2147483648:1' found, expected an index of at most 2147483647",
 }
 
@@ -35,42 +36,46 @@ PRECOMPUTED = (
 
 
 def one_by_one(lines, dense):
-    """(the rows, the numbers of the bad lines, what is wrong with them): each line read by itself."""
-    rows, bad, why, fields = [], [], [], -1
+    """(the rows, {row: [lines before it that are none, bad ones among them]}, what is wrong with these): each line
+    read by itself."""
+    rows, gaps, why, fields = [], {}, [], -1
     for number, line in enumerate(lines, 1):
-        chunk, fault, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields)
+        chunk, fault, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields, svmlight=not dense)
         rows += rows_in(chunk)
         if fault is None:
             fields = width
         else:
-            bad.append(number)
             why.append((number, fault[1]))
-    return rows, bad, why
+        if not chunk.rows:
+            gap = gaps.setdefault(len(rows), [0, 0])
+            gap[0] += 1
+            gap[1] += fault is not None
+    return rows, gaps, why
 
 
 class Found(BadRows):
-    """Remembers where the bad lines stood."""
+    """Remembers where the lines stood that are no rows."""
 
     def __init__(self):
+        self.gaps = {}
         super().__init__("data")
-        self.lines = []
 
     def begin(self, first_line, gaps, faults):
         super().begin(first_line, gaps, faults)
-        if hasattr(self, "lines"):
-            left_out = 0
-            for row, count in gaps:
-                self.lines += range(first_line + row + left_out, first_line + row + left_out + count)
-                left_out += count
+        before = first_line - 1 - sum(lines for lines, _ in self.gaps.values())  # rows of earlier chunks
+        for row, lines, bad in gaps:
+            gap = self.gaps.setdefault(before + row, [0, 0])
+            gap[0] += lines
+            gap[1] += bad
 
 
 def read_around(path, **options):
-    """(rows, numbers of the bad lines, what was said of the first ones); the place must be right behind every chunk."""
+    """As one_by_one, of what was said the first ones; the place must be right behind every chunk."""
     found, place, rows = Found(), Place(), []
     for chunk in read_chunks(str(path), bad_rows=found, place=place, **options):
         rows += rows_in(chunk)
         list(found.fill(b"1\n" * chunk.rows, chunk.rows))
-        assert place.lines == len(rows) + found.count
+        assert place.lines == len(rows) + found.count + place.comments
     content = path.read_bytes()
-    assert place.offset == len(content) and found.count == len(found.lines)
-    return rows, found.lines, found.named
+    assert place.offset == len(content) and found.count == sum(bad for _, bad in found.gaps.values())
+    return rows, found.gaps, found.named

@@ -8,7 +8,7 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.data import Place, read_chunks
 
 COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 
@@ -38,11 +38,12 @@ def parse(text, **options):
 
 def read(path, **options):
     """All rows of a file, and the message that ended them, or None."""
-    rows = []
+    rows, lines = [], 0
     try:
-        for chunk in read_chunks(str(path), **options):
-            assert chunk.rows > 0 and chunk.first_line == len(rows) + 1
-            rows += rows_in(chunk)
+        for chunk in read_chunks(str(path), place=(place := Place()), **options):
+            assert chunk.rows > 0 and lines < chunk.first_line <= place.lines
+            rows, lines = rows + rows_in(chunk), place.lines
+            assert lines == len(rows) + place.comments
     except FastsvmError as fault:
         return rows, str(fault)
     return rows, None
@@ -59,6 +60,9 @@ def plain_rows(text):
     """An independent reader: the rows before the first fault, and its line or None."""
     rows, lines = [], text.split("\n")
     for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines, 1):
+        if line.lstrip(" \t").startswith("#"):
+            continue
+        line = re.sub(rf"^([ \t]*{NUMBER}[ \t]+)qid:[+-]?[0-9]+(?=[ \t\r]|$)", r"\1", line)
         words = re.sub(r"(?<=[ \t\r])#.*", "", line, flags=re.DOTALL).split()
         pairs = [re.fullmatch(rf"\+?(\d+):({NUMBER})", word, re.ASCII) for word in words[1:]]
         if not words or not re.fullmatch(NUMBER, words[0], re.ASCII) or not all(pairs):
@@ -80,6 +84,21 @@ def random_text(rng, rows, indices=60, comments=True):
         )
         lines.append(line + (rng.choice(["", "", " # 1:2 3:4 :::", "\r"]) if comments else "") + "\n")
     return "".join(lines)
+
+
+_COMMENTS = ["#\n", "# 1 1:0.5\n", "#1:2\n", " \t# qid:3\n", "# 1,2 3:4\r\n"]
+
+
+def dressed(lines, rng, share=0.3):
+    """The rows as SVMlight may have them, and the number of the line that each stands on."""
+    out, numbers = ["# written by\n"], []
+    for line in lines:
+        while rng.random() < share:
+            out.append(rng.choice(_COMMENTS))
+        label, blank, rest = line.partition(" ")
+        out.append(f"{label} qid:{rng.choice((0, 7, -1, 10**30))}{blank}{rest}" if rng.random() < share else line)
+        numbers.append(len(out))
+    return "".join([*out, rng.choice(_COMMENTS)]), numbers
 
 
 SAMPLE = "1 1:0.5 2:0.25\n-1 3:1 # c\n1\n" + "".join(f"1 {i}:{i}.5\n" for i in range(1, 40))

@@ -20,7 +20,7 @@ from support.profiles import calm
 from support.reading import rows_in
 
 LINES = st.one_of(
-    st.sampled_from(["1 1:1", "-1", "2.5 3:4 7:-1 # c", "1 2:0.125\r", "0 1:1 2:2 3:3 4:4"]),
+    st.sampled_from(["1 1:1", "-1", "2.5 3:4 7:-1 # c", "1 2:0.125\r", "0 qid:5 1:1 2:2 3:3 4:4", "# c", " #"]),
     st.sampled_from(list(BAD)),
     st.text("01:. #\tx", max_size=8),
 )
@@ -74,10 +74,11 @@ def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, threads, share):
 
 def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
     """Five million of them: a reader that began anew behind each would never come to the end."""
-    chunk, gaps, faults, _ = _native.parse_around(b"x\n" * 5_000_000, keep=3)
-    assert chunk.rows == 0 and gaps == [(0, 5_000_000)] and [line for line, _ in faults] == [1, 2, 3]
-    chunk, gaps, faults, fields = _native.parse_around(b"1,2\nx\n" * 500_000, keep=0, dense=True)
-    assert chunk.rows == 500_000 and gaps == [(row, 1) for row in range(1, 500_001)] and faults == [] and fields == 1
+    chunk, faults, _ = _native.parse_around(b"x\n" * 5_000_000, keep=3)
+    assert chunk.rows == 0 and chunk.gaps == [(0, 5_000_000, 5_000_000)] and [line for line, _ in faults] == [1, 2, 3]
+    chunk, faults, fields = _native.parse_around(b"1,2\nx\n" * 500_000, keep=0, dense=True)
+    assert chunk.gaps == [(row, 1, 1) for row in range(1, 500_001)]
+    assert chunk.rows == 500_000 and faults == [] and fields == 1
 
 
 class Fussy(Model):
@@ -116,14 +117,14 @@ def test_rows_that_a_model_refuses_cost_little_however_many_they_are(models, tmp
 
 def test_lines_of_nan_come_in_pieces_however_long_they_are():
     rows = BadRows("data", b"nan " * 250_000 + b"\n")
-    rows.begin(1, [(0, 3), (1, 40), (2, 1)], [])
+    rows.begin(1, [(0, 3, 3), (1, 40, 40), (2, 1, 1)], [])
     pieces = list(rows.fill(b"a\nb\n", 2))
     assert b"".join(pieces) == rows.filler * 3 + b"a\n" + rows.filler * 40 + b"b\n" + rows.filler
     assert max(map(len, pieces)) < 3 * len(rows.filler)
 
 
 def test_the_lines_of_a_chunk_may_be_filled_up_in_parts():
-    gaps = [(0, 1), (2, 2), (5, 1), (6, 3)]
+    gaps = [(0, 1, 1), (2, 3, 2), (5, 1, 1), (6, 3, 3)]
     whole = BadRows("data", b"-\n")
     whole.begin(1, list(gaps), [])
     expected = b"".join(whole.fill(b"abcdef".replace(b"", b"\n")[1:], 6))

@@ -128,7 +128,9 @@ def test_any_text_at_all_is_rows_or_one_fault_at_every_chunk_size(file, lines, d
     path = file("\n".join(lines))
     found = [read(path, dense=dense, delimiter=delimiter, labelled=labelled, size=size) for size in SIZES]
     assert all(other == found[0] for other in found)
-    assert found[0][1] is None or (
-        found[0][1].isprintable() and found[0][1].startswith(f"{path}:{len(found[0][0]) + 1}: ")
-    )
+    rows, message = found[0]
+    if message is not None:
+        line = int(message.removeprefix(f"{path}:").partition(": ")[0])
+        comments = 0 if dense else sum(each.lstrip(" \t").startswith("#") for each in lines[: line - 1])
+        assert message.isprintable() and line == len(rows) + comments + 1
     path.unlink()

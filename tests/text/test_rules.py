@@ -118,7 +118,11 @@ FAULTS = {
     "1 -1:2": "'-1:2' found, expected index:value",
     "1 -0:2": "'-0:2' found, expected index:value",
     "1 ++1:2": "'++1:2' found, expected index:value",
-    "1 qid:3 1:2": "'qid:3' found, expected index:value",
+    "1 qid:3.5 1:2": "'qid:3.5' found, expected index:value",
+    "1 qid:3:4 1:2": "'qid:3:4' found, expected index:value",
+    "1 qid:3 qid:4 1:2": "'qid:4' found, expected index:value",
+    "1 1:2 qid:3": "'qid:3' found, expected index:value",
+    "1 sid:3 1:2": "'sid:3' found, expected index:value",
     "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
     "1 3:1 3:1": "index 3 found after index 3, expected increasing indices",
     "1 0:1 0:1": "index 0 found after index 0, expected increasing indices",
@@ -143,7 +147,12 @@ FAULTS = {
     "1 3:0x1p-1080": "'3:0x1p-1080' found, too small for a double",
     "foo 1:1": "'foo' found, expected a label",
     "+ 1:1": "'+' found, expected a label",
-    "1,2 1:1": "'1,2' found, expected a label",
+    "1,2 1:1": "a multi-label line ('1,2') found, expected one label",
+    "-1,+2.5,3 qid:4": "a multi-label line ('-1,+2.5,3') found, expected one label",
+    "1,2": "'1,2' found, expected a label",
+    "1,2 3": "'1,2' found, expected a label",
+    "1,2, 1:1": "'1,2,' found, expected a label",
+    "1,x 1:1": "'1,x' found, expected a label",
     "nan 1:1": "'nan' found, expected a finite number",
     "inf 1:1": "'inf' found, expected a finite number",
     "1e999 1:1": "'1e999' found, too large for a double",
@@ -235,10 +244,7 @@ def test_unlabelled_rows_have_entries_only(file):
 
 
 def test_an_empty_line_of_unlabelled_data_is_the_zero_vector(file):
-    assert read(file("\n1:2\n\r\n# c\n"), labelled=False) == (
-        [(None, []), (None, [(1, 2.0)]), (None, []), (None, [])],
-        None,
-    )
+    assert read(file("\n1:2\n\r\n"), labelled=False) == ([(None, []), (None, [(1, 2.0)]), (None, [])], None)
 
 
 def test_several_numbers_may_lead_a_row_as_in_a_model():

@@ -118,8 +118,9 @@ Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
 }
 
 Format text_format(int leading_count, bool dense, const std::string& delimiter, std::int64_t fields,
-                   const std::string& leading_name, const Scaling* scaling) {
+                   const std::string& leading_name, const Scaling* scaling, bool svmlight) {
     Format format;
+    format.svmlight = svmlight;
     format.leading_count = leading_count;
     format.dense = dense;
     format.delimiter = delimiter.empty() ? ',' : delimiter[0];
@@ -137,14 +138,15 @@ void check_whole_lines(const Bytes& bytes, std::size_t from) {
         throw nb::value_error("the text must end in a newline");
 }
 
+using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;  // as of Gap
 using Fault = std::pair<std::int64_t, std::string>;  // line number, what is wrong with the line
 
 nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> parse_text(
     AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
     std::int64_t fields, std::int64_t offset, std::int64_t max_rows, const std::string& leading_name,
-    bool plain_comments, const Scaling* scaling) {
+    bool plain_comments, const Scaling* scaling, bool svmlight) {
     const Bytes bytes(text);
-    Format format = text_format(leading_count, dense, delimiter, fields, leading_name, scaling);
+    Format format = text_format(leading_count, dense, delimiter, fields, leading_name, scaling, svmlight);
     format.max_rows = max_rows;
     format.plain_comments = plain_comments;
     const std::size_t from = static_cast<std::size_t>(offset);
@@ -159,23 +161,22 @@ nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> par
     return nb::make_tuple(Chunk{shared(std::move(result.rows))}, fault, result.fields, from + result.consumed);
 }
 
-using Gaps = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-nb::typed<nb::tuple, Chunk, Gaps, std::vector<Fault>, std::int64_t> parse_text_around(
-    AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
-    std::int64_t fields, std::int64_t keep, const Scaling* scaling) {
+nb::typed<nb::tuple, Chunk, std::vector<Fault>, std::int64_t> parse_text_around(AnyText text, std::int64_t first_line,
+                                                                                int leading_count, bool dense,
+                                                                                const std::string& delimiter,
+                                                                                std::int64_t fields, std::int64_t keep,
+                                                                                const Scaling* scaling, bool svmlight) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
     AroundResult result;
     {
         const nb::gil_scoped_release release;
-        const Format format = text_format(leading_count, dense, delimiter, fields, "", scaling);
+        const Format format = text_format(leading_count, dense, delimiter, fields, "", scaling, svmlight);
         result = parse_around(bytes.data(), bytes.size(), first_line, format, static_cast<std::size_t>(keep));
     }
-    nb::list gaps, faults;
-    for (const Gap& gap : result.gaps) gaps.append(nb::make_tuple(gap.row, gap.lines));
+    nb::list faults;
     for (const auto& [line, why] : result.faults) faults.append(nb::make_tuple(line, why));
-    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, gaps, faults, result.fields);
+    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, faults, result.fields);
 }
 
 // What is wrong with line `line` of a text, for Python: (fault, line).
@@ -320,12 +321,26 @@ void bind_text(nb::module_& m) {
             },
             "of rows as they were read and scaled: (entries before, entries left out because nothing is known of their "
             "feature, the least index of those or -1)")
+        .def_prop_ro(
+            "gaps",
+            [](const Chunk& c) {
+                Gaps out;
+                for (const Gap& gap : c.rows->gaps) out.emplace_back(gap.row, gap.lines, gap.bad);
+                return out;
+            },
+            "[(row, lines, bad)] of the text they were read from: so many lines before the row that are no rows; of "
+            "these `bad` should be rows, and the others are comments")
+        .def(
+            "line_numbers",
+            [](const Chunk& c, const std::vector<std::int64_t>& rows) { return c.rows->line_numbers(rows); }, "rows"_a,
+            "The lines that these rows stand on, which increase.")
         .def("__len__", [](const Chunk& c) { return c.rows->rows; });
 
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
-          "plain_comments"_a = false, "scaling"_a.none() = nb::none(),
-          "Rows of whole lines of text. Returns (chunk of the rows before the first fault, (line, fault) or None, "
+          "plain_comments"_a = false, "scaling"_a.none() = nb::none(), "svmlight"_a = false,
+          "Rows of whole lines of text. svmlight: skip lines that are comments, and a `qid:N` behind the label. "
+          "Returns (chunk of the rows before the first fault, (line, fault) or None, "
           "fields per row, offset after what was read).");
     m.def(
         "count_lines",
@@ -336,9 +351,9 @@ void bind_text(nb::module_& m) {
         },
         "text"_a, "The line feeds in it.");
     m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
-          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0, "scaling"_a.none() = nb::none(),
-          "As parse, but lines that are no rows are left out. Returns (chunk of the rows, [(row before which some were "
-          "left out, how many lines)], [(line, fault)] of the first `keep` of them, fields per row).");
+          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0, "scaling"_a.none() = nb::none(), "svmlight"_a = false,
+          "As parse, but lines that are no rows are left out: `gaps` of the chunk. Returns (chunk of the rows, [(line, "
+          "fault)] of the first `keep` of them, fields per row).");
     m.def(
         "format_rows",
         [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {

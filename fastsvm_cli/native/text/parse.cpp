@@ -75,6 +75,7 @@ struct Piece {
     std::string fault;
     std::int64_t fields = -1;
     ScalingCounts scaling;
+    std::vector<Gap> comments;  // before which of its rows
 };
 
 struct Target {
@@ -201,9 +202,44 @@ Counts count(const char* p, const char* end, char separator) {
     return {lines, entries};
 }
 
-// The leading numbers of a row. Returns the byte after them, or null with a fault.
+bool is_entry(const char* p) {
+    const char* const digits = p;
+    while (is_digit(*p)) ++p;
+    return p > digits && *p == ':';
+}
+
+// The byte behind a `qid:N` (SVMlight's number of a query) at p; null where there is none.
+__attribute__((cold, noinline)) const char* after_qid(const char* p) {
+    constexpr char name[] = "qid:";
+    for (const char* c = name; *c; ++c)
+        if (*p++ != *c) return nullptr;
+    if (*p == '-' || *p == '+') ++p;
+    const char* const digits = p;
+    while (is_digit(*p)) ++p;
+    return p > digits && ends_word(p) ? p : nullptr;
+}
+
+// Whether several labels with commas between them stand at p, and an entry behind them.
+__attribute__((cold, noinline)) bool is_multi_label(const char* p) {
+    int labels = 0;
+    for (bool more = true; more; ++labels) {
+        double ignored;
+        NumberStatus status;
+        p = read_double(p, &ignored, &status);
+        if (status != NumberStatus::ok) return false;
+        more = *p == ',';
+        p += more;
+    }
+    if (labels < 2 || !ends_word(p)) return false;
+    p = skip_blanks(p);
+    return is_entry(p) || after_qid(p);
+}
+
+// The leading numbers of a row. Returns the byte after them, or null: with a fault, or without one where the line is a
+// comment.
 const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
     const char* const what = format.leading_name;
+    if (format.leading_count == 0 && format.svmlight && *skip_blanks(p) == '#') return nullptr;
     for (int i = 0; i < format.leading_count; ++i) {
         p = skip_blanks(p);
         if (*p == '\n') {
@@ -214,6 +250,11 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
         NumberStatus status;
         const char* const next = read_double(p, out + i, &status);
         if (status != NumberStatus::ok || !ends_word(next)) {
+            if (format.svmlight && i == 0 && *p == '#') return nullptr;
+            if (format.svmlight && is_multi_label(p)) {
+                *fault = "a multi-label line (" + quote(p, end) + ") found, expected one label";
+                return nullptr;
+            }
             if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
             *fault = number_fault(status, p, end, what);
             if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0)
@@ -223,6 +264,16 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
         p = next;
     }
     return p;
+}
+
+// Past a line at p that is a comment; null with a fault.
+__attribute__((cold, noinline)) const char* skip_comment(const char* p, Piece& piece, const Format& format) {
+    const char* const stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(piece.end - p)));
+    piece.fault = comment_fault(p, stop, format.plain_comments);
+    if (!piece.fault.empty()) return nullptr;
+    if (piece.comments.empty() || piece.comments.back().row != piece.rows) piece.comments.push_back({piece.rows, 0});
+    ++piece.comments.back().lines;
+    return stop + 1;
 }
 
 template <bool scaled> void parse_sparse(Piece& piece, const Format& format, const Target& target) {
@@ -238,11 +289,16 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
     while (p < end && (format.max_rows < 0 || piece.rows < format.max_rows)) {
         const char* const line = p;
         p = read_leading(p, end, format, leading, &piece.fault);
+        if (!p && piece.fault.empty()) {
+            p = skip_comment(line, piece, format);
+            if (p) continue;
+        }
         if (!p) {
             p = line;
             break;
         }
-        std::int64_t last = -1;
+        constexpr std::int64_t none = -1, none_but_qid = -2;
+        std::int64_t last = none;
         bool good = true;
         entries.begin_row();
         if (scaled && !scale_label(format, leading)) {
@@ -260,6 +316,14 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
                     stop(comment_fault(token, p, format.plain_comments));
                     good = piece.fault.empty();
                     break;
+                }
+                if (*p == 'q' && format.svmlight && last == none) {
+                    const char* const next = after_qid(p);
+                    if (next) {
+                        p = next;
+                        last = none_but_qid;
+                        continue;
+                    }
                 }
                 if (*p == '+') ++p;
             }
@@ -476,8 +540,22 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     });
 
     // Close the gaps that comments left, and stop at the first fault.
-    std::int64_t row_count = 0, entry_count = 0;
+    std::int64_t row_count = 0, entry_count = 0, comment_lines = 0;
     for (Piece& piece : pieces) {
+        if (piece.row_base != row_count) {
+            const auto close = [&](auto* of_rows, std::int64_t each) {
+                std::memmove(of_rows + row_count * each, of_rows + piece.row_base * each,
+                             sizeof(*of_rows) * static_cast<std::size_t>(piece.rows * each));
+            };
+            close(target.leading, format.leading_count);
+            close(target.row_end, 1);
+            close(target.squared_norms, 1);
+            piece.row_base = row_count;
+        }
+        for (const Gap& gap : piece.comments) {
+            rows.add_gap({row_count + gap.row, gap.lines});
+            comment_lines += gap.lines;
+        }
         if (piece.entry_base != entry_count) {
             std::memmove(rows.indices.data() + entry_count, rows.indices.data() + piece.entry_base,
                          sizeof(std::int32_t) * piece.entries);
@@ -494,7 +572,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         result.fields = format.dense ? piece.fields : 0;
         if (!piece.fault.empty()) {
             result.fault = piece.fault;
-            result.fault_line = first_line + row_count;
+            result.fault_line = first_line + row_count + comment_lines;
             break;
         }
     }

@@ -29,6 +29,9 @@ struct Format {
     char delimiter = ',';      // a blank means any run of blanks
     std::int64_t fields = -1;  // dense: values a row must have; -1: the first row decides
     const char* leading_name = "a label";
+    // Data as SVMlight's writers write it, too: a line that is a comment is skipped, as is a `qid:N` behind the label;
+    // and a line of several labels is refused by name.
+    bool svmlight = false;
     bool plain_comments = false;  // a comment must not hold a ':', which LIBSVM's reader of models takes for an entry
     const Scaling* scaling =
         nullptr;                 // applied to every row; its sparse rows hold no 0 then, as its dense ones never do

@@ -20,6 +20,7 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
                           std::size_t keep) {
     AroundResult result;
     std::string good;
+    Rows around;  // its gaps
     std::int64_t rows = 0, line = first_line;
     const char* p = text;
     const char* const end = text + size;
@@ -36,6 +37,10 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
             return result;
         }
         good.append(p, part.consumed);
+        for (const Gap& gap : part.rows.gaps) {
+            around.add_gap({rows + gap.row, gap.lines});
+            line += gap.lines;
+        }
         rows += part.rows.rows;
         line += part.rows.rows;
         p += part.consumed;
@@ -43,10 +48,7 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
             window *= 2;
             continue;
         }
-        if (!result.gaps.empty() && result.gaps.back().row == rows)
-            ++result.gaps.back().lines;
-        else
-            result.gaps.push_back({rows, 1});
+        around.add_gap({rows, 1, 1});
         if (result.faults.size() < keep) result.faults.emplace_back(line, std::move(part.fault));
         ++line;
         p = after_line(p, end);
@@ -54,6 +56,7 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
     }
     ParseResult all = parse(good.data(), good.size(), first_line, format);
     result.rows = std::move(all.rows);
+    result.rows.gaps = std::move(around.gaps);
     result.fields = format.dense ? format.fields : 0;
     return result;
 }

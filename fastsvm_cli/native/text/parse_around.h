@@ -9,14 +9,8 @@
 
 namespace fastsvm {
 
-struct Gap {
-    std::int64_t row;    // stands before this one of the rows, numbered from 0
-    std::int64_t lines;  // lines in it that are no rows
-};
-
 struct AroundResult {
-    Rows rows;              // those that could be read; first_line is that of the text
-    std::vector<Gap> gaps;  // in order; no two before the same row
+    Rows rows;  // those that could be read; first_line is that of the text
     // Of the first ones: line number, "what was found, what was expected".
     std::vector<std::pair<std::int64_t, std::string>> faults;
     std::int64_t fields = -1;  // dense: values in every row, as the first row that could be read has

@@ -34,7 +34,33 @@ void copy_rows(const Rows& from, std::int64_t first, std::int64_t last, Rows& to
     for (std::int64_t r = first; r < last; ++r) to.indptr[at + r - first + 1] = entry + from.end(r) - begin;
 }
 
+// The gaps of a text that is `rows` longer than the one they are of, in front.
+void add_gaps(const std::vector<Gap>& gaps, std::int64_t rows, Rows& to) {
+    for (const Gap& gap : gaps) to.add_gap({gap.row + rows, gap.lines, gap.bad});
+}
+
 }  // namespace
+
+void Rows::add_gap(const Gap& gap) {
+    if (gaps.empty() || gaps.back().row != gap.row) {
+        gaps.push_back(gap);
+    } else {
+        gaps.back().lines += gap.lines;
+        gaps.back().bad += gap.bad;
+    }
+}
+
+std::vector<std::int64_t> Rows::line_numbers(const std::vector<std::int64_t>& wanted) const {
+    std::vector<std::int64_t> out;
+    out.reserve(wanted.size());
+    std::int64_t between = 0;
+    auto gap = gaps.begin();
+    for (const std::int64_t row : wanted) {
+        for (; gap != gaps.end() && gap->row <= row; ++gap) between += gap->lines;
+        out.push_back(first_line + row + between);
+    }
+    return out;
+}
 
 Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted) {
     std::int64_t entries = 0;
@@ -54,7 +80,9 @@ Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted) {
 Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last) {
     if (first < 0 || last < first || last > from.rows) throw std::out_of_range("row out of range");
     Rows to = empty_rows(last - first, from.indptr[last] - from.indptr[first], from.leading_count);
-    to.first_line = from.first_line + first;
+    to.first_line = from.line_numbers({first})[0];
+    for (const Gap& gap : from.gaps)
+        if (gap.row > first && gap.row < last) to.add_gap({gap.row - first, gap.lines, gap.bad});
     to.max_index = from.max_index;
     copy_rows(from, first, last, to, 0);
     return to;
@@ -75,6 +103,7 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts) {
     std::int64_t at = 0;
     for (const auto& part : parts) {
         copy_rows(*part, 0, part->rows, to, at);
+        add_gaps(part->gaps, at, to);
         at += part->rows;
         to.max_index = std::max(to.max_index, part->max_index);
     }

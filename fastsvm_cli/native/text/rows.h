@@ -64,6 +64,13 @@ struct ScalingCounts {
     }
 };
 
+// Lines of a text that are no rows.
+struct Gap {
+    std::int64_t row;      // they stand before this one of the rows, numbered from 0
+    std::int64_t lines;    // how many
+    std::int64_t bad = 0;  // of these, the ones that should be rows; the others are comments
+};
+
 // Leading numbers stand before the index:value pairs of a row: 1 for data (the label), nr_class - 1 for the support
 // vectors of a model (their coefficients), 0 for unlabelled data.
 struct Rows {
@@ -77,12 +84,17 @@ struct Rows {
     Array<double> values;         // (nnz)
     Array<double> squared_norms;  // (rows)
     ScalingCounts scaling;        // of rows that were read and scaled
+    std::vector<Gap> gaps;        // of the text they were read from, in order; no two before the same row
 
+    // Lines behind those that are there already, in front of the next row.
+    void add_gap(const Gap& gap);
+    // The lines of the text that these rows stand on; of rows that increase.
+    std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& wanted) const;
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
 };
 
-// Those rows, in that order. Throws std::out_of_range.
+// Those rows, in that order; nothing is known of their line numbers. Throws std::out_of_range.
 Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted);
 
 // Rows first, ..., last - 1, with their line numbers. Throws std::out_of_range.
