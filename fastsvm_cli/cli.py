@@ -56,7 +56,10 @@ def main() -> None:
     what it wanted: that is 0."""
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
-            fastsvm.main()  # a shell asks for completions
+            from fastsvm_cli.console.completion import asked
+
+            print(asked(fastsvm, os.environ["_FASTSVM_COMPLETE"]), end="")
+            sys.exit(_flush(0))
         # Not click's own main(), which would end with a failure where the reader of a pipe has gone.
         with fastsvm.make_context("fastsvm", sys.argv[1:]) as context:
             fastsvm.invoke(context)

@@ -45,7 +45,7 @@ def option_words(option: click.Option) -> "tuple[str, str]":
     short among these stays on one line: its blanks are hard ones."""
     written = ", ".join(sorted(option.opts, key=lambda word: word.startswith("--")))
     if not option.is_flag:
-        written += f" {_value_name(option)}"
+        written += f" {value_name(option)}"
     limits = "; ".join(filter(None, (_default(option), _range(option))))
     if len(limits) <= 22:
         limits = limits.replace(" ", HARD_BLANK)
@@ -89,7 +89,8 @@ def _paragraphs(words: str) -> "list[str | list[str]]":
     return found
 
 
-def _value_name(option: click.Option) -> str:
+def value_name(option: click.Option) -> str:
+    """What stands for the value: N, MB, TRAIN_FILE; choices are words between bars."""
     if option.metavar is not None:
         return option.metavar
     if isinstance(option.type, click.Choice):

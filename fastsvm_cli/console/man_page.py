@@ -1,0 +1,98 @@
+"""Man pages: what --help says, in the form of man(7)."""
+
+import re
+
+import click
+
+from fastsvm_cli import __version__
+from fastsvm_cli.console.help_page import HARD_BLANK, Page, content
+
+EXIT_STATUS = (
+    ("0", "Done; also where the reader of a pipe has what it wanted."),
+    ("1", "Bad data or a bad model: one line on standard error says where, what was found and what was expected."),
+    ("2", "Wrong usage."),
+    ("3", "A limit that was set is exceeded (bench --max-disagreement)."),
+    ("128 + N", "Stopped by signal N: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."),
+)
+
+
+def man_pages(group: click.Group) -> "dict[str, str]":
+    """File name -> text: a page for the group, and one for each of its commands."""
+    context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
+    pages = {"fastsvm": content(group, context)}
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        pages[f"fastsvm-{name}"] = content(command, click.Context(command, context, name))
+    others = {name: [each for each in pages if each != name] for name in pages}
+    return {f"{name}.1": _page(name, page, others[name]) for name, page in pages.items()}
+
+
+def _page(name: str, page: Page, others: "list[str]") -> str:
+    program, _, synopsis = page.usage.partition(" [OPTIONS]")
+    lines = [
+        f'.TH {name.upper()} 1 "" "fastsvm {__version__}" "fastsvm"',
+        # Neither hyphenated nor justified: words are options and names of files.
+        ".nh",
+        ".ad l",
+        ".SH NAME",
+        # The separating dash must be \- : whatis and apropos look for it.
+        f"{_text(name)} \\- {_text(page.summary[0].lower() + page.summary[1:].removesuffix('.'))}",
+        ".SH SYNOPSIS",
+        f"\\fB{_text(program)}\\fR [\\fIoptions\\fR]{_arguments(synopsis)}",
+        ".SH DESCRIPTION",
+    ]
+    first = True
+    for paragraph in [f"{page.summary}", *page.paragraphs[1:]]:
+        if isinstance(paragraph, list):
+            lines += [".PP", ".RS 4", ".nf", *map(_line, paragraph), ".fi", ".RE"]
+        else:
+            lines += [".PP"] * (not first) + [_line(paragraph)]
+        first = False
+    if page.commands:
+        lines.append(".SH COMMANDS")
+        for command, sentence in page.commands:
+            lines += [".TP", f"\\fB{_text(name)}\\-{_text(command)}\\fR(1)", _line(sentence)]
+    lines.append(".SH OPTIONS")
+    for written, said in page.options:
+        lines += [".TP", _spelled(written), _line(said)]
+    lines.append(".SH EXIT STATUS")
+    for code, meaning in EXIT_STATUS:
+        lines += [".TP", f"\\fB{_text(code)}\\fR", _line(meaning)]
+    lines += [".SH SEE ALSO", ",\n".join(f"\\fB{_text(each)}\\fR(1)" for each in [*others, "svm-predict", "svm-train"])]
+    return "\n".join(lines) + "\n"
+
+
+def _text(words: str) -> str:
+    r"""Escaped. - is a hyphen to roff, and options are typed with a minus; what is a quote in one is a quote here."""
+    for character, written in (
+        ("\\", "\\e"),
+        ("-", "\\-"),
+        ("'", "\\(aq"),
+        ("`", "\\(ga"),
+        ("^", "\\(ha"),
+        ("~", "\\(ti"),
+        (HARD_BLANK, "\\ "),
+    ):
+        words = words.replace(character, written)
+    assert words.isascii(), words
+    return words
+
+
+def _line(words: str) -> str:
+    r"""One line of text: a dot at its beginning would be a request."""
+    escaped = _text(words)
+    return f"\\&{escaped}" if escaped.startswith(".") else escaped
+
+
+def _spelled(written: str) -> str:
+    """The spellings of an option in bold, its value in italics."""
+    *others, last = written.split(", ")
+    spelling, _, value = last.partition(" ")
+    bold = ", ".join(f"\\fB{_text(each)}\\fR" for each in [*others, spelling])
+    return f"{bold} \\fI{_text(value)}\\fR" if value else bold
+
+
+def _arguments(synopsis: str) -> str:
+    """Names of what is typed in italics; brackets and dots as they are."""
+    return re.sub(r"[A-Z_]+", lambda name: f"\\fI{name[0].lower()}\\fR", _text(synopsis))

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Writes what shells and man read of fastsvm, made of the same text as its --help: a man page per command, and
+completion for bash, zsh and fish, in the folders where a system looks for them.
+
+    scripts/make_shell_files.py share        share/man/man1/fastsvm.1, share/fish/vendor_completions.d/fastsvm.fish, ...
+
+The build runs it; it needs click, and not the core that is built beside.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fastsvm_cli.cli import fastsvm
+from fastsvm_cli.console.completion import script
+from fastsvm_cli.console.man_page import man_pages
+
+COMPLETIONS = {
+    "bash": "bash-completion/completions/fastsvm",
+    "zsh": "zsh/site-functions/_fastsvm",
+    "fish": "fish/vendor_completions.d/fastsvm.fish",
+}
+
+
+def main() -> None:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: scripts/make_shell_files.py FOLDER")
+    files = {f"man/man1/{name}": text for name, text in man_pages(fastsvm).items()}
+    files |= {path: script(fastsvm, shell) for shell, path in COMPLETIONS.items()}
+    for path, text in files.items():
+        file = Path(sys.argv[1], path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

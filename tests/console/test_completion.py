@@ -1,0 +1,127 @@
+"""TAB, in the shells themselves."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from fastsvm_cli.cli import COMMANDS
+from fastsvm_cli.cli import fastsvm as group
+from fastsvm_cli.console.completion import SHELLS, script, taken
+from support.places import FASTSVM
+from support.shells import completed, listed
+
+#: Where the installation keeps what shells read.
+SHARE = Path(sys.prefix, "share")
+FILES = {
+    "bash": "bash-completion/completions/fastsvm",
+    "zsh": "zsh/site-functions/_fastsvm",
+    "fish": "fish/vendor_completions.d/fastsvm.fish",
+}
+
+
+@pytest.fixture(params=SHELLS)
+def shell(request):
+    """A shell that is installed; in CI all of them are."""
+    if shutil.which(request.param) is None:
+        assert not os.environ.get("CI"), f"no {request.param} in CI"
+        pytest.skip(f"no {request.param} here")
+    return request.param
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("a9a.t", "b.model", "two words.model", "range.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "inner.model").touch()
+    return tmp_path
+
+
+#: What is typed -> what stands there behind a TAB.
+LINES = {
+    "fastsvm pre\t": "fastsvm predict",
+    "fastsvm --vers\t": "fastsvm --version",
+    "fastsvm predict a9\t": "fastsvm predict a9a.t",
+    "fastsvm predict a9a.t b\t": "fastsvm predict a9a.t b.model",
+    "fastsvm predict a9a.t b.model ran\t": "fastsvm predict a9a.t b.model range.txt",
+    "fastsvm bench a9a.t b.model two\t": "fastsvm bench a9a.t b.model two\\ words.model",
+    "fastsvm bound dee\tinn\t": "fastsvm bound deep/inner.model",
+    "fastsvm predict --scale ran\t": "fastsvm predict --scale range.txt",
+    "fastsvm predict --on-b\t": "fastsvm predict --on-bad-row",
+    "fastsvm predict --on-bad-row sk\t": "fastsvm predict --on-bad-row skip",
+    "fastsvm predict --on-bad-row=sk\t": "fastsvm predict --on-bad-row=skip",
+    "fastsvm predict -q a9a.t b.model --exact two\t": "fastsvm predict -q a9a.t b.model --exact two\\ words.model",
+    "fastsvm order --method tri\t": "fastsvm order --method triangle",
+    "fastsvm border --bandwidth ad\t": "fastsvm border --bandwidth adaptive",
+    "fastsvm reduce --vectors a9\t": "fastsvm reduce --vectors a9",  # a number, and no file
+    "fastsvm approx --on-b\t": "fastsvm approx --on-b",  # another command's option
+}
+
+
+def test_a_tab_completes_commands_options_choices_and_files(shell, folder):
+    found, screen = completed(shell, SHARE, LINES, folder)
+    for (typed, expected), line in zip(LINES.items(), found, strict=True):
+        # zsh sets the = between an option and its value.
+        assert line.rstrip("=") == expected, f"{typed!r}\n{screen}"
+
+
+def test_a_tab_lists_what_there_is(shell, folder):
+    shown = listed(shell, SHARE, "fastsvm \t\t", COMMANDS, folder).partition("fastsvm ")[2]
+    assert sorted(COMMANDS, key=shown.index) == list(COMMANDS), shown  # in the order of --help
+    methods = ("geometry", "triangle", "blocks")
+    assert "a9a.t" not in listed(shell, SHARE, "fastsvm order --method \t\t", methods, folder)
+    listed(shell, SHARE, "fastsvm predict \t\t", ("a9a.t", "b.model", "deep"), folder)
+    assert "--on-bad-row" not in listed(shell, SHARE, "fastsvm order --\t\t", ("--fold", "--coef0"), folder)
+
+
+def test_a_shell_can_ask_the_command_for_its_script(shell, folder):
+    """As of every program of click's."""
+    asked = f"env _FASTSVM_COMPLETE={shell}_source fastsvm"
+    source = f"{asked} | source" if shell == "fish" else f"source <({asked})"
+    typed = ["fastsvm predict a9\t", "fastsvm order --method tri\t"]
+    found, screen = completed(shell, folder / "nothing", typed, folder, source=source)
+    assert found == ["fastsvm predict a9a.t", "fastsvm order --method triangle"], screen
+
+
+def test_the_installed_scripts_are_those_of_the_commands(tmp_path):
+    for shell, path in FILES.items():
+        text = (SHARE / path).read_text()
+        assert text == script(group, shell)
+        for name in COMMANDS:
+            for option in group.get_command(click.Context(group), name).params:
+                for word in option.opts if isinstance(option, click.Option) else ():
+                    assert (
+                        word if shell != "fish" else f"-l {word[2:]}" if word[:2] == "--" else f"-s {word[1]}"
+                    ) in text
+        done = subprocess.run(
+            [FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": f"{shell}_source"}, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
+
+
+def test_a_shell_that_is_none_of_these_is_told():
+    for wish in ("tcsh_source", "bash_complete", ""):
+        done = subprocess.run([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": wish}, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"Error: _FASTSVM_COMPLETE is '{wish}', expected one of bash_source, zsh_source, fish_source.\n"
+        )
+
+
+def test_every_option_with_a_text_is_known_for_what_it_takes():
+    """What names no file is here."""
+    others = {"delimiter", "budget", "max_disagreement", "bandwidth"}
+    for name in COMMANDS:
+        for option in group.get_command(click.Context(group), name).params:
+            if isinstance(option, click.Option) and not option.is_flag:
+                value = taken(option)
+                if isinstance(option.type, click.Choice):
+                    assert value.words == tuple(option.type.choices) and not value.file
+                else:
+                    texts = not isinstance(option.type, (click.types.IntParamType, click.types.FloatParamType))
+                    assert value.file == (texts and option.name not in others), f"{name} {option.name}"

@@ -1,0 +1,115 @@
+"""The man pages that are installed beside the command."""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from fastsvm_cli import __version__
+from fastsvm_cli.cli import COMMANDS
+from fastsvm_cli.cli import fastsvm as group
+from fastsvm_cli.console.man_page import man_pages
+from support.places import SCRIPTS
+
+FOLDER = Path(sys.prefix, "share", "man", "man1")
+
+
+@pytest.fixture
+def groff():
+    """Lays a page out as text, as man does; a warning is a fault."""
+    if shutil.which("groff") is None:
+        assert not os.environ.get("CI"), "no groff in CI: .ci/run should have installed it"
+        pytest.skip("no groff here")
+
+    def run(path):
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", path], capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done.stdout.decode()
+
+    return run
+
+
+def installed(name):
+    path = FOLDER / name
+    return path.read_text() if path.exists() else gzip.decompress(path.with_suffix(".1.gz").read_bytes()).decode()
+
+
+def test_the_installed_pages_are_those_of_the_commands():
+    pages = man_pages(group)
+    assert sorted(pages) == sorted(["fastsvm.1", *(f"fastsvm-{name}.1" for name in COMMANDS)])
+    for name, text in pages.items():
+        assert installed(name) == text
+        assert f'"" "fastsvm {__version__}"' in text.split("\n")[0]  # the version, and no date: builds are alike
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_page_has_its_sections_and_every_option(groff, name):
+    shown = groff(FOLDER / f"fastsvm-{name}.1")
+    heads = re.findall(r"^[A-Z ]+$", shown, re.M)
+    assert heads == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "SEE ALSO"]
+    assert re.search(rf"NAME\n +fastsvm-{name} - [a-z]", shown) and re.search(
+        rf"^ +fastsvm {name} \[options\]", shown, re.M
+    )
+    words = " ".join(shown.split())
+    for option in group.get_command(click.Context(group), name).params:
+        if isinstance(option, click.Option):
+            assert re.search(rf"^ +{', '.join(sorted(option.opts, key=len))}( |$)", shown, re.M), option.opts
+            assert " ".join(option.help.split()) in words, option.help
+    assert not re.search(r"[\u2010\u2212\u2018\u2019]", shown)  # what is copied from it can be run
+    others = re.findall(r"(fastsvm[-a-z]*)\(1\)", words.partition("SEE ALSO")[2])
+    assert set(others) - {"fastsvm"} >= {f"fastsvm-{each}" for each in COMMANDS if each != name} and "fastsvm" in others
+
+
+def test_the_page_of_the_program_lists_the_commands(groff):
+    shown = groff(FOLDER / "fastsvm.1")
+    assert tuple(re.findall(r"^ +fastsvm-(\w+)\(1\)$", shown.partition("OPTIONS")[0], re.M)) == COMMANDS
+    assert "fastsvm [options] command [args]..." in shown
+    for code in ("0", "1", "2", "3", "128 \\+ N"):
+        assert re.search(rf"^ +{code}( |$)", shown.partition("EXIT STATUS")[2], re.M), code
+
+
+def test_what_is_special_to_roff_is_text(groff, tmp_path):
+    @click.group()
+    def fastsvm():
+        """Do 'a' and `b` \\ ^ ~ -c.
+
+        'Quoted at the start. x
+
+        \b
+          .TH of an example
+            'further in - and on
+        """
+
+    @fastsvm.command()
+    @click.option("--odd", metavar="A|B", help=".dot first, \\fBnot bold\\fR", default=1, show_default=True)
+    def one(odd):
+        """One."""
+
+    pages = man_pages(fastsvm)
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text)
+    shown = groff(tmp_path / "fastsvm.1")
+    for line in (
+        "Do 'a' and `b` \\ ^ ~ -c.",
+        "'Quoted at the start. x",
+        "    .TH of an example",
+        "      'further in - and on",
+    ):
+        assert f"{line}\n" in shown, shown
+    assert ".dot first, \\fBnot bold\\fR [default: 1]\n" in groff(tmp_path / "fastsvm-one.1")
+
+
+def test_the_script_of_the_build_makes_what_is_installed(tmp_path):
+    subprocess.run([sys.executable, SCRIPTS / "make_shell_files.py", tmp_path / "share"], check=True)
+    made = {path.relative_to(tmp_path): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
+    assert len(made) == len(COMMANDS) + 4
+    for path, text in made.items():
+        assert text == Path(sys.prefix, path).read_text(), path
+    done = subprocess.run([sys.executable, SCRIPTS / "make_shell_files.py"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "usage: scripts/make_shell_files.py FOLDER\n")
