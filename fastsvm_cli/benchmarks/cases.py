@@ -1,13 +1,15 @@
 """What is measured: an exact model and what was compiled from it, on one test file."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
-from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, upper_95
+from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, rms_interval_95, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
@@ -24,21 +26,27 @@ if TYPE_CHECKING:
 END_TO_END, SCORING = "end to end", "scoring"
 # A run of libsvm in this process predicts as many rows as fit the seconds, but so many at least.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
+# Regression values that are this near, relative to their spread, are the same but for rounding.
+_ROUNDING = 1e-9
 
 
 class Case:
     """Something that is measured, a row of the tables.
 
     name: what the row is called. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control".
-    path, size: of the model file, in bytes. And, each None where it is unknown: made_by: the arguments of fastsvm that
-    make the model. compile_seconds: what that took, a new process, file to file. end_to_end, scoring: what is timed by
-    each clock. quality: its answers beside the exact model's. different: lines of the output that differ from the
-    reference's. failed: why nothing more is known. note: what the tables say behind the name. with_exact: whether it is
-    predicted with --exact. output: the file that it writes."""
+    path, size: of the model file, in bytes. And, each None where it is unknown: kind: of the model, as its file says;
+    "reduced" of a reduced set. degree: of its expansions; centers: about how many they are, for one decision function.
+    made_by: the arguments of fastsvm that make the model. compile_seconds: what that took, a new process, file to file.
+    end_to_end, scoring: what is timed by each clock. quality: its answers beside the exact model's. different: lines of
+    the output that differ from the reference's. failed: why nothing more is known. note: what the tables say behind the
+    name. with_exact: whether it is predicted with --exact. output: the file that it writes."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
         self.size = os.path.getsize(path) if path and os.path.exists(path) else None
+        self.kind: str | None = None
+        self.degree: int | None = None
+        self.centers: int | None = None
         self.made_by: list[str] | None = None
         self.compile_seconds: float | None = None
         self.end_to_end: Timed | None = None
@@ -146,6 +154,7 @@ class Bench:
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
+            _describe(added[0], model)
             added[0].quality = quality(model, self.answers)
             self._time_predict(added[0], model)
         except (FastsvmError, ValueError, OSError) as error:
@@ -161,6 +170,7 @@ class Bench:
         if fallback:
             case = Case(f"{added[0].name}, predict --exact", role, path)
             case.with_exact = True
+            _describe(case, model)
             self.cases.append(case)
             added.append(case)
             case.quality = self._of_exact(added[0].quality)
@@ -219,7 +229,7 @@ class Bench:
         added = self.add_model(path, name=f"{name}, fastsvm", role="control")
         if self._svm_predict is not None:
             case = Case(f"{name}, svm-predict", "control", path)
-            case.quality = added[0].quality
+            case.quality, case.kind = added[0].quality, added[0].kind
             self.cases.append(self._process(case, [self._svm_predict], self._rows_file))
             added.append(case)
         return added
@@ -299,6 +309,25 @@ class Bench:
             return case.different / self.rows
         return case.quality.disagreement if case.quality is not None else None
 
+    def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
+        """How far a case is from the exact model, and the 95 % interval of that on rows like these: the share of labels
+        that differ; of regression the root mean square of what the values differ by, relative to the spread of the
+        exact model's, and 0 where that is their rounding."""
+        if not self.model.header.regression:
+            share = self.disagreement(case)
+            return None if share is None else (share, interval_95(round(share * self.rows), self.rows))
+        if case.role == "reference":  # libsvm in this process is timed on some rows alone
+            return (0.0, (0.0, 0.0)) if case.end_to_end is not None else None
+        found = case.quality
+        if found is None or not isfinite(found.squares):
+            return None
+        scale = self.answers.spread or 1.0
+        value = sqrt(found.squares / found.rows) / scale
+        if value < _ROUNDING:
+            return 0.0, (0.0, 0.0)
+        low, high = rms_interval_95(found.squares, found.fourths, found.rows)
+        return value, (low / scale, high / scale)
+
     def within(self, budget: float) -> "Case | None":
         """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this
         clock cannot tell from the fastest one (the difference is below the spread of both), the fastest in memory:
@@ -343,6 +372,10 @@ class Bench:
             "role": case.role,
             "model": case.path,
             "size": case.size,
+            "kind": case.kind,
+            "degree": case.degree,
+            "centers": case.centers,
+            "with_exact": case.with_exact,
             "made_by": case.made_by,
             "compile_seconds": case.compile_seconds,
             "failed": case.failed,
@@ -366,6 +399,7 @@ class Bench:
                 "spread": timings.spread,
                 "least": timings.least,
                 "most": timings.most,
+                "interval_95": timings.interval_95,
                 "rows_per_second": rows / timings.median if case.role != "start-up" else None,
                 "speed_up": faster[0] if faster else None,
                 "speed_up_error": faster[1] if faster else None,
@@ -381,6 +415,8 @@ class Bench:
                 else (found.different if found is not None and share is not None else None)
             ),
         )
+        distance = self.distance(case) if case.failed is None and case.role != "start-up" else None
+        out["distance"], out["distance_95"] = distance or (None, None)
         if found is not None:
             out["disagreement_upper_95"] = None if share is None else upper_95(round(share * self.rows), self.rows)
             out["largest_difference"], out["mean_difference"] = (
@@ -389,3 +425,12 @@ class Bench:
             out["rows_proven"] = found.proven
             out.update(summary_values(self.model.header, found.score))
         return out
+
+
+def _describe(case: Case, model: Model) -> None:
+    """What kind of model a case is of."""
+    case.kind = "reduced" if model.reduced else model.kind
+    expansions = getattr(model, "expansions", None)
+    if expansions:
+        case.degree = getattr(model, "degree", None)
+        case.centers = max(Counter(each.pair for each in expansions).values())

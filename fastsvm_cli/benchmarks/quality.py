@@ -1,7 +1,7 @@
 """How far a model's answers are from the exact model's."""
 
 from collections.abc import Iterable, Iterator
-from math import isfinite, nan, sqrt
+from math import inf, isfinite, nan, sqrt
 
 import numpy as np
 
@@ -20,12 +20,13 @@ class Quality:
     """A model's answers beside the exact model's.
 
     rows: that both answered. different: rows with another label, 0 of regression models. largest, mean: of |f -
-    f_exact| over all rows and pairs; nan where decision values cannot be compared. proven: rows whose label the model's
-    radii prove, None where it has none. score: svm-predict's sums."""
+    f_exact| over all rows and pairs; nan where decision values cannot be compared. squares, fourths: the sums of its
+    second and fourth powers, likewise. proven: rows whose label the model's radii prove, None where it has none. score:
+    svm-predict's sums."""
 
     def __init__(self) -> None:
         self.rows = self.different = 0
-        self.largest = self.mean = 0.0
+        self.largest = self.mean = self.squares = self.fourths = 0.0
         self.proven: int | None = None
         self.score = _native.Score()
 
@@ -33,6 +34,16 @@ class Quality:
     def disagreement(self) -> float:
         """The share of labels that differ."""
         return self.different / self.rows if self.rows else 0.0
+
+
+def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
+    """The 95 % interval of a root mean square, by the normal one of the mean of the squares. squares, fourths: sums of
+    second and fourth powers."""
+    if not count:
+        return 0.0, inf
+    mean = squares / count
+    half = 1.96 * sqrt(max(0.0, fourths / count - mean * mean) / count)
+    return sqrt(max(0.0, mean - half)), sqrt(mean + half)
 
 
 def interval_95(different: int, rows: int) -> "tuple[float, float]":
@@ -52,8 +63,8 @@ def upper_95(different: int, rows: int) -> float:
 class Answers:
     """What the exact model answers.
 
-    chunks: the rows, parted so that a chunk has MOST_VALUES decision values at most. labels: per chunk, (rows). score:
-    svm-predict's sums."""
+    chunks: the rows, parted so that a chunk has MOST_VALUES decision values at most. labels: per chunk, (rows);
+    values, of regression. score: svm-predict's sums."""
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
@@ -66,6 +77,14 @@ class Answers:
             self._values.append(np.array(decisions.value) if kept <= KEPT_VALUES else None)
             self.labels.append(np.array(predictions.label))
             self.score.add(chunk, predictions)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of a regression model's values; where they hardly have one, a millionth of their size,
+        as of comparisons.agreement."""
+        every = np.concatenate(self.labels)
+        with np.errstate(all="ignore"):
+            return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
     def values(self, at: int) -> np.ndarray:
         """Decision values (rows, pairs) of a chunk: kept, or evaluated once more where those of all rows would be
@@ -110,10 +129,14 @@ def quality(model: Model, exact: Answers) -> Quality:
             out.largest = max(out.largest, float(difference.max()))
             total += float(difference.sum())
             count += difference.size
+            with np.errstate(over="ignore", under="ignore"):
+                squares = difference * difference
+                out.squares += float(squares.sum())
+                out.fourths += float((squares * squares).sum())
         if radii:
             out.proven += chunk.rows - len(_native.unsettled(mine.task(), decisions))
         out.score.add(chunk, predictions)
     out.mean = total / count if count else 0.0
     if not isfinite(out.largest) or not comparable:
-        out.largest = out.mean = nan
+        out.largest = out.mean = out.squares = out.fourths = nan
     return out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.documents import json_document
+from fastsvm_cli.text.documents import finite, json_document
 from fastsvm_cli.text.sizes import size_text
 
 if TYPE_CHECKING:
@@ -112,18 +112,27 @@ def answer_rows(bench: Bench) -> "list[Row]":
     return out
 
 
-def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
-    """Everything that was measured, for programs. machine: of environment.describe. picked: within the budget."""
-    document = {
+def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
+    """Everything that was measured, in plain values, for programs and for the figure. machine: of environment.describe.
+    picked: within the budget."""
+    found = {
         "machine": machine,
         "test_file": bench.test_file,
         "rows": bench.rows,
         "exact_model": bench.exact_file,
+        "total_sv": bench.model.header.total_sv,
+        "regression": bench.model.header.regression,
         "references": {clock: case.name if case else None for clock, case in _references(bench)},
         "picked": picked.name if picked else None,
+        "front": {clock: [case.name for case in pareto(bench, clock)] for clock in (END_TO_END, SCORING)},
         "cases": [bench.record(case) for case in bench.cases],
     }
-    return json_document(document, 1)
+    return finite(found)
+
+
+def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
+    """That as text."""
+    return json_document(document(bench, machine, picked), 1)
 
 
 def as_markdown(bench: Bench, machine: dict) -> str:
@@ -212,16 +221,16 @@ def picked_lines(bench: Bench, picked: "Case | None", budget: float, keep: "str 
     return lines
 
 
-def pareto(bench: Bench) -> "list[Case]":
-    """The cases than which no other is both as fast end to end and as true."""
+def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
+    """The cases than which no other is both as fast by that clock and as true."""
     points = [
-        (timings.median, share, case)
+        (timings.median, distance[0], case)
         for case in bench.cases
-        for timings, share in [(case.timings(END_TO_END), bench.disagreement(case))]
+        for timings, distance in [(case.timings(clock), bench.distance(case))]
         if case.role in ("exact", "compiled", "control", "reference")
         and case.failed is None
         and timings is not None
-        and share is not None
+        and distance is not None
     ]
     return [
         case

@@ -1,7 +1,7 @@
 """Repeated timings of several cases, interleaved, and what they say."""
 
 from collections.abc import Callable
-from math import sqrt
+from math import comb, sqrt
 from statistics import mean, median, stdev
 from time import perf_counter
 
@@ -36,6 +36,18 @@ class Timings:
         like the median, it does not follow a single run that something disturbed."""
         middle = self.median
         return 1.4826 * median(abs(each - middle) for each in self.seconds)
+
+    @property
+    def interval_95(self) -> "tuple[float, float]":
+        """The narrowest interval between two runs, as many from below as from above, that holds the median of all runs
+        there could be with a probability of 95 % at least, whatever their distribution (David and Nagaraja, Order
+        Statistics, 7.1); of fewer than six runs, from the least to the most: 94 % of five."""
+        runs, n = sorted(self.seconds), len(self.seconds)
+        outside, cut = 2.0 / 2**n, 0  # beyond the first and the last run
+        while outside + 2 * comb(n, cut + 1) / 2**n <= 0.05:
+            cut += 1
+            outside += 2 * comb(n, cut) / 2**n
+        return runs[cut], runs[n - 1 - cut]
 
     @property
     def least(self) -> float:

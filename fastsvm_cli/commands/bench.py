@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console.bench_options import BenchOptions
+from fastsvm_cli.console.figures import plot_option, write_figure
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
@@ -122,12 +123,7 @@ if TYPE_CHECKING:
 @json_option("Everything on standard output as JSON, instead of the tables.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown.")
 @click.option("--csv", "csv_file", metavar="FILE", help="Every raw timing, written as it is measured.")
-@click.option(
-    "--plot",
-    "plot_file",
-    metavar="FILE",
-    help="Draw speed-up against disagreement (.svg or .png; needs matplotlib: pip install 'fastsvm[plot]').",
-)
+@plot_option("Draw rows per second, end to end and in memory, against labels that differ")
 @scale_option(
     "Scale the rows of TEST_FILE and TRAIN_FILE, as svm-scale -r RANGE_FILE does; every program is given them scaled."
 )
@@ -228,7 +224,7 @@ def _compare(options: BenchOptions) -> None:
             report.print_tables(bench, machine, picked, front)
         if interrupted is not None:
             raise interrupted
-        _write(bench, picked, front, options)
+        _write(bench, machine, picked, options)
         if options.budget is not None:
             lines = report.picked_lines(bench, picked, options.budget, options.keep)
             print("\n".join(lines), file=sys.stderr if options.as_json else sys.stdout)
@@ -249,7 +245,7 @@ def _counted(raw: "RawTimings", progress: "Progress", whole: int, share: float, 
     return on_run
 
 
-def _write(bench: "Bench", picked: "Case | None", front: "list[Case]", options: BenchOptions) -> None:
+def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
     """The files of --keep and --plot."""
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.output import Output
@@ -260,11 +256,10 @@ def _write(bench: "Bench", picked: "Case | None", front: "list[Case]", options: 
         with open(picked.path, "rb") as source, Output(options.keep) as output:
             output.write(source.read())
     if options.plot_file is not None:
-        from fastsvm_cli.benchmarks.plot import plot
+        from fastsvm_cli.benchmarks.report import document
+        from fastsvm_cli.figures.bench import draw
 
-        drawn = plot(bench, options.plot_file.rpartition(".")[2], picked, front)
-        with Output(options.plot_file) as output:
-            output.write(drawn)
+        write_figure(draw(document(bench, machine, picked)), options.plot_file)
 
 
 def _pass_or_fail(bench: "Bench", named: "list[Case]", limit: "float | None") -> None:

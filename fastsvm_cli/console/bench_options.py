@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.console.figures import check_plot
 from fastsvm_cli.console.options import Options
 
 if TYPE_CHECKING:
@@ -61,13 +62,7 @@ class BenchOptions(Options):
             raise click.UsageError("--max-disagreement is about named models: name one behind the exact model.")
         if self.as_json and self.as_markdown:
             raise click.UsageError("--json and --markdown do not go together.")
-        if self.plot_file is not None:
-            if not self.plot_file.endswith((".svg", ".png", ".pdf")):
-                raise click.UsageError(f"--plot writes .svg, .png or .pdf, and '{self.plot_file}' is none of them.")
-            try:
-                import matplotlib  # noqa: F401
-            except Exception:
-                raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
+        check_plot(self.plot_file)
 
     def check_files(self) -> None:
         """Before minutes of measuring, as console.file_checks.check_files; and no two outputs are the same file."""
@@ -85,11 +80,11 @@ class BenchOptions(Options):
 
     def check_model(self, model: "Model") -> None:
         """Raises UsageError for what does not go with the exact model."""
-        about_labels = (self.budget is not None, self.max_disagreement is not None, self.train_file, self.plot_file)
+        about_labels = (self.budget is not None, self.max_disagreement is not None, self.train_file)
         if model.header.regression and any(about_labels):
             raise click.UsageError(
-                "--budget, --max-disagreement, --control and --plot are about labels that differ; a regression model"
-                " has values."
+                "--budget, --max-disagreement and --control are about labels that differ; a regression model has"
+                " values."
             )
 
     def note(self, words: str) -> None:

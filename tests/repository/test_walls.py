@@ -10,7 +10,18 @@ import pytest
 from support.places import DATA, ROOT, TESTS
 
 PACKAGE = ROOT / "fastsvm_cli"
-HEAVY = {"numpy", "scipy", "rich", "libsvm", "tempfile", "concurrent", "importlib.metadata", "dataclasses", "sklearn"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "rich",
+    "libsvm",
+    "matplotlib",
+    "tempfile",
+    "concurrent",
+    "importlib.metadata",
+    "dataclasses",
+    "sklearn",
+}
 
 #: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use
 #: everything.
@@ -35,6 +46,7 @@ ROOMS = {
         "interruption",
         "text",
     },
+    "figures": {"benchmarks", "compilers", "errors", "models", "text"},
     "console": None,
     "commands": None,
     "estimators": {  # what Python programs call: the commands' options, and their answers as arrays
@@ -62,10 +74,12 @@ LIBRARIES = {
     "comparisons/inside_bound": {"numpy", "tempfile"},
     "compilers": {"numpy", "scipy", "libsvm"},
     "estimators": {"numpy", "scipy"},
+    "estimators/agreement": {"matplotlib"},
     "estimators/pipelines": {"libsvm", "tempfile"},
     "estimators/protocol": {"sklearn"},
     "sklearn": {"numpy", "sklearn"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
+    "figures": {"matplotlib"},
     "console/progress": {"rich"},
 }
 #: Rooms of the core, from the ground up, with the rooms whose headers they may include.

@@ -1,0 +1,62 @@
+"""An axis for shares of which many are 0: log10 of percent, and left of it a band in which what is 0 is spread out."""
+
+from math import hypot, inf
+
+_STEP = 1.5  # between two places in the band, points of print
+_APART = 5.5  # points of print between two cases in the band
+_MARK = 5.0  # a case
+
+
+class Across:
+    """The axis.
+
+    shares: log10 of the percents that are not 0: (value, upper end of its interval) of each. none: how many are 0.
+    width: of the panel, in points of print.
+    left, right: its ends. border: between the band and the rest, or None where one of the two is empty. band: the ends
+    of the band, or None."""
+
+    def __init__(self, shares: "list[tuple[float, float]]", none: int, width: float):
+        self.left, self.right = 0.0, 1.0
+        self.border: float | None = None
+        self.band: tuple[float, float] | None = (0.0, 1.0)
+        if shares:
+            self.left, self.band = min(value for value, _ in shares) - 0.2, None
+            self.right = max(self.left + 1.0, max(high for _, high in shares) + 0.1)
+            if none:
+                part = min(0.42, 0.2 + 0.015 * none)  # of the panel
+                self.border = self.left
+                self.left -= (self.right - self.left) * part / (1 - part)
+                self.band = self.left, self.border
+        self.unit = width / (self.right - self.left)
+
+    def spread(self, heights: "list[list[float | None]]") -> "list[float]":
+        """Where in the band the cases go, given how high each is in every panel (points of print; None: it is not
+        there): near its middle, and apart from the others in all panels; the highest first."""
+        assert self.band is not None
+        low, high = self.band
+        steps = max(1, int((high - low) * self.unit / _STEP))
+        slots = [low + (high - low) * (step + 0.5) / steps for step in range(steps)]
+        edge = _MARK / self.unit  # so that no mark hangs over the border
+        slots = [slot for slot in slots if low + edge <= slot <= high - edge] or slots
+        middle = (low + high) / 2
+        slots.sort(key=lambda slot: (round(abs(slot - middle) * self.unit, 6), slot))
+        at = [middle] * len(heights)
+        placed: list[int] = []
+
+        def room(slot: float, mine: int) -> float:
+            return min(
+                (
+                    hypot((slot - at[other]) * self.unit, up - up_of_other)
+                    for other in placed
+                    for up, up_of_other in zip(heights[mine], heights[other])
+                    if up is not None and up_of_other is not None
+                ),
+                default=inf,
+            )
+
+        for each in sorted(range(len(heights)), key=lambda each: [-(up or 0.0) for up in heights[each]]):
+            rooms = [room(slot, each) for slot in slots]
+            wide = next((slot for slot, found in zip(slots, rooms) if found >= _APART), None)
+            at[each] = slots[rooms.index(max(rooms))] if wide is None else wide
+            placed.append(each)
+        return at

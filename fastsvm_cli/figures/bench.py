@@ -1,0 +1,340 @@
+"""The figure of `fastsvm bench`: rows per second against labels that differ, end to end and, below, in memory."""
+
+import os
+from collections.abc import Iterator
+from math import hypot, inf, log10
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.transforms import Bbox
+
+from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING
+from fastsvm_cli.figures.across import Across
+from fastsvm_cli.figures.labels import Box, place
+from fastsvm_cli.figures.marks import mark_of, short_name
+from fastsvm_cli.figures.style import (
+    BLACK,
+    INCH,
+    TYPE,
+    WIDTH,
+    empty_figure,
+    panel,
+    printable,
+    set_ticks,
+    short_number,
+    style,
+    ticks_between,
+)
+
+_CLOCKS = ((END_TO_END, "end_to_end", "end to end"), (SCORING, "scoring", "in memory"))
+# Inches.
+_LEFT, _RIGHT, _TOP, _PANEL, _BETWEEN, _BELOW, _LEGEND_LINE = 0.46, 0.42, 0.17, 1.55, 0.09, 0.36, 0.135
+_LEGEND_COLUMNS = 3
+_MARK, _RING = 5.0, 10.0  # a case, for the labels; what is around the picked one
+# What a label goes to farther from its point in order not to hide it, in points: a case, a dash of a line.
+_POINT, _DASH, _LINES = 14.0, 4.0, {"front": 0.8, "interval of time": 1.5, "interval of distance": 1.5}
+
+
+class Speed(NamedTuple):
+    """Rows per second, and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Point(NamedTuple):
+    """A case that can be drawn. across: log10 of the distance in percent, and of the ends of its interval; None where
+    no row differs. speeds: by the clocks that it was timed by."""
+
+    case: dict
+    across: "tuple[float, float, float] | None"
+    speeds: "dict[str, Speed]"
+
+
+def draw(document: dict) -> Figure:
+    """Of what `bench --json` prints."""
+    points = _points(document)
+    rows_of_legend = -(-len(_legend_entries(document, points)) // _LEGEND_COLUMNS)
+    legend = rows_of_legend * _LEGEND_LINE + 0.06
+    height = _TOP + 2 * _PANEL + _BETWEEN + _BELOW + legend
+    with style():
+        figure = empty_figure(height)
+        upper = panel(figure, _LEFT, height - _TOP - _PANEL, WIDTH - _RIGHT, height - _TOP)
+        lower = panel(figure, _LEFT, legend + _BELOW, WIDTH - _RIGHT, legend + _BELOW + _PANEL)
+        axes = dict(zip((END_TO_END, SCORING), (upper, lower)))
+        limits = {clock: _limits(points, clock) for clock in axes}
+        shares = [(point.across[0], point.across[2]) for point in points if point.across is not None]
+        scale = Across(shares, len(points) - len(shares), INCH * (WIDTH - _LEFT - _RIGHT))
+        at = _places(points, scale, limits)
+        for clock, key, words in _CLOCKS:
+            _draw_panel(axes[clock], document, points, at, scale, clock, limits[clock], words)
+            _draw_ratio(axes[clock], document, clock, key)
+        upper.set_title(_title(document), loc="left", pad=3.0)
+        _draw_scale(document, upper, lower, scale)
+        handles = _legend_entries(document, points)
+        figure.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(0.02, 0.0),
+            ncol=_LEGEND_COLUMNS,
+            frameon=False,
+            columnspacing=0.8,
+            handletextpad=0.2,
+            handlelength=1.4,
+            labelspacing=0.35,
+            borderpad=0.2,
+        )
+        for clock, axis in axes.items():
+            _draw_labels(figure, axis, document, points, at, clock)
+        return figure
+
+
+def _points(document: dict) -> "list[Point]":
+    found = []
+    for case in document["cases"]:
+        known = case["distance"] is not None or case["role"] == "reference"
+        if case["failed"] is not None or not known or case["role"] == "start-up":
+            continue
+        speeds = {}
+        for clock, key, _ in _CLOCKS:
+            timed = case[key]
+            if timed is not None:
+                rows = document["rows"] if clock == END_TO_END else 1
+                low, high = timed["interval_95"]
+                speeds[clock] = Speed(rows / timed["median"], rows / high, rows / low)
+        # libsvm in this process is the exact model, by its own program.
+        share, interval = case["distance"] or 0.0, case["distance_95"] or (0.0, 0.0)
+        across = None if not share else _log(share, *interval)
+        if speeds:
+            found.append(Point(case, across, speeds))
+    return found
+
+
+def _log(share: float, low: float, high: float) -> "tuple[float, float, float]":
+    """In percent; an interval that begins at 0 begins nowhere."""
+    return log10(100 * share), log10(100 * low) if low > 0 else -inf, log10(100 * max(high, share))
+
+
+def _limits(points: "list[Point]", clock: str) -> "tuple[float, float]":
+    """log10 of the rows per second at the lower and the upper end of a panel."""
+    speeds = [point.speeds[clock] for point in points if clock in point.speeds]
+    low = min((log10(min(each.low, each.value)) for each in speeds), default=0.0)
+    high = max((log10(max(each.high, each.value)) for each in speeds), default=1.0)
+    more = 0.09 * max(high - low, 0.5)
+    return low - more, max(high, low + 0.5) + 2 * more  # and room for labels
+
+
+def _places(points: "list[Point]", scale: Across, limits: "dict[str, tuple[float, float]]") -> "list[float]":
+    """Where on the shared axis each point is."""
+    equal = [at for at, point in enumerate(points) if point.across is None]
+    at = [0.0 if point.across is None else point.across[0] for point in points]
+    heights: list[list[float | None]] = [[] for _ in equal]
+    for clock, (bottom, top) in limits.items():
+        for mine, each in zip(heights, equal):
+            speed = points[each].speeds.get(clock)
+            mine.append(None if speed is None else INCH * _PANEL * (log10(speed.value) - bottom) / (top - bottom))
+    for each, place_of_it in zip(equal, scale.spread(heights) if equal else []):
+        at[each] = place_of_it
+    return at
+
+
+def _draw_panel(
+    axis: Axes,
+    document: dict,
+    points: "list[Point]",
+    at: "list[float]",
+    scale: Across,
+    clock: str,
+    limits: "tuple[float, float]",
+    words: str,
+) -> None:
+    axis.set_xlim(scale.left, scale.right)
+    axis.set_yscale("log")
+    axis.set_ylim(10 ** limits[0], 10 ** limits[1])
+    ticks = ticks_between(10 ** limits[0], 10 ** limits[1])
+    set_ticks(axis.yaxis, ticks, [short_number(tick) for tick in ticks])
+    axis.set_ylabel(f"rows / s, {words}")
+    if scale.band is not None:
+        axis.axvspan(*scale.band, color="0.95", linewidth=0, zorder=0, gid="band of 0")
+    shown = [(point, x) for point, x in zip(points, at) if clock in point.speeds]
+    if not shown:
+        axis.text(0.5, 0.5, "nothing was timed", ha="center", va="center", transform=axis.transAxes)
+    reference = document["references"][clock]
+    for point, _ in shown:
+        if point.case["name"] == reference:
+            axis.axhline(point.speeds[clock].value, color="0.5", linewidth=0.5, linestyle=(0, (1, 2)), zorder=1)
+    front = sorted(
+        (x, point.speeds[clock].value) for point, x in shown if point.case["name"] in document["front"][clock]
+    )
+    axis.plot(
+        [x for x, _ in front], [y for _, y in front], color="0.65", linewidth=0.8, zorder=1, gid="front", marker="none"
+    )
+    # What is on the front, and what all are compared with, is drawn over the rest.
+    for point, x in sorted(shown, key=lambda each: _importance(document, each[0].case, clock)):
+        speed, mark = point.speeds[clock], mark_of(point.case)
+        colour = "0.3" if mark.edge == BLACK else mark.edge
+        axis.plot([x, x], [speed.low, speed.high], color=colour, linewidth=0.5, zorder=2, gid="interval of time")
+        if point.across is not None:
+            ends = max(point.across[1], scale.border if scale.border is not None else scale.left), point.across[2]
+            axis.plot(ends, [speed.value] * 2, color=colour, linewidth=0.5, zorder=2, gid="interval of distance")
+        line = mark.line([x], [speed.value])
+        line.set(zorder=3, gid=f"case {document['cases'].index(point.case)}")
+        axis.add_line(line)
+        if point.case["name"] == document["picked"]:
+            axis.add_line(_ring([x], [speed.value]))
+
+
+def _ring(x: "list[float]", y: "list[float]") -> Line2D:
+    return Line2D(
+        x,
+        y,
+        linestyle="none",
+        marker="o",
+        markersize=_RING - 0.5,
+        markerfacecolor="none",
+        markeredgecolor=BLACK,
+        markeredgewidth=0.8,
+        zorder=4,
+        gid="picked",
+    )
+
+
+def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
+    """On the right: times as fast as the reference."""
+    reference = document["references"][clock]
+    case = next((case for case in document["cases"] if case["name"] == reference and case[key]), None)
+    if case is None:
+        return
+    rate = (document["rows"] if clock == END_TO_END else 1) / case[key]["median"]
+    twin = axis.twinx()
+    twin.set_yscale("log")
+    low, high = (end / rate for end in axis.get_ylim())
+    twin.set_ylim(low, high)
+    ticks = ticks_between(low, high)
+    set_ticks(twin.yaxis, ticks, [short_number(tick) for tick in ticks])
+    twin.grid(False)
+    twin.set_ylabel(f"speed, {printable(reference.removesuffix(', in process'), 16)} = 1")
+
+
+def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None:
+    ticks: list[tuple[float, str]] = []
+    if scale.band is not None:
+        low, high = scale.band
+        words = "0"
+        if not document["regression"]:
+            limit = next(
+                (case["distance_95"][1] for case in document["cases"] if case["distance"] == 0 and case["distance_95"]),
+                None,
+            )
+            words = "0" if limit is None else f"0 (< {100 * limit:.2g})"
+        ticks.append(((low + high) / 2, words))
+    if scale.band is None or scale.border is not None:
+        low = scale.left if scale.border is None else scale.border
+        ticks += [(log10(tick), short_number(tick)) for tick in ticks_between(10**low, 10**scale.right)]
+    for axis, words_shown in ((upper, False), (lower, True)):
+        set_ticks(axis.xaxis, [tick for tick, _ in ticks], [words if words_shown else "" for _, words in ticks])
+    lower.set_xlabel(
+        "root mean square difference, % of the values' spread" if document["regression"] else "labels that differ, %"
+    )
+
+
+def _importance(document: dict, case: dict, clock: str) -> int:
+    """0 of what has no label."""
+    if case["name"] == document["picked"]:
+        return 4
+    if case["role"] == "reference":
+        return 3
+    if case["role"] == "exact":
+        return 2
+    return int(case["name"] in document["front"][clock])
+
+
+def _draw_labels(
+    figure: Figure, axis: Axes, document: dict, points: "list[Point]", at: "list[float]", clock: str
+) -> None:
+    """Of the front, the pick, the exact model and the reference; where there is no room, the least of them has none."""
+    to_print = INCH / figure.dpi
+
+    def printed(x: float, y: float) -> "tuple[float, float]":
+        across, up = axis.transData.transform((x, y))
+        return across * to_print, up * to_print
+
+    shown = [(point, x, point.speeds[clock].value) for point, x in zip(points, at) if clock in point.speeds]
+    marks = [(across, up) for _, x, y in shown for across, up in [printed(x, y)]]
+    hidden = [(Box(x - _MARK / 2, y - _MARK / 2, x + _MARK / 2, y + _MARK / 2), _POINT) for x, y in marks]
+    for line in axis.lines:
+        if line.get_gid() == "picked":
+            x, y = printed(line.get_xdata()[0], line.get_ydata()[0])
+            hidden.append((Box(x - _RING / 2, y - _RING / 2, x + _RING / 2, y + _RING / 2), _POINT))
+        if line.get_gid() in _LINES:
+            ends = [printed(x, y) for x, y in zip(line.get_xdata(), line.get_ydata())]
+            hidden += [(box, _LINES[line.get_gid()]) for box in _along(ends)]
+    named = [each for each in range(len(shown)) if _importance(document, shown[each][0].case, clock)]
+    named.sort(key=lambda each: (-_importance(document, shown[each][0].case, clock), marks[each]))
+    texts = []
+    for each in named:
+        case = shown[each][0].case
+        words = printable(short_name(case))
+        weight = "bold" if case["name"] == document["picked"] else "normal"
+        texts.append(axis.text(0, 0, words, fontsize=TYPE, weight=weight, zorder=6, ha="left", va="bottom"))
+    renderer = figure.canvas.get_renderer()
+    sizes = [
+        (extent.width * to_print, extent.height * to_print)
+        for extent in (text.get_window_extent(renderer) for text in texts)
+    ]
+    inside: Bbox = axis.get_window_extent(renderer)
+    area = Box(*(end * to_print for end in (inside.x0, inside.y0, inside.x1, inside.y1)))
+    area = Box(area.x0 + 1, area.y0 + 1, area.x1 - 1, area.y1 - 1)
+    for each, text, box in zip(named, texts, place([marks[each] for each in named], sizes, hidden, area)):
+        if box is None:
+            text.remove()
+            continue
+        x, y = axis.transData.inverted().transform((box.x0 / to_print, box.y0 / to_print))
+        text.set_position((x, y))
+        text.set_gid("label")
+        near = box.nearest(*marks[each])
+        if hypot(near[0] - marks[each][0], near[1] - marks[each][1]) > 1.3 * _MARK:
+            end = axis.transData.inverted().transform((near[0] / to_print, near[1] / to_print))
+            axis.plot(
+                [shown[each][1], end[0]],
+                [shown[each][2], end[1]],
+                color="0.35",
+                linewidth=0.4,
+                linestyle=(0, (3, 1.5)),
+                zorder=2.5,
+                gid="leader",
+            )
+
+
+def _along(ends: "list[tuple[float, float]]") -> "Iterator[Box]":
+    """Small boxes on a line between these points."""
+    for (x0, y0), (x1, y1) in zip(ends, ends[1:]):
+        steps = 1 + int(hypot(x1 - x0, y1 - y0) / _DASH)
+        for step in range(steps):
+            x, y = x0 + (x1 - x0) * (step + 0.5) / steps, y0 + (y1 - y0) * (step + 0.5) / steps
+            yield Box(x, y, x, y)
+
+
+def _title(document: dict) -> str:
+    name = printable(os.path.basename(document["test_file"]), 22)
+    return f"{name}: {document['rows']:,} rows, {document['total_sv']:,} support vectors"
+
+
+def _legend_entries(document: dict, points: "list[Point]") -> "list[Line2D]":
+    """A line per method that is there, then the front and the pick."""
+    marks = {mark.words: mark for mark in sorted((mark_of(point.case) for point in points), key=lambda each: each.rank)}
+    entries = []
+    for words, mark in marks.items():
+        line = mark.line([], [])
+        line.set_label(words)
+        entries.append(line)
+    if any(len(document["front"][clock]) > 1 for clock, _, _ in _CLOCKS):
+        entries.append(Line2D([], [], color="0.65", linewidth=0.8, label="Pareto front"))
+    if document["picked"] is not None:
+        ring = _ring([], [])
+        ring.set(label="picked", markersize=7)
+        entries.append(ring)
+    return entries

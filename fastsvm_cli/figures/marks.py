@@ -1,0 +1,85 @@
+"""A colour and a shape for each method, and what the legend calls it: the shapes alone tell them apart too."""
+
+from typing import NamedTuple
+
+from matplotlib.lines import Line2D
+
+from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION, YELLOW
+
+_SIZE = 4.4  # points
+_DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
+_ORDERED = ("geometry", "triangle", "blocks")
+
+
+class Mark(NamedTuple):
+    """words: of the legend. marker: matplotlib's name of a shape. face, edge: its colours. size: in points. rank: of
+    the legend's order."""
+
+    words: str
+    marker: str
+    face: str
+    edge: str
+    size: float
+    rank: int
+
+    def line(self, x: "list[float]", y: "list[float]") -> Line2D:
+        """Such points."""
+        return Line2D(
+            x,
+            y,
+            linestyle="none",
+            marker=self.marker,
+            markersize=self.size,
+            markerfacecolor=self.face,
+            markeredgecolor=self.edge,
+            markeredgewidth=1.0 if self.marker in "+x" else 0.6,
+        )
+
+
+def mark_of(case: dict) -> Mark:
+    """Of a case of `bench --json`."""
+    role, kind = case["role"], case["kind"]
+    if role == "reference":
+        own = case["end_to_end"] is not None
+        return Mark("svm-predict" if own else "libsvm", "+" if own else "x", BLACK, BLACK, 5.5, 0 if own else 1)
+    if role == "exact":
+        return Mark("exact model", "*", BLACK, BLACK, 6.5, 2)
+    if role == "control":
+        return Mark("control", "p", YELLOW, BLACK, 5.0, 90)
+    exact = case["with_exact"]
+    more = ", --exact" if exact else ""
+    if kind == "maclaurin":
+        degree, many = case["degree"], (case["centers"] or 1) > 1
+        face = "white" if exact else SKY_BLUE if many else BLUE
+        words = f"degree {degree}{', centers' if many else ''}{more}"
+        rank = 10 + 10 * many + 20 * exact + degree
+        return Mark(words, _DEGREES.get(degree, "8"), face, BLUE if not many or exact else BLACK, _SIZE, rank)
+    for kinds, words, marker, colour, rank in (
+        (("reduced",), "reduce", "X", VERMILLION, 60),
+        (("border", "density"), "border", "P", GREEN, 70),
+        (_ORDERED, "order", ">", PURPLE, 80),
+    ):
+        if kind in kinds:
+            return Mark(words + more, marker, "white" if exact else colour, colour, _SIZE + 0.4, rank + exact)
+    words = "other LIBSVM model" if kind == "LIBSVM" else str(kind)
+    return Mark(words + more, "h", "white" if exact else ORANGE, ORANGE, _SIZE, 95 + exact)
+
+
+def short_name(case: dict) -> str:
+    """What a label says of a case: of those of --try their options in few words, of others their name."""
+    made_by = case["made_by"]
+    if not made_by:
+        return str(case["name"]).removesuffix(", in process")
+    command, *words = made_by
+    said = []
+    if "--center" in words:
+        said.append(f"{words[words.index('--center') + 1]}")
+    if "--centers" in words:
+        said.append(f"{words[words.index('--centers') + 1]} centers")
+    if command == "approx":
+        said.append(f"degree {case['degree']}")
+        if "--certify" in words and not case["with_exact"]:
+            said.append("certified")
+    else:
+        said.append(" ".join([command, *(word for word in words if not word.startswith("--"))]))
+    return ", ".join(said) + (", --exact" if case["with_exact"] else "")
