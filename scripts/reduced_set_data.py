@@ -11,7 +11,8 @@ from fastsvm_cli import read_chunks
 from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.reduced_set.fit import Fit
-from fastsvm_cli.compilers.reduced_set.problem import Problem, kernel_times
+from fastsvm_cli.compilers.reduced_set.placement import gaussian
+from fastsvm_cli.compilers.reduced_set.problem import Problem
 from fastsvm_cli.models import load_model
 
 LARGE = ("mnist", "connect-4", "mnist1")
@@ -58,8 +59,7 @@ class Test:
 
     def _kernel_sum(self, x, beyond, z, a):
         """sum_i a_i k(z_i, x), of the first decision function: (rows)"""
-        problem, norms = self.problem, np.einsum("ij,ij->i", z, z)
-        return beyond * kernel_times(x, None, z, norms, problem.unit * a, problem.gamma)[:, 0]
+        return beyond * gaussian(z, self.problem.gamma).times(x, self.problem.unit * a)[:, 0]
 
     def decision_values(self, x, beyond=1.0):
         """The exact decision function."""

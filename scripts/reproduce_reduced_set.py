@@ -189,13 +189,11 @@ def starts(options):
         for kind in kinds:
             rng = np.random.default_rng(1)
             of_kind = (
-                initial_order(kind, part.x, part.norms, part.a, gamma, count, rng)
+                initial_order(kind, part.x, part.a, gamma, count, rng)
                 if kind != "greedy"
                 else shares(problem, count)[0]
             )
-            rests.append(
-                sum(fixed_point(Residual(part.x, part.norms, part.a, gamma), part.x[row])[1] for row in of_kind)
-            )
+            rests.append(sum(fixed_point(Residual(part.x, part.a, gamma), part.x[row])[1] for row in of_kind))
         cells = (gamma, model.header.total_sv, *(f"{rest} of {count}" for rest in rests))
         print("".join(f"{cell:>16}" for cell in cells), flush=True)
 
@@ -221,15 +219,15 @@ def dlib_reduced2(problem, count, seed=0):
         if len(kept) < count:
             kept.append(int(row))
             if len(kept) == count:
-                k = gaussian(part.x[kept], part.norms[kept], part.x[kept], problem.gamma)
+                k = gaussian(part.x[kept], problem.gamma)(part.x[kept])
                 inverse = np.linalg.inv(k + 1e-10 * np.eye(count))
             continue
-        near = gaussian(part.x[kept], part.norms[kept], part.x[row][None], problem.gamma)[0]
+        near = gaussian(part.x[kept], problem.gamma)(part.x[row][None])[0]
         delta = 1 - near @ inverse @ near
         weakest = int(np.argmax(np.diag(inverse)))  # its distance from the span of the others is 1 / inverse_ii
         if delta > 1 / inverse[weakest, weakest]:
             kept[weakest] = int(row)
-            k = gaussian(part.x[kept], part.norms[kept], part.x[kept], problem.gamma)
+            k = gaussian(part.x[kept], problem.gamma)(part.x[kept])
             inverse = np.linalg.inv(k + 1e-10 * np.eye(count))
     z = part.x[kept].copy()
     beta = Fit(problem, [z]).beta[0][:, 0]
@@ -238,8 +236,8 @@ def dlib_reduced2(problem, count, seed=0):
 
     def objective(flat):
         z, beta = flat[: n * d].reshape(n, d), flat[n * d :]
-        kzx = gaussian(part.x, part.norms, z, problem.gamma)
-        kzz = gaussian(z, np.einsum("ij,ij->i", z, z), z, problem.gamma)
+        kzx = part.kernel(z)
+        kzz = gaussian(z, problem.gamma)(z)
         b, kb = kzx @ part.a[:, 0], kzz @ beta
         w, v = kzx * np.outer(beta, part.a[:, 0]), kzz * np.outer(beta, beta)
         gradient = 4 * problem.gamma * (v @ z - w @ part.x + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z)

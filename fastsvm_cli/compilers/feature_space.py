@@ -46,13 +46,6 @@ def row_norms(x: Matrix) -> np.ndarray:
 def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
     """|z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). By inner
     products, which lose digits far from the origin: move both there."""
-    return of_squared_distances(x, norms, z, lambda squares: None)
-
-
-def of_squared_distances(
-    x: Matrix, norms: np.ndarray, z: np.ndarray, function: "Callable[[np.ndarray], None]"
-) -> np.ndarray:
-    """What `function` makes of them, number by number and in place: a block at a time, which stays in the cache."""
     dots, other = np.asarray(x @ z.T), row_norms(z)[:, None]  # (n, m)
     n, m = dots.shape
     out = np.empty((m, n))
@@ -62,9 +55,7 @@ def of_squared_distances(
         part = dots[rows].T.copy()
         part *= 2
         squares -= part
-        np.maximum(squares, 0, out=squares)
-        function(squares)
-        out[:, rows] = squares
+        np.maximum(squares, 0, out=out[:, rows])
 
     over_blocks(n, max(_BLOCK_ROWS, _BLOCK_CELLS // max(m, 1)), some)
     return out

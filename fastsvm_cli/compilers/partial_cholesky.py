@@ -4,7 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from fastsvm_cli.compilers.feature_space import Matrix, near_origin, row_norms
+from fastsvm_cli.compilers.feature_space import Matrix, near_origin
+from fastsvm_cli.compilers.kernel_matrix import KernelMatrix
 from fastsvm_cli.compilers.parallel import over_blocks
 from fastsvm_cli.models.kernel import Kernel
 
@@ -17,28 +18,19 @@ class PartialCholesky:
     def __init__(self, kernel: Kernel, x: Matrix, most: int):
         if kernel.of_distances:  # which do not change with the origin
             x = near_origin(x)
-        self.kernel, self.x = kernel, x
-        self.norms = row_norms(x)
-        self.dense = x if isinstance(x, np.ndarray) else x.toarray() if x.shape[0] * x.shape[1] <= 1 << 26 else None
-        self.self_kernel = np.maximum(self._from_dots(self.norms, self.norms, self.norms), 0.0)
+        if kernel.type in ("sigmoid", "precomputed"):
+            raise ValueError(f"a {kernel.type} kernel cannot be factored: it is not semidefinite")
+        self.kernel_matrix = KernelMatrix(kernel, x)
+        self.self_kernel = np.maximum(self.kernel_matrix.diagonal, 0.0)
         self.diagonal = self.self_kernel.copy()
         self.factor = np.zeros((x.shape[0], most), order="F")
         self.count = 0
 
     def residual_columns(self, rows: np.ndarray) -> np.ndarray:
         """(K - L L')[:, rows]"""
-        out, theirs = np.empty((self.x.shape[0], len(rows))), self.factor[rows, : self.count].T
-        dense = self.dense
-        if dense is None and len(rows) == 1:
-            dots = (self.x @ self.x[rows].toarray().ravel())[:, None]
-        elif dense is None:
-            dots = (self.x @ self.x[rows].T).toarray()
-        else:
-            dots = dense[rows].T
+        out, theirs = self.kernel_matrix.of_vectors(rows.tolist()).T, self.factor[rows, : self.count].T
 
         def some(mine: slice) -> None:
-            products = dots[mine] if dense is None else dense[mine] @ dots
-            out[mine] = self._from_dots(products, self.norms[mine, None], self.norms[rows])
             out[mine] -= self.factor[mine, : self.count] @ theirs
 
         over_blocks(len(out), _BLOCK_ROWS, some)
@@ -52,21 +44,3 @@ class PartialCholesky:
         self.diagonal = np.maximum(0.0, self.diagonal - column**2)
         self.diagonal[p] = 0.0
         return column
-
-    def _from_dots(self, dots: np.ndarray, norms: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """K(x, z) from inner products x.z and squared norms |x|^2, |z|^2, which broadcast together."""
-        kernel = self.kernel
-        if kernel.type == "linear":
-            return dots
-        if kernel.type == "polynomial":
-            return (kernel.gamma * dots + kernel.coef0) ** kernel.degree
-        if kernel.type == "normalized_polynomial":
-
-            def power(t: np.ndarray) -> np.ndarray:
-                return (kernel.gamma * t + kernel.coef0) ** kernel.degree
-
-            return power(dots) / np.sqrt(power(norms) * power(other))
-        if not kernel.of_distances:
-            raise ValueError(f"a {kernel.type} kernel cannot be factored: it is not semidefinite")
-        squares = np.maximum(0.0, norms + other - 2 * dots)
-        return np.exp(-kernel.gamma * (squares if kernel.type == "rbf" else np.sqrt(squares)))

@@ -18,7 +18,7 @@ from scipy.linalg import solve_triangular
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.compilers.feature_space import FeatureSpace, row_norms
+from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.reduced_set.fit import FINISH_ITERATIONS, Fit, finish
 from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order, irprop
@@ -70,10 +70,8 @@ def place(
     if not count:
         return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
     d, m = part.x.shape[1], part.a.shape[1]
-    residual = Residual(part.x, part.norms, part.a, problem.gamma)
-    starts = (
-        list(greedy) if init == "greedy" else initial_order(init, part.x, part.norms, part.a, problem.gamma, count, rng)
-    )
+    residual = Residual(part.x, part.a, problem.gamma, part.kernel, part.moments)
+    starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.a, problem.gamma, count, rng)
     values = part.values if init == "greedy" and optimizer != "none" else None
     z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
     columns = np.empty((0, part.x.shape[0]))
@@ -98,7 +96,7 @@ def place(
                 point, rests = (irprop if optimizer == "irprop" else fixed_point)(residual, part.row(start))
             if not rests or not np.all(np.isfinite(point)):
                 continue
-            near = gaussian(z, row_norms(z), point[None], problem.gamma)[0]
+            near = gaussian(z, problem.gamma)(point[None])[0]
             row = solve_triangular(factor[:step, :step], near, lower=True) if step else near
             pivot = 1 - row @ row
             if pivot > 1e-8:
@@ -106,7 +104,7 @@ def place(
         else:
             return z, residual.beta
         factor[step, :step], factor[step, step] = row, np.sqrt(pivot)
-        column = gaussian(part.x, part.norms, point[None], problem.gamma)
+        column = part.kernel(point[None])
         if values is not None:
             columns = np.vstack([columns, column])
         z, b = np.vstack([z, point]), np.vstack([b, column @ part.a])

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from fastsvm_cli.compilers.feature_space import row_norms
 from fastsvm_cli.compilers.reduced_set.placement import gaussian, kernel_length
 from fastsvm_cli.compilers.reduced_set.problem import Problem
 
@@ -20,19 +19,28 @@ class Fit:
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
         self.problem, self.z = problem, z
-        norms = [row_norms(each) for each in z]
         pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
-        kzx = {(s, t): gaussian(parts[t].x, parts[t].norms, z[s], gamma) for s, t in pairs_of_parts}
-        kzz = {(s, t): gaussian(z[t], norms[t], z[s], gamma) for s, t in pairs_of_parts if s <= t}
+        own = [gaussian(each, gamma) for each in z]
+        kzz = {(s, t): own[t](z[s]) for s, t in pairs_of_parts if s <= t}
+        # <Psi, phi(z)>, and the sums that its gradient is made of, in one pass over the vectors; or by way of k(z, x).
+        sums = None
+        if len(parts) == 1 and parts[0].moments is not None:
+            sums = parts[0].kernel.times(z[0], parts[0].moments if gradient else parts[0].a)
+            kzx = {}
+        else:
+            kzx = {(s, t): parts[t].kernel(z[s]) for s, t in pairs_of_parts}
 
         def block(s: int, t: int) -> np.ndarray:
             return kzz[s, t] if s <= t else kzz[t, s].T
+
+        def psi(s: int, t: int, column: int) -> np.ndarray:
+            return sums[:, column] if sums is not None else kzx[s, t] @ parts[t].a[:, column]
 
         # b_p = <Psi_p, phi(z)>
         self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
         distance = np.zeros(problem.functions)
         for p, members in enumerate(problem.members):
-            b = np.concatenate([sum(kzx[s, t] @ parts[t].a[:, column] for t, column in members) for s, _ in members])
+            b = np.concatenate([sum(psi(s, t, column) for t, column in members) for s, _ in members])
             if not len(b):
                 distance[p] = problem.squared_norm[p]
                 continue
@@ -64,10 +72,14 @@ class Fit:
                     continue
                 columns_of_s, columns_of_t = shared[s, t]
                 beta = self.beta[s][:, columns_of_s]
-                w = beta @ other.a[:, columns_of_t].T
-                w *= kzx[s, t]
+                if sums is not None:
+                    of_x, weight = beta * sums[:, 1:], beta[:, 0] * sums[:, 0]
+                else:
+                    w = beta @ other.a[:, columns_of_t].T
+                    w *= kzx[s, t]
+                    of_x, weight = np.asarray((other.x.T @ w.T).T), w.sum(axis=1)
                 v = block(s, t) * (beta @ self.beta[t][:, columns_of_t].T)
-                total += v @ z[t] - np.asarray((other.x.T @ w.T).T) + (w.sum(axis=1) - v.sum(axis=1))[:, None] * z[s]
+                total += v @ z[t] - of_x + (weight - v.sum(axis=1))[:, None] * z[s]
             self.gradient.append(4 * gamma * total)
 
 

@@ -8,7 +8,9 @@ vectors).
 
 import numpy as np
 
-from fastsvm_cli.compilers.feature_space import Matrix, of_squared_distances, row_norms
+from fastsvm_cli.compilers.feature_space import Matrix
+from fastsvm_cli.compilers.kernel_matrix import KernelMatrix
+from fastsvm_cli.models.kernel import Kernel
 
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
@@ -19,14 +21,18 @@ _AT_REST = 1e-5
 _CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
 
 
-def gaussian(x: Matrix, norms: np.ndarray, z: np.ndarray, gamma: float) -> np.ndarray:
-    """k(z, x): (len(z), len(x)). x: dense or sparse, (n, d); norms: its squared norms; z: dense (m, d)."""
+def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
+    """k(z, x) of any rows z with the vectors x (n, d), dense or sparse."""
+    return KernelMatrix(Kernel("rbf", gamma), x)
 
-    def kernel(squares: np.ndarray) -> None:
-        squares *= -gamma
-        np.exp(squares, out=squares)
 
-    return of_squared_distances(x, norms, z, kernel)
+def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
+    """(a, a x_1, ..., a x_d) for vectors x (n, d) with weights a (n, 1), whose products with kernel values make a
+    function of theirs and its gradient in one pass: (n, 1 + d). None for sparse vectors, and for several functions,
+    which weigh them each in its own way."""
+    if not isinstance(x, np.ndarray) or a.shape[1] != 1:
+        return None
+    return np.concatenate([a, a * x], axis=1)
 
 
 def kernel_length(gamma: float) -> float:
@@ -36,21 +42,37 @@ def kernel_length(gamma: float) -> float:
 
 
 class Residual:
-    """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m)."""
+    """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m).
+    kernel, x_moments: gaussian(x, gamma) and moments(x, a), where they are at hand."""
 
-    def __init__(self, x: Matrix, norms: np.ndarray, a: np.ndarray, gamma: float):
-        self.x, self.norms, self.a, self.gamma = x, norms, a, gamma
+    def __init__(
+        self,
+        x: Matrix,
+        a: np.ndarray,
+        gamma: float,
+        kernel: "KernelMatrix | None" = None,
+        x_moments: "np.ndarray | None" = None,
+    ):
+        self.x, self.a, self.gamma = x, a, gamma
+        self.kernel = gaussian(x, gamma) if kernel is None else kernel
+        self.moments = moments(x, a) if x_moments is None else x_moments
         self.length = kernel_length(gamma)
         self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
 
     def at(self, z: np.ndarray) -> "tuple[float, np.ndarray, np.ndarray]":
         """E(z); its gradient (d), eq. (10); and the fixed point's next z (d), eq. (6), not finite where it has none."""
-        k = gaussian(self.x, self.norms, z[None], self.gamma)[0]
-        far = gaussian(self.z, row_norms(self.z), z[None], self.gamma)[0]
-        values = k @ self.a - far @ self.beta  # (m)
-        weight, other = k * (self.a @ values), -far * (self.beta @ values)
-        total = weight.sum() + other.sum()
-        mean = np.asarray(self.x.T @ weight).ravel() + other @ self.z
+        k = self.kernel(z[None])[0]
+        far = gaussian(self.z, self.gamma)(z[None])[0]
+        if self.moments is not None:
+            sums = k @ self.moments
+            values = sums[:1] - far @ self.beta  # (1)
+            total, mean = sums[0] * values[0], sums[1:] * values[0]
+        else:
+            values = k @ self.a - far @ self.beta  # (m)
+            weight = k * (self.a @ values)
+            total, mean = weight.sum(), np.asarray(self.x.T @ weight).ravel()
+        other = -far * (self.beta @ values)
+        total, mean = total + other.sum(), mean + other @ self.z
         with np.errstate(divide="ignore", invalid="ignore"):
             following = mean / total
         return -float(values @ values), -4 * self.gamma * (mean - total * z), following
@@ -100,7 +122,7 @@ def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_I
 
 
 def initial_order(
-    init: str, x: Matrix, norms: np.ndarray, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
+    init: str, x: Matrix, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
 ) -> "list[int]":
     """`count` support vectors to start from (section 3.1), as rows of x; positive and negative ones in proportion
     for "random" and "cluster"."""
@@ -117,7 +139,7 @@ def initial_order(
     for rows, number in zip((positive, negative), wanted):
         number = min(number, len(rows))
         if number and init == "cluster":
-            chosen += _kernel_means(x, norms, gamma, rows, number, rng)
+            chosen += _kernel_means(x, gamma, rows, number, rng)
         elif number:
             chosen += rng.choice(rows, number, replace=False).tolist()
     rest = np.setdiff1d(np.arange(len(a)), chosen)  # where a side had too few
@@ -127,7 +149,6 @@ def initial_order(
 
 def _kernel_means(
     x: Matrix,
-    norms: np.ndarray,
     gamma: float,
     rows: np.ndarray,
     count: int,
@@ -138,7 +159,7 @@ def _kernel_means(
     if len(rows) > max(_CLUSTERED, count):
         rows = rng.choice(rows, max(_CLUSTERED, count), replace=False)
     mine = x[rows]
-    k = gaussian(mine, norms[rows], mine.toarray() if hasattr(mine, "toarray") else mine, gamma)
+    k = gaussian(mine, gamma)(mine)
     at = rng.choice(len(rows), count, replace=False)
     cluster = np.argmax(k[:, at], axis=1)
     for _ in range(iterations):

@@ -8,8 +8,9 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
-from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved, row_norms
-from fastsvm_cli.compilers.reduced_set.placement import gaussian
+from fastsvm_cli.compilers.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved
+from fastsvm_cli.compilers.kernel_matrix import KernelMatrix
+from fastsvm_cli.compilers.reduced_set.placement import gaussian, moments
 from fastsvm_cli.models.exact import ExactModel
 
 DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
@@ -21,14 +22,26 @@ class Part:
     `functions`: [(function, column)]. values() -> K a at its own vectors: (n, m), as the core has it."""
 
     def __init__(
-        self, x: Matrix, a: np.ndarray, functions: "list[tuple[int, int]]", values: "Callable[[], np.ndarray]"
+        self,
+        x: Matrix,
+        a: np.ndarray,
+        gamma: float,
+        functions: "list[tuple[int, int]]",
+        values: "Callable[[], np.ndarray]",
     ):
-        self.x, self.a, self.functions, self._values = x, a, functions, values
-        self.norms = row_norms(x)
+        self.x, self.a, self.gamma, self.functions, self._values = x, a, gamma, functions, values
 
     @cached_property
     def values(self) -> np.ndarray:
         return self._values()
+
+    @cached_property
+    def kernel(self) -> KernelMatrix:
+        return gaussian(self.x, self.gamma)
+
+    @cached_property
+    def moments(self) -> "np.ndarray | None":
+        return moments(self.x, self.a)
 
     def __len__(self) -> int:
         return self.x.shape[0]
@@ -74,13 +87,14 @@ class Problem:
                     Part(
                         x[rows],
                         a[rows],
+                        self.gamma,
                         [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
                         partial(self._values_of_class, model, rows),
                     )
                 )
         else:
             whole = partial(self._values_of_all, space)
-            self.parts.append(Part(x, a[:, :1], [(0, 0)] if header.pairs else [], whole))
+            self.parts.append(Part(x, a[:, :1], self.gamma, [(0, 0)] if header.pairs else [], whole))
         self.functions = header.pairs
         # Which (part, column) make up a function: one or two.
         self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
@@ -118,17 +132,3 @@ class Problem:
             alone.fast_values(vectors.select(list(range(at, min(n, at + size)))), decisions)
             out[at : at + size] = np.asarray(decisions.value)[:, :m]
         return out / self.unit
-
-
-def kernel_times(
-    x: Matrix, norms: np.ndarray, z: Matrix, z_norms: np.ndarray, a: np.ndarray, gamma: float
-) -> np.ndarray:
-    """k(x, z) a for the rows of x: (n, m), in blocks."""
-    out = np.empty((x.shape[0], a.shape[1]))
-    wide = x.shape[1] if hasattr(x, "toarray") else 1  # which is written out block by block
-    size = max(1, (1 << 24) // max(z.shape[0], wide, 1))
-    for at in range(0, x.shape[0], size):
-        block = x[at : at + size]
-        block = block.toarray() if hasattr(block, "toarray") else block
-        out[at : at + size] = gaussian(z, z_norms, block, gamma) @ a
-    return out

@@ -83,6 +83,7 @@ using NumberArray = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::dev
 using SingleArray = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using IndexArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using NumbersOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using NumberMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // A view, from Python on, of numbers that nobody else keeps.

@@ -12,6 +12,7 @@
 
 #include "exact/exact.h"
 #include "exact/grid_tiles.h"
+#include "exact/kernel_matrix.h"
 #include "exact/reference.h"
 #include "exact/rounding.h"
 #include "exact/single_tiles.h"
@@ -24,6 +25,23 @@ KernelType kernel_type(int number) {
     if (number < 0 || number >= static_cast<int>(kernel_names.size())) throw nb::value_error("no such kernel");
     return static_cast<KernelType>(number);
 }
+
+namespace {
+
+Rows matrix_rows(const NumberMatrix& matrix) {
+    return rows_of_matrix(matrix.data(), static_cast<std::int64_t>(matrix.shape(0)),
+                          static_cast<std::int64_t>(matrix.shape(1)));
+}
+
+void fill_kernel_matrix(const KernelMatrix& kernel_matrix, const Rows& rows, NumbersOut& out) {
+    if (static_cast<std::int64_t>(out.shape(0)) != rows.rows ||
+        static_cast<std::int64_t>(out.shape(1)) != kernel_matrix.size())
+        throw nb::value_error("wrong shape");
+    const nb::gil_scoped_release release;
+    kernel_matrix.values(rows, out.data());
+}
+
+}  // namespace
 
 void bind_exact(nb::module_& m) {
     m.attr("KERNELS") = nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.end())));
@@ -119,6 +137,56 @@ void bind_exact(nb::module_& m) {
             "chunk"_a, "out"_a,
             "Decision values in LIBSVM's own order of operations. Returns the first precomputed row that lacks "
             "serials, or -1.");
+
+    nb::class_<KernelMatrix>(m, "KernelMatrix", "Vectors laid out for blocks of kernel values with any rows.")
+        .def(
+            "__init__",
+            [](KernelMatrix* self, int kernel, double gamma, double coef0, int degree, const Chunk& vectors) {
+                const nb::gil_scoped_release release;
+                new (self) KernelMatrix({kernel_type(kernel), gamma, coef0, degree}, vectors.rows);
+            },
+            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "vectors"_a)
+        .def(
+            "__init__",
+            [](KernelMatrix* self, int kernel, double gamma, double coef0, int degree, const NumberMatrix& vectors) {
+                const nb::gil_scoped_release release;
+                new (self) KernelMatrix({kernel_type(kernel), gamma, coef0, degree},
+                                        std::make_shared<const Rows>(matrix_rows(vectors)));
+            },
+            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "vectors"_a,
+            "Of the rows of a matrix, whose columns are the features 1, 2, ...; as everywhere here.")
+        .def(
+            "diagonal", [](const KernelMatrix& self) { return owned(self.diagonal()); },
+            "K of every vector with itself.")
+        .def(
+            "values",
+            [](const KernelMatrix& self, const Chunk& rows, NumbersOut out) {
+                fill_kernel_matrix(self, *rows.rows, out);
+            },
+            "rows"_a, "out"_a, "Fill out (rows, vectors) with the kernel values.")
+        .def(
+            "values",
+            [](const KernelMatrix& self, const NumberMatrix& rows, NumbersOut out) {
+                fill_kernel_matrix(self, matrix_rows(rows), out);
+            },
+            "rows"_a, "out"_a)
+        .def(
+            "own_values",
+            [](const KernelMatrix& self, const std::vector<std::int64_t>& which, NumbersOut out) {
+                fill_kernel_matrix(self, select_rows(self.vectors(), which), out);
+            },
+            "which"_a, "out"_a, "Of some of the vectors themselves.")
+        .def(
+            "times",
+            [](const KernelMatrix& self, const NumberMatrix& rows, const NumberMatrix& weights, NumbersOut out) {
+                if (static_cast<std::int64_t>(weights.shape(0)) != self.size() || out.shape(0) != rows.shape(0) ||
+                    out.shape(1) != weights.shape(1))
+                    throw nb::value_error("wrong shape");
+                const nb::gil_scoped_release release;
+                self.times(matrix_rows(rows), weights.data(), static_cast<std::int64_t>(weights.shape(1)), out.data());
+            },
+            "rows"_a, "weights"_a, "out"_a,
+            "Fill out (rows, columns) with the kernel values of a matrix's rows times weights (vectors, columns).");
 
     nb::class_<GridTiles>(m, "GridTiles", "RBF kernel values from whole numbers, of vectors on a grid.")
         .def_static(

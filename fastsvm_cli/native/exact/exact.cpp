@@ -33,12 +33,9 @@ constexpr std::int64_t shares_per_thread = 4;
 
 // What the evaluation in double precision needs.
 struct Exact::Layout {
-    std::vector<double> coef;  // (nr_class - 1, padded), 0 in the padding
-    std::optional<Strips> strips;
-    std::vector<double> norms;             // in lists (padded): |x|^2, 0 in the padding
-    std::vector<std::int64_t> list_start;  // (d + 1)
-    std::vector<std::int32_t> list_vector;
-    std::vector<double> list_value;
+    std::vector<double> coef;      // (nr_class - 1, padded), 0 in the padding
+    std::optional<Strips> strips;  // or
+    std::optional<ColumnLists> lists;
 };
 
 Exact::~Exact() = default;
@@ -94,29 +91,10 @@ const Exact::Layout& Exact::layout() const {
         for (std::int64_t s = 0; s < padded_; ++s)
             for (int j = 0; order_[s] >= 0 && j < sv.leading_count; ++j)
                 made->coef[j * padded_ + s] = sv.leading[order_[s] * sv.leading_count + j];
-        if (in_strips_) {
-            made->strips.emplace(model_, sv, order_);
-        } else {
-            const std::int64_t d = features_.size();
-            made->norms.assign(static_cast<std::size_t>(padded_), 0.0);
-            made->list_start.assign(static_cast<std::size_t>(d + 1), 0);
-            for (std::int64_t e = 0; e < sv.indices.size(); ++e)
-                ++made->list_start[features_.column(sv.indices[e]) + 1];
-            for (std::int64_t j = 0; j < d; ++j) made->list_start[j + 1] += made->list_start[j];
-            made->list_vector.resize(static_cast<std::size_t>(sv.indices.size()));
-            made->list_value.resize(static_cast<std::size_t>(sv.indices.size()));
-            std::vector<std::int64_t> at(made->list_start.begin(), made->list_start.end() - 1);
-            for (std::int64_t s = 0; s < padded_; ++s) {
-                const std::int64_t i = order_[s];
-                if (i < 0) continue;
-                made->norms[s] = sv.squared_norms[i];
-                for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) {
-                    const std::int64_t to = at[features_.column(sv.indices[e])]++;
-                    made->list_vector[to] = static_cast<std::int32_t>(s);
-                    made->list_value[to] = sv.values[e];
-                }
-            }
-        }
+        if (in_strips_)
+            made->strips.emplace(model_.kernel, sv, order_);
+        else
+            made->lists.emplace(model_.kernel, sv, features_, order_);
         layout_ = std::move(made);
     });
     return *layout_;
@@ -167,28 +145,6 @@ void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t 
     }
 }
 
-// Kernel values of one row with all vectors, from the vectors' lists by column: (padded).
-void Exact::sparse_kernel_values(const Columns& row, double squared_norm, double* values) const {
-    const Layout& lists = layout();
-    std::fill_n(values, padded_, 0.0);
-    const std::int32_t* const vector = lists.list_vector.data();
-    const double* const number = lists.list_value.data();
-    for (std::int64_t e = 0; e < row.count(); ++e) {
-        const double x = row.value[e];
-        const std::int64_t stop = lists.list_start[row.column[e] + 1];
-        for (std::int64_t i = lists.list_start[row.column[e]]; i < stop; ++i) values[vector[i]] += x * number[i];
-    }
-    kernel_from_dots(model_.kernel, padded_, squared_norm, lists.norms.data(), 1, nullptr, values);
-}
-
-namespace {
-// Vectors whose strips stay in the first-level cache while the rows of a block pass over them, and their kernel values
-// in the second.
-std::int64_t vectors_per_tile(std::int64_t d) {
-    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(d, 1) * strip * 8), 1, 16) * strip;
-}
-}  // namespace
-
 void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const {
     const std::int64_t pairs = model_.pairs();
     std::fill_n(value, n * pairs, 0.0);
@@ -218,7 +174,7 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     }
     block.kernel_values.resize(static_cast<std::size_t>(padded_));
     for (std::int64_t r = 0; r < n; ++r) {
-        sparse_kernel_values(block.columns[r], rows.squared_norms[which[r]], block.kernel_values.data());
+        layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], block.kernel_values.data());
         accumulate(0, padded_, block.kernel_values.data(), value + r * pairs);
     }
 }
@@ -305,7 +261,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
                 loops().add_scaled(pairs, block.columns[r].value[e],
                                    weights_.data() + block.columns[r].column[e] * pairs, values);
         } else if (!in_strips_) {
-            sparse_kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
+            layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
         }
         const int found = votes.winner(linear_ ? 0 : likely_class(values), [&](int c, int* won) {
             if (!linear_) sums_of_class(c, values, block.own, block.sums.data());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "answers/decisions.h"
+#include "exact/column_lists.h"
 #include "exact/ladder.h"
 #include "exact/reference.h"
 #include "exact/rounding.h"
@@ -55,7 +56,6 @@ private:
     struct Layout;
     void take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const;
     void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const;
-    void sparse_kernel_values(const Columns& row, double squared_norm, double* values) const;
     void label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
                RungRows& settled) const;
     void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;

@@ -5,8 +5,8 @@
 
 namespace fastsvm {
 
-RowStrips::RowStrips(const SvmModel& model, const Strips& vectors)
-    : vectors_(vectors), kernel_(model.kernel), features_(vectors.features()) {}
+RowStrips::RowStrips(const Strips& vectors)
+    : vectors_(vectors), kernel_(vectors.kernel()), features_(vectors.features()) {}
 
 void RowStrips::clear(const Rows& rows) {
     rows_ = &rows;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exact/strips.h"
-#include "exact/svm_model.h"
 #include "simd/aligned.h"
 
 namespace fastsvm {
@@ -26,7 +25,7 @@ public:
         void add(const StripRow* row, const double* numbers) { rows[count] = row, columns[count++] = numbers; }
     };
     // vectors: whose kernel and columns count; they must outlive this.
-    RowStrips(const SvmModel& model, const Strips& vectors);
+    explicit RowStrips(const Strips& vectors);
     // No rows are left; those that are added now, before any of them is removed, are of these.
     void clear(const Rows& rows);
     void add(std::int64_t row);

@@ -28,8 +28,12 @@ std::vector<std::int32_t> used_indices(const Rows& vectors) {
     return all;
 }
 
-Strips::Strips(const SvmModel& model, const Rows& vectors, const std::vector<std::int64_t>& order)
-    : kernel_(model.kernel), features_(used_indices(vectors)) {
+std::int64_t vectors_per_tile(std::int64_t features) {
+    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(features, 1) * strip * 8), 1, 16) * strip;
+}
+
+Strips::Strips(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order)
+    : kernel_(kernel), features_(used_indices(vectors)) {
     const std::int64_t d = features_.size(), n = static_cast<std::int64_t>(order.size());
     padded_ = (n + strip - 1) / strip * strip;
     dense_ = fastsvm::dense(vectors, d);

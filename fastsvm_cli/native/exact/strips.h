@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "exact/svm_model.h"
+#include "exact/kernel.h"
 #include "simd/aligned.h"
 #include "simd/loops.h"
 #include "text/features.h"
@@ -31,7 +31,8 @@ class Strips {
 public:
     // order: rows of `vectors`, -1 for padding; `strip` vectors a strip, the last one filled up. Kernels but
     // precomputed.
-    Strips(const SvmModel& model, const Rows& vectors, const std::vector<std::int64_t>& order);
+    Strips(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order);
+    const Kernel& kernel() const { return kernel_; }
     std::int64_t size() const { return padded_; }
     void take(const Rows& rows, std::int64_t row, StripRow& out) const;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, StripRows& out) const;
@@ -77,6 +78,9 @@ inline bool dense(const Rows& vectors, std::int64_t features) {
     return static_cast<double>(vectors.indices.size()) >=
            sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
 }
+// Vectors whose strips stay in the first-level cache while the rows of a block pass over them, and their kernel values
+// in the second.
+std::int64_t vectors_per_tile(std::int64_t features);
 // The LIBSVM indices that occur in a block of vectors, increasing.
 std::vector<std::int32_t> used_indices(const Rows& vectors);
 

@@ -60,7 +60,7 @@ Blocks::Blocks(SvmModel model, const std::vector<std::int64_t>& order)
     : model_(std::move(model)),
       pairs_(model_.pairs()),
       layout_(lay_out(model_, order)),
-      strips_(model_, *model_.vectors, layout_.order),
+      strips_(model_.kernel, *model_.vectors, layout_.order),
       rounding_(model_, strips_.dense(), false) {
     const Rows& sv = *model_.vectors;
     const std::int64_t leading_count = sv.leading_count, d = strips_.features();

@@ -45,7 +45,7 @@ Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vect
       b_(std::move(b)),
       squared_norm_(std::move(squared_norm)),
       b_error_(std::move(b_error)),
-      strips_(model_, *points_, in_order(k_)),
+      strips_(model_.kernel, *points_, in_order(k_)),
       rounding_(model_, strips_.dense(), false) {
     rounding_.cover(*points_);
     for (std::int64_t i = 0; i < k_; ++i) {
@@ -276,9 +276,9 @@ void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, 
 
 // Rows that meet the first points side by side, in `slots` slots.
 struct Geometry::Start {
-    Start(const SvmModel& model, const Strips& points, std::int64_t pairs, std::int64_t slots)
+    Start(const Strips& points, std::int64_t pairs, std::int64_t slots)
         : slots(slots),
-          rows(model, points),
+          rows(points),
           kernel_values(static_cast<std::size_t>(slots * first_points)),
           y(static_cast<std::size_t>(slots * 4)),
           self(static_cast<std::size_t>(slots)),
@@ -432,7 +432,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
         block.y.resize(4 * strip);
         block.projection.resize(static_cast<std::size_t>(block_rows * pairs_));
         block.radius.resize(static_cast<std::size_t>(pairs_));
-        Start start(model_, strips_, pairs_, met ? together : 0);
+        Start start(strips_, pairs_, met ? together : 0);
         const auto values_of = [&](std::int64_t j) { return block.kernel_values.data() + j * blocks * strip; };
         // Rows of the block from block `from` of the points on.
         const auto go_on = [&](std::int64_t from) {

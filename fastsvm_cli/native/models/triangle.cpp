@@ -36,7 +36,7 @@ Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
       pairs_(model_.pairs()),
       pivots_(std::move(pivots)),
       is_pivot_(static_cast<std::size_t>(model_.total_sv()), 0),
-      strips_(model_, *model_.vectors, {}),
+      strips_(model_.kernel, *model_.vectors, {}),
       rounding_(model_, strips_.dense(), false) {
     for (std::int64_t c = 0; c < model_.classes(); ++c)
         class_of_.insert(class_of_.end(), static_cast<std::size_t>(model_.nr_sv[c]), static_cast<std::int32_t>(c));
@@ -129,9 +129,9 @@ struct Triangle::Visit {
 
 // Rows of one list that pass along it side by side, in `slots` slots.
 struct Triangle::RowGroup {
-    RowGroup(const SvmModel& model, const Strips& strips, std::int64_t pairs)
+    RowGroup(const Strips& strips, std::int64_t pairs)
         : slots(rows_side_by_side(strips.features())),
-          rows(model, strips),
+          rows(strips),
           kernel_values(static_cast<std::size_t>(slots * 4)),
           sums(static_cast<std::size_t>(pairs * slots)),
           low(static_cast<std::size_t>(slots)),
@@ -362,7 +362,7 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
     const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
         Settled settled(task, tolerance);
-        RowGroup group(model_, strips_, pairs_);
+        RowGroup group(strips_, pairs_);
         std::vector<Visit> visits(block_rows);
         std::vector<double> sums(static_cast<std::size_t>(block_rows * pairs_));
         std::vector<std::int64_t> by_list;

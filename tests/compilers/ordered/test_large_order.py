@@ -74,14 +74,9 @@ def test_there_are_no_fewer_candidates_than_points(model, factors, monkeypatch):
 def test_one_file_whatever_the_number_of_threads(model, monkeypatch, sparse):
     monkeypatch.setattr(partial_cholesky, "_BLOCK_ROWS", 64)
     if sparse:
-        before = partial_cholesky.PartialCholesky.__init__
-
-        def without_dense(self, *args):
-            before(self, *args)
-            self.dense = None
-
-        monkeypatch.setattr(partial_cholesky.PartialCholesky, "__init__", without_dense)
-        monkeypatch.setattr(partial_cholesky, "near_origin", lambda x: x)
+        rng = np.random.default_rng(53)
+        rows = random_rows(rng, 300, range(1, 200), density=0.02)
+        model = parse_model(random_machine(rng, "c_svc", "rbf", rows, gamma=0.2, nr_class=3).text(), "m")
     texts = []
     for sequence in ("greedy", "sgma"):
         for threads in (1, 2, 5):

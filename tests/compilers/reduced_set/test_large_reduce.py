@@ -8,7 +8,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.compilers import feature_space, parallel
 from fastsvm_cli.compilers.feature_space import FeatureSpace
-from fastsvm_cli.compilers.reduced_set import placement
+from fastsvm_cli.compilers.kernel_matrix import KernelMatrix
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.compilers.reduced_set.problem import Problem
 from fastsvm_cli.models import parse_model
@@ -30,13 +30,20 @@ def exact_model(classes=2, n=120, svm_type="c_svc", scale=1.0):
 @pytest.mark.parametrize("optimizer", ["none", "irprop"])
 def test_kernel_values_of_every_two_support_vectors_are_the_cores_alone(monkeypatch, optimizer, classes):
     _, model = exact_model(classes)
-    cells, before = [], placement.of_squared_distances
+    cells = []
 
-    def counting(x, norms, z, function):
-        cells.append(x.shape[0] * len(z))
-        return before(x, norms, z, function)
+    def counting(name, count):
+        before = getattr(KernelMatrix, name)
 
-    monkeypatch.setattr(placement, "of_squared_distances", counting)
+        def counted(self, rows, *more):
+            cells.append(self.shape[0] * count(rows))
+            return before(self, rows, *more)
+
+        monkeypatch.setattr(KernelMatrix, name, counted)
+
+    counting("__call__", lambda z: z.shape[0])
+    counting("times", len)
+    counting("of_vectors", len)
     compile_reduced_set(model, fingerprint="f" * 32, count=6, optimizer=optimizer, finishing=False)
     assert cells and max(cells) < 60 * 60 / 4  # the parts' vectors times those of the reduced set
 

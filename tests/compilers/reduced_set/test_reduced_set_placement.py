@@ -94,9 +94,7 @@ def residuals(count, seed, *, d=3, functions=(1, 2), positive=False):
         rng = np.random.default_rng([seed, at])
         x, m = rng.standard_normal((int(rng.integers(1, 30)), d)), int(rng.choice(functions))
         a = rng.standard_normal((len(x), m))
-        residual = placement.Residual(
-            x, (x**2).sum(axis=1), np.abs(a) if positive else a, float(10 ** rng.uniform(-2, 1))
-        )
+        residual = placement.Residual(x, np.abs(a) if positive else a, float(10 ** rng.uniform(-2, 1)))
         if not positive:
             residual.z, residual.beta = rng.standard_normal((int(rng.integers(0, 4)), d)), None
             residual.beta = rng.standard_normal((len(residual.z), m))

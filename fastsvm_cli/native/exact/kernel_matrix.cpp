@@ -1,0 +1,226 @@
+#include "exact/kernel_matrix.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr std::int64_t block_rows = 16 * panel;  // rows that vectors in strips meet together
+// Multiply-adds that repay a thread, and what a kernel value takes besides those of its features, in the same unit.
+constexpr std::int64_t thread_work = 1 << 22, value_work = 24;
+// Fewer rows at a time are not worth strips of their own.
+constexpr std::int64_t least_rows = lanes;
+// What a strip takes for an entry of what it meets, in columns of a tile: of a row, and of a vector, which is looked up
+// for every strip.
+constexpr double row_entry_cost = 2, vector_entry_cost = 3;
+// Of sums: parts that threads take, and numbers in all of them.
+constexpr std::int64_t most_parts = 64, most_part_numbers = 1 << 22;
+
+// 0, 1, ..., n - 1, and -1 up to a whole strip.
+std::vector<std::int64_t> in_order(std::int64_t n) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    order.resize(static_cast<std::size_t>((n + strip - 1) / strip * strip), -1);
+    return order;
+}
+
+std::int64_t ratio_up(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
+
+}  // namespace
+
+// Rows that are at hand.
+struct KernelMatrix::Block {
+    std::int64_t count = 0;
+    StripRows by_row;
+    std::optional<Strips> strips;  // of the rows
+};
+
+KernelMatrix::KernelMatrix(const Kernel& kernel, std::shared_ptr<const Rows> vectors)
+    : kernel_(kernel), size_(vectors->rows), features_(used_indices(*vectors)), vectors_(std::move(vectors)) {
+    if (kernel.type == KernelType::precomputed) throw std::invalid_argument("a precomputed kernel has no vectors");
+    if (dense(*vectors_, features_.size()) || kernel.by_differences() || kernel.normalized())
+        strips_.emplace(kernel, *vectors_, in_order(size_));
+    else
+        lists_.emplace(kernel, *vectors_, features_, in_order(size_));
+}
+
+std::vector<double> KernelMatrix::diagonal() const {
+    std::vector<double> out(static_cast<std::size_t>(size_));
+    for (std::int64_t i = 0; i < size_; ++i) out[i] = kernel_.self(vectors_->squared_norms[i]);
+    return out;
+}
+
+KernelMatrix::Way KernelMatrix::way(const Rows& rows) const {
+    const bool full = rows.rows >= least_rows && dense(rows, static_cast<std::int64_t>(used_indices(rows).size()));
+    const auto entries = [](const Rows& of) {
+        return static_cast<double>(of.indices.size()) / static_cast<double>(std::max<std::int64_t>(of.rows, 1));
+    };
+    const double by_strips = std::min(static_cast<double>(features_.size()), row_entry_cost * entries(rows));
+    if (full && !kernel_.by_differences() && (lists_ || vector_entry_cost * entries(*vectors_) < by_strips))
+        return Way::rows_in_strips;
+    return strips_ ? Way::vectors_in_strips : Way::lists;
+}
+
+void KernelMatrix::take(const Rows& rows, Way way, std::int64_t first, std::int64_t count, Block& block) const {
+    std::vector<std::int64_t> which(static_cast<std::size_t>(count));
+    std::iota(which.begin(), which.end(), first);
+    block.count = count;
+    block.strips.reset();
+    if (way == Way::rows_in_strips)
+        block.strips.emplace(kernel_, rows, which);
+    else
+        strips_->take(rows, which.data(), count, block.by_row);
+}
+
+void KernelMatrix::fill(const Block& block, std::int64_t from, std::int64_t to, double* out,
+                        std::int64_t stride) const {
+    std::vector<double> scratch;
+    if (!block.strips) {
+        strips_->panel_kernel_values(block.by_row, from, to, out, stride);
+        for (std::int64_t r : block.by_row.by_entry)
+            strips_->kernel_values(block.by_row.rows[r], from, to, out + r * stride, scratch);
+        return;
+    }
+    StripRow vector;
+    double values[lanes * strip];  // of `lanes` vectors, whose numbers then stand side by side
+    for (std::int64_t s = from; s < to; s += lanes) {
+        const std::int64_t now = std::clamp<std::int64_t>(size_ - s, 0, lanes);
+        std::fill_n(values + now * strip, (lanes - now) * strip, 0.0);
+        for (std::int64_t i = 0; i < now; ++i) {
+            block.strips->take(*vectors_, s + i, vector);
+            block.strips->kernel_values(vector, 0, strip, values + i * strip, scratch);
+        }
+        for (std::int64_t r = 0; r < block.count; ++r)
+            for (std::int64_t i = 0; i < lanes; ++i) out[r * stride + (s - from) + i] = values[i * strip + r];
+    }
+}
+
+void KernelMatrix::values(const Rows& rows, double* out) const {
+    if (!size_) return;
+    const Way chosen = way(rows);
+    if (chosen == Way::lists) return by_lists(rows, out);
+    const std::int64_t together = chosen == Way::rows_in_strips ? strip : block_rows;
+    const std::int64_t tile = vectors_per_tile(features_.size()), padded = ratio_up(size_, strip) * strip;
+    Block block;
+    for (std::int64_t first = 0; first < rows.rows; first += together) {
+        take(rows, chosen, first, std::min(together, rows.rows - first), block);
+        const std::int64_t work = tile * block.count * (features_.size() + value_work);
+        parallel_for(padded, tile * ratio_up(thread_work, work), [&](std::int64_t begin, std::int64_t end) {
+            Aligned<double> numbers(static_cast<std::size_t>(block.count * tile));
+            for (std::int64_t from = begin; from < end; from += tile) {
+                const std::int64_t to = std::min(end, from + tile);
+                fill(block, from, to, numbers.data(), tile);
+                for (std::int64_t r = 0; r < block.count; ++r)
+                    std::copy_n(numbers.data() + r * tile, std::min(size_, to) - from,
+                                out + (first + r) * size_ + from);
+            }
+        });
+    }
+}
+
+void KernelMatrix::by_lists(const Rows& rows, double* out) const {
+    parallel_for(rows.rows, 1, [&](std::int64_t first, std::int64_t last) {
+        Columns row;
+        Aligned<double> numbers(static_cast<std::size_t>(lists_->size()));
+        for (std::int64_t r = first; r < last; ++r) {
+            const std::int64_t begin = rows.begin(r);
+            row.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(r) - begin);
+            lists_->kernel_values(row, rows.squared_norms[r], numbers.data());
+            std::copy_n(numbers.data(), size_, out + r * size_);
+        }
+    });
+}
+
+void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t columns, double* out) const {
+    std::fill_n(out, rows.rows * columns, 0.0);
+    if (!size_ || !columns) return;
+    const Way chosen = way(rows);
+    const std::int64_t together = chosen == Way::rows_in_strips ? strip : block_rows;
+    const std::int64_t tile = std::max<std::int64_t>(vectors_per_tile(features_.size()), 4 * strip);
+    const std::int64_t padded = ratio_up(size_, strip) * strip, blocks = ratio_up(columns, strip);
+    std::vector<double> whole;  // where rows come one by one
+    if (chosen == Way::lists) {
+        whole.resize(static_cast<std::size_t>(rows.rows * size_));
+        by_lists(rows, whole.data());
+    }
+    Block block;
+    for (std::int64_t first = 0; first < rows.rows; first += together) {
+        const std::int64_t count = std::min(together, rows.rows - first), numbers = count * blocks * strip;
+        if (chosen != Way::lists) take(rows, chosen, first, count, block);
+        const std::int64_t fit = std::clamp<std::int64_t>(most_part_numbers / numbers, 1, most_parts);
+        const std::int64_t work = tile * count * (features_.size() + columns + value_work);
+        const std::int64_t part = tile * std::max(ratio_up(ratio_up(padded, tile), fit), ratio_up(thread_work, work));
+        const std::int64_t parts = ratio_up(padded, part);
+        std::vector<Aligned<double>> sums(static_cast<std::size_t>(parts));  // (column blocks, rows, strip)
+        parallel_workers(parts, 1, [&](Parts& taken) {
+            Aligned<double> values(static_cast<std::size_t>(count * tile)),
+                panels(static_cast<std::size_t>(ratio_up(count, panel) * panel * tile)),
+                strips(static_cast<std::size_t>(tile * strip));
+            for (std::int64_t at, last; taken.next(at, last);) {
+                sums[at].assign(static_cast<std::size_t>(numbers), 0.0);
+                for (std::int64_t from = at * part; from < std::min(padded, (at + 1) * part); from += tile) {
+                    const std::int64_t to = std::min({padded, (at + 1) * part, from + tile});
+                    const std::int64_t here = std::min(size_, to) - from;
+                    if (chosen != Way::lists) fill(block, from, to, values.data(), tile);
+                    const double* const row = whole.empty() ? values.data() : whole.data() + first * size_ + from;
+                    const std::int64_t stride = whole.empty() ? tile : size_;
+                    for (std::int64_t r = 0; r < count; ++r) {
+                        double* const to_panel = panels.data() + r / panel * panel * tile + r % panel;
+                        for (std::int64_t s = 0; s < here; ++s) to_panel[s * panel] = row[r * stride + s];
+                    }
+                    for (std::int64_t b = 0; b < blocks; ++b) {
+                        const std::int64_t wide = std::min<std::int64_t>(strip, columns - b * strip);
+                        for (std::int64_t s = 0; s < here; ++s) {
+                            std::copy_n(weights + (from + s) * columns + b * strip, wide, strips.data() + s * strip);
+                            std::fill_n(strips.data() + s * strip + wide, strip - wide, 0.0);
+                        }
+                        for (std::int64_t r = 0; r < count; r += panel) {
+                            double* to_sums[panel];
+                            for (std::int64_t i = 0; i < panel; ++i)
+                                to_sums[i] = sums[at].data() + (b * count + std::min(r + i, count - 1)) * strip;
+                            loops().tiles->double_dots(static_cast<int>(std::min<std::int64_t>(panel, count - r)), here,
+                                                       false, panels.data() + r * tile, strips.data(), to_sums);
+                        }
+                    }
+                }
+            }
+        });
+        for (const Aligned<double>& sum : sums)
+            for (std::int64_t r = 0; r < count; ++r)
+                for (std::int64_t c = 0; c < columns; ++c)
+                    out[(first + r) * columns + c] += sum[(c / strip * count + r) * strip + c % strip];
+    }
+}
+
+Rows rows_of_matrix(const double* matrix, std::int64_t rows, std::int64_t d) {
+    const std::int64_t cells = rows * d, entries = cells - std::count(matrix, matrix + cells, 0.0);
+    Rows out;
+    out.rows = rows;
+    out.leading_count = 0;
+    out.max_index = static_cast<std::int32_t>(d);
+    out.indptr = Array<std::int64_t>(rows + 1);
+    out.indices = Array<std::int32_t>(entries);
+    out.values = Array<double>(entries);
+    out.squared_norms = Array<double>(rows);
+    std::int64_t e = out.indptr[0] = 0;
+    for (std::int64_t r = 0; r < rows; ++r, matrix += d) {
+        double sum = 0;
+        for (std::int64_t c = 0; c < d; ++c) {
+            if (matrix[c] == 0) continue;
+            out.indices[e] = static_cast<std::int32_t>(c + 1);
+            out.values[e++] = matrix[c];
+            sum += matrix[c] * matrix[c];
+        }
+        out.squared_norms[r] = sum;
+        out.indptr[r + 1] = e;
+    }
+    return out;
+}
+
+}  // namespace fastsvm
