@@ -6,6 +6,7 @@ import click
 
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
+    POSITIVE,
     FileCommand,
     data_options,
     json_option,
@@ -126,6 +127,24 @@ if TYPE_CHECKING:
         " with it, so that the summary is in the unit of the predictions."
     ),
 )
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help=(
+        "Predict on the workers of a Dask scheduler: tcp://HOST:PORT, or local:N for N processes here. TEST_FILE is a"
+        " path, URL or pattern of files, OUTPUT_FILE the directory of the parts. Run again, the command does what is"
+        " missing. Needs pip install 'fastsvm[dask]'."
+    ),
+)
+@click.option(
+    "--block",
+    type=POSITIVE,
+    default=256.0,
+    show_default=True,
+    metavar="MB",
+    callback=lambda context, parameter, value: max(int(value * 1e6), 1),
+    help="With --dask: how much of a plain file makes a part. A compressed file is one.",
+)
 @threads_option
 @data_options
 @click.argument("test_file")
@@ -141,6 +160,7 @@ def command(**parsed):
       fastsvm predict test.txt train.model.approx out
       zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
       fastsvm predict --open-rows open.txt test.txt train.model.approx out
+      fastsvm predict --dask tcp://head:8786 's3://rows/*.txt' train.model.approx s3://answers/today
     """
     from fastsvm_cli import _native
     from fastsvm_cli.console.fallback import ExactFile
@@ -154,6 +174,10 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
 
     options = PredictOptions(**parsed)
+    if options.dask is not None:
+        from fastsvm_cli.console.on_dask import predict_on_dask
+
+        return predict_on_dask(options, Summary)
     scale_files = (options.scale_file, options.y_scale_file)
     check_outputs(options.outputs, options.test_file, options.model_file, options.exact_file, *scale_files)
     if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
@@ -308,7 +332,7 @@ class Summary:
             import json
 
             if not self.options.quiet:
-                print(json.dumps(self._values(tally)), file=self._report)
+                print(json.dumps(self.values(tally)), file=self._report)
             return
         if tally.score is not None:
             from fastsvm_cli.prediction.scores import summary_lines
@@ -336,7 +360,7 @@ class Summary:
                 " fastsvm bench tells how many labels differ."
             )
 
-    def _values(self, tally: "Tally") -> "dict[str, object]":
+    def values(self, tally: "Tally") -> "dict[str, object]":
         """The same for programs."""
         from fastsvm_cli.prediction.scores import run_values
 

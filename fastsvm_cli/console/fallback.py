@@ -104,6 +104,12 @@ class ExactFile:
     def load(self) -> "ExactModel":
         """The model. Raises ModelFormatError and FileError."""
         from fastsvm_cli.models import parse_libsvm
+
+        # A reduced set may be what another model was compiled from.
+        return parse_libsvm(self.text(), self.path).plain()
+
+    def text(self) -> bytes:
+        """The file's content, which is asked for once. Raises ModelFormatError and FileError."""
         from fastsvm_cli.text.data import read_bytes
         from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -112,7 +118,7 @@ class ExactFile:
         if text is None:
             text = read_bytes(self.path)
             self._compare(fingerprint(text))  # hours may have gone by
-        return parse_libsvm(text, self.path).plain()  # a reduced set may be what another model was compiled from
+        return text
 
     def _compare(self, found: str) -> None:
         from fastsvm_cli.errors import ModelFormatError

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.options import Options
+from fastsvm_cli.console.options import Options, was_given
 
 if TYPE_CHECKING:
     from fastsvm_cli.console.fallback import ExactFile
@@ -27,6 +27,8 @@ class PredictOptions(Options):
     as_json: bool
     on_bad_row: str
     resume: bool
+    dask: "str | None"
+    block: int  # bytes
     open_file: "str | None"
     outside_file: "str | None"
     threads: int
@@ -45,6 +47,10 @@ class PredictOptions(Options):
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
         if self.y_scale_file is not None and self.scale_file is None:
             raise click.UsageError("--y-scale goes with --scale: write.svm writes both files.")
+        if self.dask is not None:
+            self._check_dask()
+        elif was_given("block"):
+            raise click.UsageError("--block goes with --dask, which cuts the data into blocks.")
         if not self.resume:
             return
         if self.open_file is not None or self.outside_file is not None:
@@ -61,6 +67,23 @@ class PredictOptions(Options):
             raise click.UsageError(f"--resume needs a TEST_FILE that is a file: {why}.")
         if not can_be_kept(self.output_file):
             raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
+
+    def _check_dask(self) -> None:
+        from fastsvm_cli.cluster.scheduler import Address
+
+        try:
+            Address(self.dask or "")
+        except ValueError as error:
+            raise click.UsageError(f"--dask: {error}.") from None
+        if self.resume:
+            raise click.UsageError("--dask does not go with --resume: run again, it does what is missing by itself.")
+        if self.open_file is not None or self.outside_file is not None:
+            option = "--outside-rows" if self.open_file is None else "--open-rows"
+            raise click.UsageError(f"--dask does not go with {option}: workers write parts, and nothing else.")
+        if self.test_file == "-":
+            raise click.UsageError("--dask reads files, which every worker can open, and no standard input.")
+        if self.output_file in (None, "-"):
+            raise click.UsageError("--dask needs OUTPUT_FILE: the directory, or URL, where the parts go.")
 
     @property
     def output(self) -> str:

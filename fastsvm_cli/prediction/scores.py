@@ -1,14 +1,18 @@
 """Accuracy, mean squared error, squared correlation: svm-predict's numbers in svm-predict's words."""
 
 from math import copysign, inf, isfinite, isnan, nan
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.header import Header
 
+if TYPE_CHECKING:
+    from fastsvm_cli.prediction.exact_sums import ExactScore
 
-def summary_lines(header: Header, score: _native.Score) -> "list[str]":
+
+def summary_lines(header: Header, score: "_native.Score | ExactScore") -> "list[str]":
     """The lines svm-predict 3.37 prints at its end."""
     if header.regression:
         error, correlation = _regression(score)
@@ -21,7 +25,7 @@ def summary_lines(header: Header, score: _native.Score) -> "list[str]":
     ]
 
 
-def summary_values(header: Header, score: _native.Score) -> dict:
+def summary_values(header: Header, score: "_native.Score | ExactScore") -> dict:
     """The same for programs: {} without rows, None for what is undefined."""
     if header.regression:
         error, correlation = _regression(score)
@@ -73,7 +77,9 @@ def run_values(
     return out
 
 
-def _regression(s: _native.Score) -> "tuple[float, float]":
+def _regression(s: "_native.Score | ExactScore") -> "tuple[float, float]":
+    if not isinstance(s, _native.Score):
+        return s.regression()
     n = s.total
     covariance = n * s.sumpt - s.sump * s.sumt
     return _ratio(s.error, n), _ratio(

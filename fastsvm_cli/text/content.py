@@ -26,11 +26,28 @@ _FOREIGN = {
     b"LZIP": ("lzip", "lzip -dc"),
     b"\x89LZO": ("lzop", "lzop -dc"),
 }
-_MAGIC_BYTES = 6
+#: So many first bytes tell what a file is compressed with.
+MAGIC_BYTES = 6
 _PIECE_BYTES = 1 << 18  # decompressed at a time
 
 
-class Content:
+class Source:
+    """Bytes, from wherever they come: what LineBlocks asks of them."""
+
+    def ready(self) -> bool:
+        """More bytes can be had without waiting."""
+        raise NotImplementedError
+
+    def read_into(self, room: memoryview) -> int:
+        """Fill `room` with what there is, at least one byte; 0 at the end. Raises FileError."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Read no more."""
+        raise NotImplementedError
+
+
+class Content(Source):
     """The bytes of a file, decompressed; gzip, bzip2, xz and (where Python can) zstd are known by their first bytes.
     Decompression runs on a thread of its own, beside whatever is done with them.
 
@@ -51,16 +68,15 @@ class Content:
             _widen_pipe(self._file)
             self._poll = select.poll()
             self._poll.register(self._file, select.POLLIN)
-            self._pending = self._read(_MAGIC_BYTES)
+            self._pending = self._read(MAGIC_BYTES)
             # Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.
-            while len(self._pending) < _MAGIC_BYTES and _may_begin(self._pending[:3]):
-                more = self._read(_MAGIC_BYTES - len(self._pending))
+            while len(self._pending) < MAGIC_BYTES and _may_begin(self._pending[:3]):
+                more = self._read(MAGIC_BYTES - len(self._pending))
                 if not more:
                     break
                 self._pending += more
-            kind = next((kind for magic, kind in _MAGIC.items() if self._pending.startswith(magic)), None)
+            kind = compression(self._pending, path)
             if kind is None:
-                self._refuse_foreign()
                 if start:
                     self._taken = os.lseek(self._file, start, os.SEEK_SET)
                     self._pending = b""
@@ -124,14 +140,8 @@ class Content:
         if self.on_read is not None:
             self.on_read(self._taken)
 
-    def _refuse_foreign(self) -> None:
-        for magic, (name, tool) in _FOREIGN.items():
-            if self._pending.startswith(magic):
-                words = f"{name} data found, expected text, or gzip, bzip2, xz or zstd"
-                raise FileError(self.path, words + _on_the_way(tool, self.path))
-
     def _decompress(self, kind: str, start: int) -> None:
-        pieces = _behind(_decompressed(self._compressed(self._pending), kind, self.path), start, self.path)
+        pieces = _behind(decompressed(self._compressed(self._pending), kind, self.path), start, self.path)
         self._pending = b""
         import queue
         import threading
@@ -168,6 +178,16 @@ class Content:
             if not data:
                 return
             yield data
+
+
+def compression(start: bytes, path: str) -> "str | None":
+    """What a file is compressed with whose first bytes these are (MAGIC_BYTES of them, if it has so many); None: it is
+    plain. Raises FileError for what is known and not read here."""
+    for magic, (name, tool) in _FOREIGN.items():
+        if start.startswith(magic):
+            words = f"{name} data found, expected text, or gzip, bzip2, xz or zstd"
+            raise FileError(path, words + _on_the_way(tool, path))
+    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def content_pieces(path: str, size: int) -> "Iterator[memoryview]":
@@ -247,7 +267,7 @@ def _decompressor(kind: str, path: str):
     return zstd.ZstdDecompressor, (zstd.ZstdError,)
 
 
-def _decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
+def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
     """The content of one or more compressed streams, one after the other, as gzip, bzip2, xz and zstd themselves read
     them; never more than _PIECE_BYTES at a time, however well it was compressed."""
     new, faults = _decompressor(kind, path)

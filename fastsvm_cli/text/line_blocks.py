@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.content import Content
+from fastsvm_cli.text.content import Content, Source
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
@@ -89,7 +89,8 @@ class LineBlocks:
     """The blocks of a data file, in order; a context manager, to be iterated over once.
 
     path, labelled, dense, delimiter, max_line, on_read, place, bad_rows, scaling: as of read_chunks. size: bytes of
-    text in a block; may be changed on the way. Raises FileError.
+    text in a block; may be changed on the way. content: where the bytes come from, if not from the file `path`; taken
+    from its beginning, and closed at the end. Raises FileError.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class LineBlocks:
         place: "Place | None" = None,
         bad_rows: "BadRows | None" = None,
         scaling: "Scaling | None" = None,
+        content: "Source | None" = None,
     ):
         self.size, self.place, self.bad_rows, self.scaling = size, place or Place(), bad_rows, scaling
         self.options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter, "svmlight": not dense}
@@ -114,7 +116,7 @@ class LineBlocks:
                 self.size = max(1 << 12, size * _SHIFTED_IN_BLOCK // scaling.native.shifted)
         self.max_line = max_line
         self._path, self._on_read = path, on_read
-        self._content: Content | None = None
+        self._content: Source | None = content
         self._spare: list[bytearray] = []
 
     @property
@@ -124,7 +126,8 @@ class LineBlocks:
         return f"a line of more than {longest} found, expected a row (predict --max-line allows longer ones)"
 
     def __enter__(self) -> "LineBlocks":
-        self._content = Content(self._path, self.place.offset, self._on_read)
+        if self._content is None:
+            self._content = Content(self._path, self.place.offset, self._on_read)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,116 @@
+"""The scheduler that `--dask ADDRESS` names."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fastsvm_cli.cluster.missing import demanded
+from fastsvm_cli.errors import FastsvmError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: Seconds after which a scheduler that does not answer is given up.
+TIMEOUT = 5.0
+_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
+
+
+class Address:
+    """What `--dask` takes: a scheduler's address, `tcp://host:8786` say, or `local` or `local:N` for N worker processes
+    on this machine. workers: N, or None for a scheduler's address. Raises ValueError, whose text says what was
+    expected."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.workers: int | None = None
+        local = re.fullmatch(r"local(?::([1-9][0-9]{0,3}))?", text)
+        if local is not None:
+            self.workers = int(local[1]) if local[1] else cores()
+        elif not re.fullmatch(r"(?:%s)://\S+" % "|".join(_SCHEMES), text):
+            raise ValueError(f"'{text}' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N")
+
+
+def cores() -> int:
+    """How many processors this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "Iterator[Client]":
+    """A client of the scheduler; of `local` one whose worker processes end with the block. say: called with a line for
+    the user: where the dashboard is, and that versions differ. Raises FastsvmError where there is no scheduler that
+    answers."""
+    try:
+        where = Address(address)
+    except ValueError as error:
+        raise FastsvmError(f"--dask: {error}") from None
+    with demanded():
+        import dask
+        import distributed
+    import logging
+
+    # What Dask would log on standard error is said in our words, or is no fault of the job's: a worker that went.
+    for name in ("distributed", "tornado", "asyncio", "bokeh"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    quiet = {"logging.distributed": "critical", "distributed.admin.log-length": 1000}
+    with dask.config.set(quiet):
+        if where.workers is None:
+            with _closed(_client(distributed, address, say), address) as client:
+                _say_dashboard(client.dashboard_link, say)
+                yield client
+            return
+        try:
+            cluster = distributed.LocalCluster(
+                n_workers=where.workers,
+                threads_per_worker=max(1, cores() // where.workers),
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+                memory_limit=0,  # blocks are bounded by themselves, and a model takes what it takes
+            )
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise FastsvmError(f"no worker processes could be started on this machine: {_first_line(error)}") from None
+        try:
+            with _closed(_client(distributed, cluster, say), address) as client:
+                _say_dashboard(cluster.dashboard_link, say)
+                yield client
+        finally:
+            cluster.close(timeout=10)
+
+
+@contextmanager
+def _closed(client: "Client", address: str) -> "Iterator[Client]":
+    try:
+        yield client
+    finally:
+        try:
+            client.close(timeout=5)
+        except (OSError, RuntimeError, TimeoutError):  # the scheduler has gone: nothing to say good-bye to
+            pass
+
+
+def _client(distributed, target, say: "Callable[[str], None]") -> "Client":
+    import warnings
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            client = distributed.Client(target, timeout=TIMEOUT, set_as_default=False)
+        except (OSError, ValueError, TimeoutError, RuntimeError, ImportError) as error:
+            why = _first_line(error) or type(error).__name__
+            raise FastsvmError(f"no Dask scheduler answers at {target}: {why}") from None
+    if any("Mismatched versions" in str(each.message) for each in told):
+        say("Note: the scheduler or its workers have other versions of Dask, or of what it needs, than this machine.")
+    return client
+
+
+def _say_dashboard(link: "str | None", say: "Callable[[str], None]") -> None:
+    if link:
+        say(f"Dashboard: {link}")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,201 @@
+"""What a worker does: blocks in, parts out. It runs in a thread of a worker process, and answers with plain values."""
+
+from typing import Any
+from zlib import crc32
+
+from fastsvm_cli import __version__, _native
+from fastsvm_cli.cluster import lease
+from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged
+from fastsvm_cli.cluster.blocks import Block
+from fastsvm_cli.cluster.folder import Folder, NewFile, folder
+from fastsvm_cli.cluster.job import Job, Prepared, identity
+from fastsvm_cli.cluster.shards import one_line
+from fastsvm_cli.errors import DataFormatError, FastsvmError
+from fastsvm_cli.prediction.exact_sums import PartTally
+from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text.bad_rows import BadRows
+from fastsvm_cli.text.line_blocks import LineBlocks, Place
+
+#: Jobs that this process has been told of.
+_jobs: "dict[str, Prepared]" = {}
+#: What an operating system says where trying again is in vain: the folder's disk is full, or is not for us.
+_LASTING = ("EACCES", "EDQUOT", "EFBIG", "ENOENT", "ENOSPC", "ENOTDIR", "EPERM", "EROFS")
+
+#: Faults of a block. ROW: a bad row, or one that the model cannot evaluate. SHARD: it cannot be read. AGAIN: what may
+#: pass, so that the block is worth another try. These concern the block alone; the others every block. OUTPUT: OUT_DIR
+#: cannot be written. LEASE: OUT_DIR is another client's. JOB: the model cannot be used there.
+ROW, SHARD, AGAIN, OUTPUT, LEASE, JOB = "row", "shard", "again", "output", "lease", "job"
+
+
+class OutputFault(Exception):
+    """OUT_DIR cannot be written. cause: why."""
+
+    def __init__(self, cause: Exception):
+        super().__init__(one_line(cause))
+        self.cause = cause
+
+
+class LeaseLost(Exception):
+    """OUT_DIR is another client's."""
+
+
+def learn(job: Job) -> None:
+    """From here on this process knows the job. Raises FastsvmError where another fastsvm asks."""
+    if job.version != __version__:
+        raise FastsvmError(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
+    _jobs[job.key] = Prepared(job)
+
+
+def forget(key: str) -> None:
+    """It is done."""
+    _jobs.pop(key, None)
+
+
+def do_blocks(key: str, blocks: "list[Block]") -> "list[dict[str, Any]]":
+    """The blocks' records, as Manifest keeps them, or their faults: {part, fault, why, line of the block or None}.
+    Behind a fault that concerns every block no other is tried."""
+    out = []
+    for block in blocks:
+        out.append(_do(key, block))
+        if out[-1].get("fault") in (OUTPUT, LEASE, JOB):
+            break
+    return out
+
+
+def _do(key: str, block: Block) -> "dict[str, Any]":
+    prepared = _jobs.get(key)
+    if prepared is None:
+        return _fault(block, AGAIN, "the worker was not told of the job")
+    try:
+        return do_block(prepared, block)
+    except DataFormatError as error:
+        if error.path == block.shard.name:
+            return _fault(block, ROW, error.why, error.line)
+        return _fault(block, JOB, str(error))
+    except ShardChanged:
+        return _fault(block, SHARD, "it was changed while it was read; run the same command again")
+    except OutputFault as error:
+        import errno
+
+        lasting = {getattr(errno, name) for name in _LASTING}
+        passes = not isinstance(error.cause, OSError) or error.cause.errno not in lasting
+        return _fault(block, AGAIN if passes else OUTPUT, f"{prepared.job.out}: {error}")
+    except LeaseLost:
+        return _fault(block, LEASE, "another fastsvm has taken the output directory over")
+    except FastsvmError as error:
+        of_shard = str(error).startswith(f"{block.shard.name}: ")
+        return _fault(block, SHARD if of_shard else JOB, str(error).removeprefix(f"{block.shard.name}: "))
+    except MemoryError:
+        return _fault(block, AGAIN, "out of memory")
+    except Exception as error:  # whatever the store's library raises; Dask's own exceptions end the task elsewhere
+        return _fault(block, AGAIN, one_line(error))
+
+
+def _fault(block: Block, kind: str, why: str, line: "int | None" = None) -> "dict[str, Any]":
+    return {"part": block.part, "fault": kind, "why": why, "line": line}
+
+
+def do_block(prepared: Prepared, block: Block) -> "dict[str, Any]":
+    """Predict a block's rows into its part. Raises DataFormatError with the line number of the block, FileError and
+    ShardChanged for its shard, ModelFormatError, OutputFault, LeaseLost, and what the store raises."""
+    job, where = prepared.job, folder(prepared.job.out)
+    model, scaling = prepared.model, prepared.scaling()
+    path = block.shard.name
+    bad_rows = None if job.on_bad_row == "stop" else BadRows(path, job.filler)
+    tally = PartTally(job.labelled, job.regression)
+    place = Place(fields=job.fields)
+    _native.set_threads_here(job.threads)
+    part = _Part(where, block.part)
+    try:
+        with LineBlocks(
+            path,
+            labelled=job.labelled,
+            dense=job.dense,
+            delimiter=job.delimiter,
+            max_line=job.max_line,
+            place=place,
+            bad_rows=bad_rows,
+            scaling=scaling,
+            content=BlockContent(block),
+        ) as blocks:
+            predict(
+                model,
+                blocks,
+                part.write,
+                path=path,
+                probability=job.probability,
+                values=job.values,
+                evaluations=job.evaluations,
+                labelled=job.labelled,
+                exact=prepared.exact,
+                tolerance=job.tolerance,
+                bad_rows=bad_rows,
+                tally=tally,
+                head=block.first,
+            )
+        state = part.publish(job.lease)
+    except BaseException:
+        part.abandon()
+        raise
+    finally:
+        _native.set_threads_here(0)
+    record = {
+        "part": block.part,
+        "shard": path,
+        "shard_size": block.shard.size,
+        "shard_mark": block.shard.mark,
+        "start": block.start,
+        "end": block.end,
+        "job": identity(job.made_with()),
+        "on_bad_row": job.on_bad_row,
+        "max_line": job.max_line,
+        "lines": place.lines,
+        "size": state.size,
+        "mark": state.mark,
+        "crc32": f"{part.checksum:08x}",
+        "instructions": _native.instruction_set(),
+        "tally": tally.values(),
+    }
+    if bad_rows is not None:
+        record["bad_rows"] = bad_rows.count
+        record["named"] = bad_rows.named
+    if scaling is not None:
+        record["scaled"] = [scaling.before, scaling.after, scaling.unknown, scaling.unknown_index]
+    return record
+
+
+class _Part:
+    """A part that is being written."""
+
+    def __init__(self, where: Folder, name: str):
+        import os
+        import socket
+
+        self._where, self.checksum = where, 0
+        words = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
+        self._file: NewFile
+        try:
+            self._file = where.new(name, words)
+        except Exception as error:
+            raise OutputFault(error) from None
+
+    def write(self, data: bytes) -> None:
+        try:
+            self._file.write(data)
+        except Exception as error:
+            raise OutputFault(error) from None
+        self.checksum = crc32(data, self.checksum)
+
+    def publish(self, identity: str):
+        """Its state under its name, where OUT_DIR is still the client's."""
+        try:
+            if not lease.holds(self._where, identity):
+                raise LeaseLost
+            return self._file.finish()
+        except LeaseLost:
+            raise
+        except Exception as error:
+            raise OutputFault(error) from None
+
+    def abandon(self) -> None:
+        self._file.abandon()
