@@ -37,8 +37,8 @@ class NewFile:
         """Raises OSError and whatever the store raises."""
         raise NotImplementedError
 
-    def finish(self) -> FileState:
-        """The file under its name, all of it, and on the disk."""
+    def finish(self, durably: bool = True) -> FileState:
+        """The file under its name, all of it. durably: and on the disk, when this returns."""
         raise NotImplementedError
 
     def abandon(self) -> None:
@@ -173,14 +173,16 @@ class _LocalFile(NewFile):
         while left:
             left = left[os.write(self._file, left) :]
 
-    def finish(self) -> FileState:
-        sync(self._file)
+    def finish(self, durably: bool = True) -> FileState:
+        if durably:
+            sync(self._file)
         status = os.fstat(self._file)
         file, self._file = self._file, -1
         os.close(file)
         os.replace(self._temporary, self._target)
         try:
-            sync_folder_of(self._target)
+            if durably:
+                sync_folder_of(self._target)
         except OSError:  # not every file system knows how
             pass
         return FileState(status.st_size, local_mark(status))
@@ -272,7 +274,7 @@ class _StoredFile(NewFile):
     def write(self, data: bytes) -> None:
         self._file.write(data)
 
-    def finish(self) -> FileState:
+    def finish(self, durably: bool = True) -> FileState:
         self._file.close()
         if self._atomic:
             self._file.commit()

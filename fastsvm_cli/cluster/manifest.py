@@ -161,7 +161,14 @@ class Plan:
         self.to_do: list[Block] = []
         self.reasons: list[str] = []
         self.stale = sorted({name for name in files if PART.fullmatch(name)} - {block.part for block in blocks})
-        known = {record["shard"] for records in manifest.records.values() for record in records}
+        cuts = {(block.shard.name, block.start, block.end) for block in blocks}
+        # Shards that were cut in another way.
+        recut = {
+            record["shard"]
+            for records in manifest.records.values()
+            for record in records
+            if (record["shard"], record["start"], record["end"]) not in cuts
+        }
         why: dict[str, list[Block]] = {}
         shards_to_do: dict[str, Shard] = {}
         for block in blocks:
@@ -178,7 +185,7 @@ class Plan:
             elif records:
                 why.setdefault(reasons[-1], []).append(block)
                 shards_to_do[block.shard.name] = block.shard
-            elif block.shard.name in known:
+            elif block.shard.name in recut:
                 why.setdefault("--block", []).append(block)
         self._tell(why, len(blocks), shown)
 
@@ -202,13 +209,14 @@ class Plan:
             self.reasons.append(f"{some} of {total} parts {_is(some)} missing or not whole, and done again.")
 
 
-def is_whole(folder: Folder, record: "dict[str, Any]", files: "dict[str, FileState]") -> bool:
-    """Whether a part is the one that its record speaks of: by what the listing says, or, where only the time is
-    another (a copied folder's), by its checksum."""
+def is_whole(folder: Folder, record: "dict[str, Any]", files: "dict[str, FileState]", fresh: bool = False) -> bool:
+    """Whether a part is the one that its record speaks of: by what the listing says, or, where the time is another (a
+    copied folder's) or it may not have reached the disk before the power failed, by its checksum. fresh: it was written
+    in this run."""
     found = files.get(record["part"])
     if found is None or found.size != record["size"]:
         return False
-    if found.mark == record["mark"] and found.mark:
+    if found.mark == record["mark"] and found.mark and (record["synced"] or fresh):
         return True
     text = folder.read(record["part"])
     if text is None or f"{crc32(text):08x}" != record["crc32"]:

@@ -193,7 +193,7 @@ def _settle(
     end."""
     for _ in range(_LOOKS):
         files = manifest.folder.list()
-        other = [each for each in blocks if not is_whole(manifest.folder, records[each.part], files)]
+        other = [each for each in blocks if not is_whole(manifest.folder, records[each.part], files, fresh=True)]
         if not other:
             return
         for each in other:
@@ -223,7 +223,7 @@ def _missing(
         told.append(str(stopped))
     one = len(missing) == 1
     again = "it" if one else "them"
-    what = f"{len(missing)} of {len(blocks)} parts {'is' if one else 'are'} missing in {out}"
+    what = f"{len(missing)} of {len(blocks)} parts {'is' if one else 'are'} missing in {_shown(out)}"
     return PartsMissing(f"{what}; the same command does {again}, and keeps the others", told)
 
 
@@ -260,7 +260,7 @@ def _refuse_input(out: Folder, names: "list[str]") -> None:
         path = os.path.realpath(local_path(out.url))
         inside = [name for name in names if is_local(name) and os.path.dirname(os.path.realpath(name)) == path]
     if inside:
-        raise FileError(inside[0], "it is in the output directory, and an input; name another directory")
+        raise FileError(_shown(inside[0]), "it is in the output directory, and an input; name another directory")
 
 
 def _shown(name: str) -> str:

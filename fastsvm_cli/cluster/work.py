@@ -1,5 +1,6 @@
 """What a worker does: blocks in, parts out. It runs in a thread of a worker process, and answers with plain values."""
 
+from time import monotonic
 from typing import Any
 from zlib import crc32
 
@@ -7,7 +8,7 @@ from fastsvm_cli import __version__, _native
 from fastsvm_cli.cluster import lease
 from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged
 from fastsvm_cli.cluster.blocks import Block
-from fastsvm_cli.cluster.folder import Folder, NewFile, folder
+from fastsvm_cli.cluster.folder import FileState, Folder, NewFile, folder
 from fastsvm_cli.cluster.job import Job, Prepared, identity
 from fastsvm_cli.cluster.shards import one_line
 from fastsvm_cli.errors import DataFormatError, FastsvmError
@@ -20,6 +21,8 @@ from fastsvm_cli.text.line_blocks import LineBlocks, Place
 _jobs: "dict[str, Prepared]" = {}
 #: What an operating system says where trying again is in vain: the folder's disk is full, or is not for us.
 _LASTING = ("EACCES", "EDQUOT", "EFBIG", "ENOENT", "ENOSPC", "ENOTDIR", "EPERM", "EROFS")
+
+_SYNC_SECONDS = 1.0
 
 #: Faults of a block. ROW: a bad row, or one that the model cannot evaluate. SHARD: it cannot be read. AGAIN: what may
 #: pass, so that the block is worth another try. These concern the block alone; the others every block. OUTPUT: OUT_DIR
@@ -153,6 +156,7 @@ def do_block(prepared: Prepared, block: Block) -> "dict[str, Any]":
         "size": state.size,
         "mark": state.mark,
         "crc32": f"{part.checksum:08x}",
+        "synced": part.synced,
         "instructions": _native.instruction_set(),
         "tally": tally.values(),
     }
@@ -172,6 +176,7 @@ class _Part:
         import socket
 
         self._where, self.checksum = where, 0
+        self._start = monotonic()
         words = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
         self._file: NewFile
         try:
@@ -186,12 +191,14 @@ class _Part:
             raise OutputFault(error) from None
         self.checksum = crc32(data, self.checksum)
 
-    def publish(self, identity: str):
-        """Its state under its name, where OUT_DIR is still the client's."""
+    def publish(self, identity: str) -> FileState:
+        """Its state under its name, where OUT_DIR is still the client's. synced: it took so long that it is on the disk
+        then; of others a later run will look at the checksum, which is cheaper than ten thousand of these."""
+        self.synced = monotonic() - self._start > _SYNC_SECONDS
         try:
             if not lease.holds(self._where, identity):
                 raise LeaseLost
-            return self._file.finish()
+            return self._file.finish(self.synced)
         except LeaseLost:
             raise
         except Exception as error:
