@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: to distributed.scheduler.allowed-failures times for each of these.
 TRIES = 4
 #: Small blocks go together, so that the scheduler's milliseconds for each task do not count.
-_TOGETHER_BYTES = 8 << 20
+_TOGETHER_BYTES = 1 << 20
 _TOGETHER = 32
 _LOOK = 0.5  # seconds between two looks at whether all is well
 _ROOM = 3.0  # tasks that wait or run, per thread of the workers: enough for none to wait for the client

@@ -93,7 +93,7 @@ class Folder:
 
     def fault(self, error: BaseException) -> FileError:
         """What an exception of these methods means to the user."""
-        return error if isinstance(error, FileError) else FileError(self.url, one_line(error))
+        return error if isinstance(error, FileError) else FileError(shown(self.url), one_line(error))
 
 
 def folder(url: str) -> Folder:
@@ -113,9 +113,9 @@ class _LocalFolder(Folder):
         try:
             os.makedirs(self.path, exist_ok=True)
         except FileExistsError:
-            raise FileError(self.url, "it is a file, expected a directory for the parts") from None
+            raise FileError(shown(self.url), "it is a file, expected a directory for the parts") from None
         except OSError as error:
-            raise FileError(self.url, error) from None
+            raise FileError(shown(self.url), error) from None
 
     def list(self) -> "dict[str, FileState]":
         out = {}
@@ -129,7 +129,7 @@ class _LocalFolder(Folder):
                             continue
                         out[entry.name] = FileState(status.st_size, local_mark(status))
         except OSError as error:
-            raise FileError(self.url, error) from None
+            raise FileError(shown(self.url), error) from None
         return out
 
     def read(self, name: str) -> "bytes | None":
@@ -212,7 +212,7 @@ class _StoredFolder(Folder):
         try:
             self.fs.invalidate_cache()
             if self.fs.isfile(self.path):
-                raise FileError(self.url, "it is a file, expected a directory for the parts")
+                raise FileError(shown(self.url), "it is a file, expected a directory for the parts")
             if not self.atomic:  # object stores have no folders
                 self.fs.makedirs(self.path, exist_ok=True)
         except FileError:

@@ -38,11 +38,11 @@ class Lease:
             found = _parse(self._folder.read(NAME))
             why = _alive(found)
             if why is not None:
-                raise FileError(self._folder.url, why)
+                raise FileError(shown(self._folder.url), why)
             self._folder.put(NAME, self._words(), self.identity)
             time.sleep(_SETTLE)
             if not holds(self._folder, self.identity):
-                raise FileError(self._folder.url, "another fastsvm has begun to write it just now")
+                raise FileError(shown(self._folder.url), "another fastsvm has begun to write it just now")
             who = f"process {found['pid']} on {found['host']}" if found else "a client that has gone"
             self._say(f"Taken over from {who}, which has ended.")
         self._thread = Thread(target=self._renew, daemon=True)

@@ -61,10 +61,10 @@ class Manifest:
                 self._add(found["parts"])
         except (ValueError, KeyError, TypeError, AttributeError):
             why = f"its {NAME} is not what fastsvm wrote there; remove it, and the parts, or name another directory"
-            raise FileError(self.folder.url, why) from None
+            raise FileError(shown(self.folder.url), why) from None
         if version != VERSION:
             why = f"its {NAME} has version {version}, this fastsvm reads {VERSION}; name another directory"
-            raise FileError(self.folder.url, why)
+            raise FileError(shown(self.folder.url), why)
         for name in sorted(each for each in files if _JOURNAL.fullmatch(each)):
             self._journals.append(name)
             self._serial = max(self._serial, int(_JOURNAL.fullmatch(name)[1]))  # type: ignore[index]  # it does match
@@ -78,7 +78,7 @@ class Manifest:
         parts = sorted(name for name in files if PART.fullmatch(name))
         if parts:
             why = f"it holds {parts[0]}, of which no {NAME} tells; remove such files, or name another directory"
-            raise FileError(self.folder.url, why)
+            raise FileError(shown(self.folder.url), why)
 
     def _add(self, records: "Iterable[dict[str, Any]]") -> None:
         for record in records:

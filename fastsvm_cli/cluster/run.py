@@ -15,7 +15,7 @@ from fastsvm_cli.cluster.job import Job, Prepared, identity
 from fastsvm_cli.cluster.lease import Lease
 from fastsvm_cli.cluster.manifest import Manifest, Plan, is_whole
 from fastsvm_cli.cluster.scheduler import connect
-from fastsvm_cli.cluster.shards import is_local, list_shards, local_path
+from fastsvm_cli.cluster.shards import is_local, list_shards, local_path, shown
 from fastsvm_cli.cluster.totals import Lines, Sum
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.text.bad_rows import BadRows
@@ -91,7 +91,7 @@ def _run(
     made_with = job.made_with()
     manifest = Manifest(out, lease.identity)
     manifest.load()
-    plan = Plan(manifest, blocks, made_with, job.on_bad_row, job.max_line, _shown)
+    plan = Plan(manifest, blocks, made_with, job.on_bad_row, job.max_line, shown)
     for line in plan.reasons:
         say(line)
     if plan.kept:
@@ -116,7 +116,7 @@ def _run(
                         manifest.flush()
     elif plan.stale or not manifest.complete:
         manifest.begin(_head(job, made_with, url, blocks, block), made_with, plan.kept)
-    lines = Lines(blocks, records, _shown)
+    lines = Lines(blocks, records, shown)
     missing = [each for each in blocks if each.part not in records]
     if missing:
         raise _missing(missing, blocks, faults, stopped, lines, job.out)
@@ -161,7 +161,7 @@ def _work(
     start = monotonic()
     for told in crew.run(to_do):
         if lease.lost:
-            return FileError(manifest.folder.url, "another fastsvm has taken it over")
+            return FileError(shown(manifest.folder.url), "another fastsvm has taken it over")
         if told is not None:
             block, answer = told
             done += block.size
@@ -203,7 +203,7 @@ def _settle(
             raise stopped
         if faults:
             return
-    raise FileError(manifest.folder.url, "somebody else is writing its parts")
+    raise FileError(shown(manifest.folder.url), "somebody else is writing its parts")
 
 
 def _missing(
@@ -223,7 +223,7 @@ def _missing(
         told.append(str(stopped))
     one = len(missing) == 1
     again = "it" if one else "them"
-    what = f"{len(missing)} of {len(blocks)} parts {'is' if one else 'are'} missing in {_shown(out)}"
+    what = f"{len(missing)} of {len(blocks)} parts {'is' if one else 'are'} missing in {shown(out)}"
     return PartsMissing(f"{what}; the same command does {again}, and keeps the others", told)
 
 
@@ -260,13 +260,7 @@ def _refuse_input(out: Folder, names: "list[str]") -> None:
         path = os.path.realpath(local_path(out.url))
         inside = [name for name in names if is_local(name) and os.path.dirname(os.path.realpath(name)) == path]
     if inside:
-        raise FileError(_shown(inside[0]), "it is in the output directory, and an input; name another directory")
-
-
-def _shown(name: str) -> str:
-    """A shard's name in messages: as short as it can be typed here."""
-    here = os.path.join(os.getcwd(), "")
-    return name.removeprefix(here) if is_local(name) else name
+        raise FileError(shown(inside[0]), "it is in the output directory, and an input; name another directory")
 
 
 def _short(number: float) -> str:

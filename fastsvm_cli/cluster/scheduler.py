@@ -11,6 +11,7 @@ from fastsvm_cli.errors import FastsvmError
 
 if TYPE_CHECKING:
     from distributed import Client
+    from distributed.utils import LoopRunner
 
 #: Seconds after which a scheduler that does not answer is given up.
 TIMEOUT = 5.0
@@ -61,8 +62,10 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
                 _say_dashboard(client.dashboard_link, say)
                 yield client
             return
+        loop = _loop_that_is_not_interrupted()
         try:
             cluster = distributed.LocalCluster(
+                loop=loop.loop,
                 n_workers=where.workers,
                 threads_per_worker=max(1, cores() // where.workers),
                 processes=True,
@@ -79,6 +82,30 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
                 yield client
         finally:
             cluster.close(timeout=10)
+            loop.stop(timeout=5)
+
+
+def _loop_that_is_not_interrupted() -> "LoopRunner":
+    """The thread that starts worker processes. They inherit its mask: Ctrl-C, which a terminal sends to all of them, is
+    the client's to answer."""
+    import signal
+    import sys
+    from multiprocessing import resource_tracker
+
+    from distributed.utils import LoopRunner
+
+    # Python's helper process, which would clear that mask when it is started from the loop, and complain on standard
+    # error about what a client leaves to it that is told to stop.
+    sys.warnoptions.append("ignore:resource_tracker")
+    resource_tracker.ensure_running()
+    sys.warnoptions.pop()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        runner = LoopRunner()
+        runner.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return runner
 
 
 @contextmanager

@@ -48,6 +48,12 @@ def local_path(url: str) -> str:
     return os.path.abspath(re.sub(r"^(file|local)://", "", url))
 
 
+def shown(name: str) -> str:
+    """A path or URL in messages: as short as it can be typed here."""
+    here = os.path.join(os.getcwd(), "")
+    return name.removeprefix(here) if is_local(name) else name
+
+
 def mark_of(info: "dict[str, Any]") -> str:
     """What a file's content is known by, of what its store says of it; empty where it says nothing."""
     for key in _MARKS:
