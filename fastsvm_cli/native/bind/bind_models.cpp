@@ -43,6 +43,24 @@ DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, i
             }};
 }
 
+// DegreeNormParts, and the arrays that they point into.
+struct HeldParts {
+    std::shared_ptr<const void> arrays;
+    std::shared_ptr<const DegreeNormParts> parts;
+};
+
+void check_sparse(const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
+                  const NumberArray& shift, const NumberArray& squared_norms) {
+    const std::size_t n = shift.size();
+    if (starts.size() != n + 1 || squared_norms.size() != n || columns.size() != values.size() ||
+        starts.data()[0] != 0 || starts.data()[n] != static_cast<std::int64_t>(values.size()))
+        throw nb::value_error("wrong shape");
+    for (std::size_t i = 0; i < n; ++i)
+        if (starts.data()[i] > starts.data()[i + 1]) throw nb::value_error("wrong shape");
+    for (std::size_t e = 0; e < columns.size(); ++e)
+        if (columns.data()[e] < 0 || columns.data()[e] >= d) throw nb::index_error("column out of range");
+}
+
 void check_rows(const Chunk& chunk, const std::vector<std::int64_t>& rows) {
     for (std::int64_t row : rows)
         if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
@@ -257,15 +275,8 @@ void bind_models(nb::module_& m) {
         [](const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
            const NumberArray& shift, const NumberArray& squared_norms, const NumberArray& a, double gamma, int from,
            int to, std::optional<OnProgress> progress) {
-            const std::size_t n = shift.size();
-            const DegreeNorms of = degree_norms_of(n, a, gamma, from, to, progress);
-            if (starts.size() != n + 1 || squared_norms.size() != n || columns.size() != values.size() ||
-                starts.data()[0] != 0 || starts.data()[n] != static_cast<std::int64_t>(values.size()))
-                throw nb::value_error("wrong shape");
-            for (std::size_t i = 0; i < n; ++i)
-                if (starts.data()[i] > starts.data()[i + 1]) throw nb::value_error("wrong shape");
-            for (std::size_t e = 0; e < columns.size(); ++e)
-                if (columns.data()[e] < 0 || columns.data()[e] >= d) throw nb::index_error("column out of range");
+            const DegreeNorms of = degree_norms_of(shift.size(), a, gamma, from, to, progress);
+            check_sparse(starts, columns, values, d, shift, squared_norms);
             const nb::gil_scoped_release release;
             return degree_norms(of, d, starts.data(), columns.data(), values.data(), shift.data(),
                                 squared_norms.data());
@@ -274,4 +285,48 @@ void bind_models(nb::module_& m) {
         "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
         "The same of sparse rows y whose center m is not the origin: inner products y_i.y_j - shift_i - shift_j, with "
         "shift_i = y_i.m - |m|^2 / 2 (n); squared_norms (n): about the center.");
+    nb::class_<HeldParts>(m, "DegreeNormParts",
+                          "What degree_norms returns, in parts of about a second or less, which any number of "
+                          "machines can share: it is the sums of all parts, added up in their order.")
+        .def_static(
+            "dense",
+            [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to) {
+                const DegreeNorms of = degree_norms_of(x.shape(0), a, gamma, from, to, std::nullopt);
+                auto arrays = std::make_shared<std::tuple<NumberMatrix, NumberArray>>(x, a);
+                const nb::gil_scoped_release release;
+                return HeldParts{arrays, degree_norm_parts(of, static_cast<std::int64_t>(x.shape(1)), x.data())};
+            },
+            "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "Of degree_norms.")
+        .def_static(
+            "sparse",
+            [](const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
+               const NumberArray& shift, const NumberArray& squared_norms, const NumberArray& a, double gamma, int from,
+               int to) {
+                const DegreeNorms of = degree_norms_of(shift.size(), a, gamma, from, to, std::nullopt);
+                check_sparse(starts, columns, values, d, shift, squared_norms);
+                auto arrays =
+                    std::make_shared<std::tuple<IndexArray, ColumnArray, NumberArray, NumberArray, NumberArray>>(
+                        starts, columns, values, shift, a);
+                const nb::gil_scoped_release release;
+                return HeldParts{arrays, degree_norm_parts(of, d, starts.data(), columns.data(), values.data(),
+                                                           shift.data(), squared_norms.data())};
+            },
+            "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
+            "from_degree"_a, "to_degree"_a, "Of sparse_degree_norms.")
+        .def("__len__", [](const HeldParts& self) { return self.parts->count(); })
+        .def(
+            "sums",
+            [](const HeldParts& self, std::int64_t part) {
+                if (part < 0 || part >= self.parts->count()) throw nb::index_error("part out of range");
+                const nb::gil_scoped_release release;
+                return self.parts->sums(part);
+            },
+            "part"_a, "The sums of one part, as many as degree_norms returns.")
+        .def(
+            "share",
+            [](const HeldParts& self, std::int64_t parts) {
+                if (parts < 0 || parts > self.parts->count()) throw nb::index_error("part out of range");
+                return self.parts->share(parts);
+            },
+            "parts"_a, "The share of the work that so many parts are, from the first on.");
 }

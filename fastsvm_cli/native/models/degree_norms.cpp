@@ -89,129 +89,203 @@ struct StripSums {
     }
 };
 
+using Dots = std::vector<double>;
+
 // Sums of sums: no total is the end of a chain longer than n / 16 + 100 additions, which the bounds of the norms count
-// on: a call adds up at most 64 groups of lanes, and the calls are n / 32 at most; a total is the sum over strips.
-// `work`: how much a pair of vectors is, about, in products. face(strip, sums, scratch): adds all the pairs of a strip.
-template <class Scratch, class Face>
-std::vector<double> pair_sums(const DegreeNorms& of, const Weights& weights, double work, const Scratch& fresh,
-                              const Face& face) {
-    const std::int64_t strips = weights.strips;
-    const std::size_t size = weights.sums();
-    std::vector<double> totals(size, 0.0);
-    std::int64_t done = 0;
-    while (done < strips) {
-        // Parts of about a second or less, so that progress can be shown and an interruption heard. Neither they nor
-        // the order of the sums depend on the number of threads: the same model has the same certificate.
-        const double pairs_wanted = 2e9 / std::max(work, 20.0);
-        std::int64_t stop = done;
-        double pairs = 0;
-        while (stop < strips && pairs < pairs_wanted) pairs += static_cast<double>(++stop) * strip * strip;
-        std::vector<double> strip_sums(static_cast<std::size_t>(stop - done) * size, 0.0);
-        parallel_for(stop - done, 1, [&](std::int64_t part_first, std::int64_t part_last) {
-            StripSums sums(weights);
-            Scratch scratch = fresh;
+// on: a call adds up at most 64 groups of lanes, and the calls are n / 32 at most; a part's sum is over its strips, and
+// a total over parts.
+class PairParts : public DegreeNormParts {
+public:
+    std::int64_t count() const override { return static_cast<std::int64_t>(ends_.size()); }
+
+    std::vector<double> sums(std::int64_t part) const override {
+        const std::int64_t begin = part ? ends_[part - 1] : 0, end = ends_[part];
+        const std::size_t size = weights_.sums();
+        std::vector<double> strip_sums(static_cast<std::size_t>(end - begin) * size, 0.0);
+        parallel_for(end - begin, 1, [&](std::int64_t first, std::int64_t last) {
+            StripSums sums(weights_);
+            Dots dots(scratch_);
             // The longest first, so that no thread is left with one alone.
-            for (std::int64_t part = part_first; part < part_last; ++part) {
-                const std::int64_t first = stop - 1 - part;
+            for (std::int64_t at = first; at < last; ++at) {
+                const std::int64_t own = end - 1 - at;
                 sums.clear();
-                face(first, sums, scratch);
-                sums.total(strip_sums.data() + static_cast<std::size_t>(first - done) * size);
+                face(own, sums, dots);
+                sums.total(strip_sums.data() + static_cast<std::size_t>(own - begin) * size);
             }
         });
-        for (std::size_t t = 0; t < size; ++t) {
-            double part = 0;
-            for (std::size_t at = t; at < strip_sums.size(); at += size) part += strip_sums[at];
-            totals[t] += part;
+        std::vector<double> out(size, 0.0);
+        for (std::size_t t = 0; t < size; ++t)
+            for (std::size_t at = t; at < strip_sums.size(); at += size) out[t] += strip_sums[at];
+        return out;
+    }
+
+    double share(std::int64_t parts) const override {
+        if (!parts) return ends_.empty() ? 1.0 : 0.0;
+        const double share = static_cast<double>(ends_[parts - 1]) / static_cast<double>(weights_.strips);
+        return share * share;
+    }
+
+protected:
+    PairParts(const DegreeNorms& of, const double* squared_norms)
+        : of_{of.n, of.a, of.gamma, of.from, of.to, {}}, weights_(of, squared_norms) {}
+
+    // work: how much a pair of vectors is, about, in products. scratch: numbers that `face` is given room for.
+    void cut(double work, std::size_t scratch) {
+        scratch_ = scratch;
+        // So that progress can be shown and an interruption heard.
+        const double pairs_wanted = 2e9 / std::max(work, 20.0);
+        for (std::int64_t end = 0; end < weights_.strips;) {
+            double pairs = 0;
+            while (end < weights_.strips && pairs < pairs_wanted) pairs += static_cast<double>(++end) * strip * strip;
+            ends_.push_back(end);
         }
-        done = stop;
-        const double share = static_cast<double>(done) / static_cast<double>(strips);
-        if (of.progress) of.progress(share * share);
+    }
+
+    // Adds all the pairs of a strip of vectors with those up to it.
+    virtual void face(std::int64_t own, StripSums& sums, Dots& dots) const = 0;
+
+    DegreeNorms of_;  // without progress, whose callable belongs to Python
+    Weights weights_;
+
+private:
+    std::vector<std::int64_t> ends_;  // in strips
+    std::size_t scratch_ = 0;
+};
+
+std::vector<double> all_norms(const DegreeNorms& of, const DegreeNormParts& parts) {
+    std::vector<double> totals(static_cast<std::size_t>(of.to - of.from + 2), 0.0);
+    for (std::int64_t part = 0; part < parts.count(); ++part) {
+        const std::vector<double> sums = parts.sums(part);
+        for (std::size_t t = 0; t < totals.size(); ++t) totals[t] += sums[t];
+        if (of.progress) of.progress(parts.share(part + 1));
     }
     return totals;
 }
 
-}  // namespace
-
-std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const double* x) {
-    std::vector<double> squared_norms(static_cast<std::size_t>(of.n), 0.0);
-    for (std::int64_t i = 0; i < of.n; ++i)
+std::vector<double> norms_of_rows(std::int64_t n, std::int64_t d, const double* x) {
+    std::vector<double> squared_norms(static_cast<std::size_t>(n), 0.0);
+    for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < d; ++j) squared_norms[i] += x[i * d + j] * x[i * d + j];
-    const Weights weights(of, squared_norms.data());
-    Aligned<double> blocks;  // (strips, d, strip)
-    blocks.assign(static_cast<std::size_t>(weights.strips * d * strip), 0.0);
-    for (std::int64_t i = 0; i < of.n; ++i)
-        for (std::int64_t j = 0; j < d; ++j) blocks[(i / strip * d + j) * strip + i % strip] = x[i * d + j];
-    constexpr int together = 4;
-    using Dots = std::vector<double>;
-    const auto face = [&](std::int64_t first, StripSums& sums, Dots& dots) {
-        const std::int64_t last = std::min(of.n, (first + 1) * strip);
-        for (std::int64_t other = 0; other <= first; ++other)
-            for (std::int64_t i = first * strip; i < last; i += together) {
+    return squared_norms;
+}
+
+class DenseParts : public PairParts {
+public:
+    DenseParts(const DegreeNorms& of, std::int64_t d, const double* x)
+        : PairParts(of, norms_of_rows(of.n, d, x).data()), d_(d), x_(x) {
+        blocks_.assign(static_cast<std::size_t>(weights_.strips * d * strip), 0.0);
+        for (std::int64_t i = 0; i < of.n; ++i)
+            for (std::int64_t j = 0; j < d; ++j) blocks_[(i / strip * d + j) * strip + i % strip] = x[i * d + j];
+        cut(static_cast<double>(d), together * strip);
+    }
+
+private:
+    static constexpr int together = 4;
+
+    void face(std::int64_t own, StripSums& sums, Dots& dots) const override {
+        const std::int64_t last = std::min(of_.n, (own + 1) * strip);
+        for (std::int64_t other = 0; other <= own; ++other)
+            for (std::int64_t i = own * strip; i < last; i += together) {
                 const double* rows[together];
-                for (int r = 0; r < together; ++r) rows[r] = x + std::min(i + r, last - 1) * d;
-                loops().tile_dots(together, strip, d, blocks.data() + other * strip * d, rows, 1, dots.data());
+                for (int r = 0; r < together; ++r) rows[r] = x_ + std::min(i + r, last - 1) * d_;
+                loops().tile_dots(together, strip, d_, blocks_.data() + other * strip * d_, rows, 1, dots.data());
                 for (int r = 0; r < together && i + r < last; ++r)
                     sums.add(i + r, other * strip, strip, dots.data() + r * strip);
             }
-    };
-    return pair_sums(of, weights, static_cast<double>(d), Dots(together * strip), face);
+    }
+
+    std::int64_t d_;
+    const double* x_;
+    Aligned<double> blocks_;  // (strips, d, strip)
+};
+
+class SparseParts : public PairParts {
+public:
+    SparseParts(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts, const std::int32_t* columns,
+                const double* values, const double* shift, const double* squared_norms)
+        : PairParts(of, squared_norms), d_(d), starts_(starts), columns_(columns), values_(values), shift_(shift) {
+        const std::int64_t entries = of.n ? starts[of.n] : 0, padded = weights_.strips * strip;
+        // The vectors in tiles, whose products with one vector stay in the first-level cache; in each, for every
+        // column, the vectors that have it. Tiles are larger where they would be mostly the starts of empty lists.
+        tile_ = 64 * strip;
+        while (tile_ < padded && padded / tile_ * d > 4 * entries) tile_ *= 2;
+        const std::int64_t tiles = (padded + tile_ - 1) / tile_;
+        list_start_.assign(static_cast<std::size_t>(tiles * d) + 1, 0);
+        list_vector_.resize(static_cast<std::size_t>(entries));
+        list_value_.resize(static_cast<std::size_t>(entries));
+        for (std::int64_t i = 0; i < of.n; ++i)
+            for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) ++list_start_[i / tile_ * d + columns[e] + 1];
+        for (std::size_t at = 1; at < list_start_.size(); ++at) list_start_[at] += list_start_[at - 1];
+        std::vector<std::int64_t> at(list_start_.begin(), list_start_.end() - 1);
+        for (std::int64_t i = 0; i < of.n; ++i)
+            for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) {
+                const std::int64_t to = at[i / tile_ * d + columns[e]]++;
+                list_vector_[to] = static_cast<std::int32_t>(i % tile_);
+                list_value_[to] = values[e];
+            }
+        double shared = 0;  // products of a pair, on average
+        for (std::int64_t j = 0; j < d; ++j) {
+            double share = 0;
+            for (std::int64_t t = 0; t < tiles; ++t)
+                share += static_cast<double>(list_start_[t * d + j + 1] - list_start_[t * d + j]);
+            share /= static_cast<double>(std::max<std::int64_t>(of.n, 1));
+            shared += share * share;
+        }
+        cut(16 * shared, static_cast<std::size_t>(std::min(tile_, padded)));
+    }
+
+private:
+    void face(std::int64_t strip_number, StripSums& sums, Dots& dots) const override {
+        const std::int64_t last = std::min(of_.n, (strip_number + 1) * strip), own = strip_number * strip;
+        for (std::int64_t from = 0; from <= own; from += tile_) {
+            const std::int64_t stop = std::min({from + tile_, own + strip, of_.n});
+            for (std::int64_t i = own; i < last; ++i) {
+                for (std::int64_t j = from; j < stop; ++j) dots[j - from] = -(shift_[i] + shift_[j]);
+                std::fill(dots.begin() + (stop - from), dots.end(), 0.0);
+                const std::int64_t* const lists = list_start_.data() + from / tile_ * d_;
+                for (std::int64_t e = starts_[i]; e < starts_[i + 1]; ++e) {
+                    const double value = values_[e];
+                    for (std::int64_t at = lists[columns_[e]]; at < lists[columns_[e] + 1]; ++at)
+                        dots[list_vector_[at]] += value * list_value_[at];
+                }
+                // What lies beyond `stop` has got products, too; it is not looked at, or has a weight of 0.
+                const std::int64_t before = std::min(own, from + tile_) - from;
+                if (before > 0) sums.add(i, from, before, dots.data());
+                if (own < from + tile_) sums.add(i, own, strip, dots.data() + (own - from));
+            }
+        }
+    }
+
+    std::int64_t d_;
+    const std::int64_t* starts_;
+    const std::int32_t* columns_;
+    const double *values_, *shift_;
+    std::int64_t tile_;
+    std::vector<std::int64_t> list_start_;
+    std::vector<std::int32_t> list_vector_;  // within its tile
+    std::vector<double> list_value_;
+};
+
+}  // namespace
+
+std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::int64_t d, const double* x) {
+    return std::make_unique<DenseParts>(of, d, x);
+}
+
+std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts,
+                                                   const std::int32_t* columns, const double* values,
+                                                   const double* shift, const double* squared_norms) {
+    return std::make_unique<SparseParts>(of, d, starts, columns, values, shift, squared_norms);
+}
+
+std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const double* x) {
+    return all_norms(of, *degree_norm_parts(of, d, x));
 }
 
 std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts,
                                  const std::int32_t* columns, const double* values, const double* shift,
                                  const double* squared_norms) {
-    const Weights weights(of, squared_norms);
-    const std::int64_t entries = of.n ? starts[of.n] : 0, padded = weights.strips * strip;
-    // The vectors in tiles, whose products with one vector stay in the first-level cache; in each, for every column,
-    // the vectors that have it. Tiles are larger where they would be mostly the starts of empty lists.
-    std::int64_t tile = 64 * strip;
-    while (tile < padded && padded / tile * d > 4 * entries) tile *= 2;
-    const std::int64_t tiles = (padded + tile - 1) / tile;
-    std::vector<std::int64_t> list_start(static_cast<std::size_t>(tiles * d) + 1, 0);
-    std::vector<std::int32_t> list_vector(static_cast<std::size_t>(entries));  // within its tile
-    std::vector<double> list_value(static_cast<std::size_t>(entries));
-    for (std::int64_t i = 0; i < of.n; ++i)
-        for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) ++list_start[i / tile * d + columns[e] + 1];
-    for (std::size_t at = 1; at < list_start.size(); ++at) list_start[at] += list_start[at - 1];
-    {
-        std::vector<std::int64_t> at(list_start.begin(), list_start.end() - 1);
-        for (std::int64_t i = 0; i < of.n; ++i)
-            for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) {
-                const std::int64_t to = at[i / tile * d + columns[e]]++;
-                list_vector[to] = static_cast<std::int32_t>(i % tile);
-                list_value[to] = values[e];
-            }
-    }
-    double shared = 0;  // products of a pair, on average
-    for (std::int64_t j = 0; j < d; ++j) {
-        double share = 0;
-        for (std::int64_t t = 0; t < tiles; ++t)
-            share += static_cast<double>(list_start[t * d + j + 1] - list_start[t * d + j]);
-        share /= static_cast<double>(std::max<std::int64_t>(of.n, 1));
-        shared += share * share;
-    }
-    using Dots = std::vector<double>;
-    const auto face = [&](std::int64_t first, StripSums& sums, Dots& dots) {
-        const std::int64_t last = std::min(of.n, (first + 1) * strip), own = first * strip;
-        for (std::int64_t from = 0; from <= own; from += tile) {
-            const std::int64_t stop = std::min({from + tile, own + strip, of.n});
-            for (std::int64_t i = own; i < last; ++i) {
-                for (std::int64_t j = from; j < stop; ++j) dots[j - from] = -(shift[i] + shift[j]);
-                std::fill(dots.begin() + (stop - from), dots.end(), 0.0);
-                const std::int64_t* const lists = list_start.data() + from / tile * d;
-                for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) {
-                    const double value = values[e];
-                    for (std::int64_t at = lists[columns[e]]; at < lists[columns[e] + 1]; ++at)
-                        dots[list_vector[at]] += value * list_value[at];
-                }
-                // What lies beyond `stop` has got products, too; it is not looked at, or has a weight of 0.
-                const std::int64_t before = std::min(own, from + tile) - from;
-                if (before > 0) sums.add(i, from, before, dots.data());
-                if (own < from + tile) sums.add(i, own, strip, dots.data() + (own - from));
-            }
-        }
-    };
-    return pair_sums(of, weights, 16 * shared, Dots(static_cast<std::size_t>(std::min(tile, padded))), face);
+    return all_norms(of, *degree_norm_parts(of, d, starts, columns, values, shift, squared_norms));
 }
 
 }  // namespace fastsvm
