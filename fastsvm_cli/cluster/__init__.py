@@ -1,1 +1,1 @@
-"""`predict --dask`: one job in many blocks, on as many machines as a Dask scheduler has."""
+"""Dask: what of fastsvm runs on a cluster."""

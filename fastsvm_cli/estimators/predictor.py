@@ -10,7 +10,7 @@ from fastsvm_cli.estimators.available import available
 from fastsvm_cli.estimators.blocks import Station
 from fastsvm_cli.estimators.conventions import Classes
 from fastsvm_cli.estimators.protocol import FittedEstimator
-from fastsvm_cli.estimators.rows import Rows, chunk_of, rows_of, serial_chunk_of
+from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, rows_of, serial_chunk_of
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
@@ -323,6 +323,8 @@ class FastSVM(FittedEstimator):
         return agreement(self, X, estimator)
 
     def _rows(self, X) -> Rows:
+        if isinstance(X, ParsedRows):
+            return X
         who = type(self).__name__
         rows = rows_of(X, who, getattr(self, "feature_names_in_", None))
         expected = self.n_features_in_
@@ -340,6 +342,8 @@ class FastSVM(FittedEstimator):
 
     def _chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
         who = type(self).__name__
+        if isinstance(rows, ParsedRows):
+            return rows.chunk(first, last, who)
         if self.model.serials:
             return serial_chunk_of(rows.block(first, last), who)
         if self.transform is None:
@@ -440,6 +444,18 @@ class FastSVM(FittedEstimator):
         self.model = parse_model(state.pop("text"), state["_path"] or "model")
         self.__dict__.update(state)
         self._set_up()
+
+    def __dask_tokenize__(self) -> "tuple[Any, ...]":
+        """What Dask names it by: the same for objects that answer alike, in every process."""
+        from pickle import dumps
+
+        told = [self.tolerance, self.n_threads, self.n_features_in, self.decision_function_shape, self.break_ties]
+        made_of = [
+            None if each is None else fingerprint_of(dumps(each))
+            for each in (self.classes, self.feature_names_in, self.transform, self.calibrator)
+        ]
+        exact = None if self.exact is None else self.exact.__dask_tokenize__()
+        return (type(self).__name__, self.own_fingerprint, *told, *made_of, exact)
 
     def __copy__(self) -> "FastSVM":
         """With the same model, which nothing changes."""

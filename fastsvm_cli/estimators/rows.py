@@ -77,6 +77,18 @@ class _Sparse(Rows):
         return _csr_chunk(self._matrix, first, last, who)
 
 
+class ParsedRows(Rows):
+    """Rows of text, as they were parsed: with what features their lines have."""
+
+    def __init__(self, chunk: _native.Chunk):
+        self._chunk = chunk
+        self.rows, self.columns = chunk.rows, chunk.max_index
+        self.entries = len(chunk.values) / max(self.rows, 1)
+
+    def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
+        return self._chunk.slice(first, last)
+
+
 def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
     """What predict(X) was given. who: asks for it, in messages. names: of the features, which a frame must have.
 

@@ -22,6 +22,7 @@ HEAVY = {
     "dataclasses",
     "sklearn",
 }
+HEAVY |= {"dask", "distributed", "fsspec", "pandas"}
 
 #: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use
 #: everything.
@@ -47,6 +48,7 @@ ROOMS = {
         "text",
     },
     "figures": {"benchmarks", "compilers", "errors", "models", "text"},
+    "cluster": {"__version__", "_native", "benchmarks", "compilers", "errors", "models", "prediction", "text"},
     "console": None,
     "commands": None,
     "estimators": {  # what Python programs call: the commands' options, and their answers as arrays
@@ -63,6 +65,7 @@ ROOMS = {
         "text",
     },
     "sklearn": {"estimators"},
+    "dask": {"estimators"},
     "cli": {"commands", "console", "errors"},
     "start": {"cli", "interruption", "streams"},
     "__main__": {"start"},
@@ -78,6 +81,9 @@ LIBRARIES = {
     "estimators/pipelines": {"libsvm", "tempfile"},
     "estimators/protocol": {"sklearn"},
     "sklearn": {"numpy", "sklearn"},
+    "cluster": {"dask", "distributed", "fsspec"},
+    "estimators/collections": {"dask", "distributed", "pandas"},
+    "dask": {"dask"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
     "figures": {"matplotlib"},
     "console/progress": {"rich"},
@@ -226,7 +232,7 @@ def test_predict_loads_nothing_heavy(models, model):
     options = [models / word if word == "exact" else word for word in options]
     loaded = _modules_after("predict", "-q", *options, DATA / "colors.test", models / model, "/dev/null")
     assert "fastsvm_cli._native" in loaded
-    assert not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich", "libsvm"}
+    assert not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich", "libsvm", "dask", "distributed"}
     assert not loaded & {"tempfile", "concurrent.futures", "hashlib", "importlib.metadata", "queue", "json"}
 
 

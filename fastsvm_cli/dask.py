@@ -1,0 +1,20 @@
+"""Predictions of Dask's collections: arrays, dataframes, bags of LIBSVM lines, delayed matrices. Lazy: nothing is
+computed before the result is.
+
+>>> import dask.array
+>>> rows = dask.array.from_array(X, chunks=(1000, 8))  # X: (6000, 8)
+>>> labels = fastsvm_cli.dask.predict(rows, "rings.model.approx", exact="rings.model")
+>>> labels.dtype, labels.numblocks, labels[:5].compute()
+(dtype('int64'), (6,), array([-1, -1,  1, -1, -1]))
+
+Needs Dask, `pip install 'fastsvm[dask]'`, which nothing else from Python does.
+"""
+
+try:
+    import dask as _dask  # noqa: F401
+except ImportError:
+    raise ImportError("fastsvm_cli.dask needs Dask: pip install 'fastsvm[dask]'") from None
+
+from fastsvm_cli.estimators.collections import decision_function, predict, predict_proba
+
+__all__ = ["decision_function", "predict", "predict_proba"]

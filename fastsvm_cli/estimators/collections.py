@@ -1,0 +1,314 @@
+"""A model's answers for Dask's collections, lazily, a task per block of rows.
+
+The model is one object for all of them: with a distributed client it is sent to its workers once, and tasks have a
+future of it; elsewhere it stands in the graph once, under a key of its own, and in every process it is read once."""
+
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Iterable
+from copy import copy
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import dask
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.estimators.compile import compile
+from fastsvm_cli.estimators.predictor import FastSVM, load
+from fastsvm_cli.estimators.rows import ParsedRows
+from fastsvm_cli.models.base import Model
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+#: More zeros than this are not written out for a row that is asked for as a sample.
+_MOST_ZEROS = 1 << 20
+
+
+def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool) -> Any:
+    """FastSVM.predict of a collection's rows, lazily: the very labels (regression: values) that it gives for all of
+    them at once.
+
+    collection, and what comes out, of n rows:
+
+    - a dask array (n, d), of numpy arrays or of sparse matrices: a dask array (n) in the same chunks, which may have
+      unknown sizes. Where columns are in several chunks they are joined, those of rows stay.
+    - a dask dataframe of d columns: a dask series with its index and its divisions. Names of columns are checked as
+      those of a pandas frame are.
+    - a dask bag of LIBSVM lines, text or bytes: a bag with a label per line. Lines begin with a label, unless
+      unlabelled=True is said.
+    - a Delayed of whatever FastSVM.predict takes, as a SciPy matrix: a Delayed of its answer.
+
+    model: as of fastsvm_cli.load, a path; or a FastSVM, a models.base.Model, an estimator of fastsvm_cli.sklearn, or
+    what fastsvm_cli.compile takes, whose answers are its own then. A path is read here, at once, not by the workers.
+    exact, tolerance: as of fastsvm_cli.load.
+
+    Each task uses one thread, as Dask counts on it, unless the model has another n_threads.
+
+    Raises at once what FastSVM.predict raises for a wrong number or wrong names of columns, TypeError for what is no
+    collection of Dask, and what load and compile raise. What is wrong with a row is raised when it is computed, a
+    ValueError that says which block it is in. A block without rows has no labels, and is no error.
+    """
+    return _ask(collection, "predict", _fast(model, exact, tolerance), **how)
+
+
+def decision_function(
+    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
+) -> Any:
+    """FastSVM.decision_function of a collection's rows, as predict: (n), or (n, columns), float64. Of a dataframe, a
+    frame with a column per class where there are several."""
+    return _ask(collection, "decision_function", _fast(model, exact, tolerance), **how)
+
+
+def predict_proba(
+    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
+) -> Any:
+    """FastSVM.predict_proba of a collection's rows, as predict: (n, classes) float64, of a dataframe a frame with a
+    column per class."""
+    return _ask(collection, "predict_proba", _fast(model, exact, tolerance), **how)
+
+
+def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
+    """The object that answers, on one thread."""
+    if isinstance(model, (str, os.PathLike)):
+        fast = load(model, exact=exact, tolerance=tolerance)
+    elif isinstance(model, Model):
+        fast = FastSVM(model, exact=exact, tolerance=tolerance)
+    else:
+        model = getattr(model, "compiled_", model)
+        fast = copy(model) if isinstance(model, FastSVM) else compile(model, "exact")
+        if exact is not None or tolerance is not None:
+            fast.set_params(exact=fast.exact if exact is None else exact, tolerance=tolerance)
+    if fast.n_threads is None:
+        fast.n_threads = 1
+    return fast
+
+
+def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = False) -> Any:
+    for module, name, answer in (
+        ("dask.array", "Array", _of_array),
+        ("dask.dataframe", "DataFrame", _of_frame),
+        ("dask.bag", "Bag", _of_bag),
+        ("dask.delayed", "Delayed", _of_delayed),
+    ):
+        # What is one was made by its module, which is loaded then.
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None and isinstance(collection, kind):
+            if unlabelled and name != "Bag":
+                raise TypeError("unlabelled= is about the lines of a bag")
+            return answer(collection, method, fast, **({"unlabelled": unlabelled} if name == "Bag" else {}))
+    raise TypeError(
+        f"{type(collection).__name__} found, expected a dask array, dataframe, bag or delayed matrix"
+        " (fastsvm_cli.load(model) takes arrays and frames)"
+    )
+
+
+# ---- the model
+
+
+class Carried:
+    """A model on its way to tasks. In every process that it comes to it is read once: tasks there share an object."""
+
+    def __init__(self, fast: FastSVM):
+        self.fast, self.token = fast, dask.base.tokenize(fast)
+
+    def __reduce__(self):
+        return _arrived, (self.token, pickle.dumps(self.fast, pickle.HIGHEST_PROTOCOL))
+
+    def __dask_tokenize__(self):
+        return "fastsvm", self.token
+
+    def __sizeof__(self) -> int:  # what a worker counts it as
+        exact = self.fast.exact
+        models = [self.fast.model, *([exact.model] if exact is not None else [])]
+        return object.__sizeof__(self) + sum(_size(model) for model in models)
+
+
+#: The models that came to this process, while a task needs them, and the last one, which will be needed again.
+_here: "WeakValueDictionary[str, Carried]" = WeakValueDictionary()
+_last: "list[Carried]" = []
+_lock = threading.Lock()
+
+
+def _arrived(token: str, text: bytes) -> Carried:
+    with _lock:
+        found = _here.get(token)
+        if found is None:
+            found = Carried(pickle.loads(text))
+            found.token = token
+            _here[token] = found
+        _last[:] = [found]
+        return found
+
+
+def _size(model: Model) -> int:
+    """Bytes of a model's numbers, about."""
+    vectors = getattr(model, "vectors", None)
+    return 0 if vectors is None else vectors.values.nbytes + vectors.indices.nbytes
+
+
+#: Futures of models that were sent to a client's workers, for as long as a collection needs them.
+_sent: "WeakKeyDictionary[Any, WeakValueDictionary[str, Any]]" = WeakKeyDictionary()
+
+
+def _placed(fast: FastSVM) -> Any:
+    """The model as an argument of tasks: a future, or a Delayed under a key of its own."""
+    model, client = Carried(fast), _client()
+    if client is None:
+        return dask.delayed(model, name=f"fastsvm-model-{model.token}", traverse=False)
+    sent = _sent.setdefault(client, WeakValueDictionary())
+    future = sent.get(model.token)
+    if future is None or future.status != "finished":  # a client can be restarted
+        future = sent[model.token] = client.scatter(model, broadcast=True, hash=True)
+    return future
+
+
+def _client() -> Any:
+    """The distributed client that would compute a collection, or None: another scheduler would, or it has no workers
+    yet that something could be sent to."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    if not isinstance(client, distributed.Client) or client.asynchronous or not client.nthreads():
+        return None
+    return client
+
+
+# ---- the collections
+
+
+def _columns_checked(rows: Any, method: str, fast: FastSVM) -> "tuple[np.dtype, tuple[int, ...]]":
+    """What the model answers a row with: (type, shape of a row's answer). rows: one of zeros. Raises what the method
+    raises for such rows."""
+    answer = getattr(fast, method)(rows)
+    return answer.dtype, answer.shape[1:]
+
+
+def _zeros(columns: int, dtype: "np.dtype | type" = np.float64) -> "np.ndarray | csr_matrix":
+    if columns <= _MOST_ZEROS:
+        return np.zeros((1, columns), dtype=dtype)
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((1, columns))
+
+
+def _of_array(X: Any, method: str, fast: FastSVM) -> Any:
+    if X.ndim != 2:
+        fast.predict(np.zeros((1,) * X.ndim))  # what it raises
+    columns = X.shape[1]
+    known = columns == columns  # else NaN
+    rows = _zeros(columns, X.dtype) if known else _zeros(max(fast.n_features_in_, 1))
+    dtype, tail = _columns_checked(rows, method, fast)
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    empty = np.empty((0, *tail), dtype=dtype)
+    shape: dict[str, Any] = {"chunks": (X.chunks[0], tail)} if tail else {"drop_axis": 1}
+    return X.map_blocks(
+        _answer_block,
+        model=_placed(fast),
+        method=method,
+        empty=empty,
+        dtype=dtype,
+        meta=empty,
+        **shape,
+    )
+
+
+def _answer_block(
+    X: Any, model: Carried, method: str, empty: np.ndarray, block_id: "tuple[int, ...]" = ()
+) -> np.ndarray:
+    if not X.shape[0]:
+        return empty
+    try:
+        return getattr(model.fast, method)(X)
+    except ValueError as fault:
+        raise ValueError(f"block {block_id[0]}: {fault}") from None
+
+
+def _of_frame(X: Any, method: str, fast: FastSVM) -> Any:
+    import pandas
+
+    row = pandas.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns)
+    dtype, tail = _columns_checked(row, method, fast)
+    names = _names(method, fast) if tail else None
+    empty = np.empty((0, *tail), dtype=dtype)
+    return X.map_partitions(
+        _answer_frame, _placed(fast), method, empty, names, meta=_as_frame(empty, X._meta.index[:0], names)
+    )
+
+
+def _names(method: str, fast: FastSVM) -> "list[Any] | None":
+    """Of the columns of what a method gives, where they are about classes."""
+    if not fast.model.header.classification:
+        return ["normal", "outlier"]
+    ovo = method == "decision_function" and fast.decision_function_shape == "ovo" and len(fast.classes_) > 2
+    return None if ovo else fast.classes_.tolist()
+
+
+def _as_frame(values: np.ndarray, index: Any, names: "list[Any] | None") -> Any:
+    import pandas
+
+    kind = pandas.Series if values.ndim == 1 else pandas.DataFrame
+    return kind(values, index=index, **({"columns": names} if names is not None else {}))
+
+
+def _answer_frame(X: Any, model: Carried, method: str, empty: np.ndarray, names: "list[Any] | None") -> Any:
+    if not len(X):
+        return _as_frame(empty, X.index, names)
+    try:
+        values = getattr(model.fast, method)(X)
+    except ValueError as fault:
+        raise ValueError(f"partition of index {X.index[0]!r} to {X.index[-1]!r}: {fault}") from None
+    return _as_frame(values, X.index, names)
+
+
+def _of_bag(X: Any, method: str, fast: FastSVM, unlabelled: bool) -> Any:
+    if fast.transform is not None:
+        raise ValueError("the model has scaling in front of it, which lines of text do not pass through")
+    getattr(fast, method)  # raises AttributeError where the model has no such answer
+    from dask.bag import from_sequence
+
+    count = X.npartitions
+    return X.map_partitions(
+        _answer_lines,
+        from_sequence(range(count), npartitions=count),
+        model=_placed(fast),
+        method=method,
+        labelled=not unlabelled,
+    )
+
+
+def _answer_lines(
+    lines: "Iterable[str | bytes]", number: "Iterable[int]", model: Carried, method: str, labelled: bool
+) -> "list[Any]":
+    text, count = bytearray(), 0
+    for line in lines:
+        count += 1
+        text += line.encode() if isinstance(line, str) else line
+        if not text.endswith(b"\n"):
+            text += b"\n"
+    if not count:
+        return []
+    where = f"partition {next(iter(number))}"
+    chunk, fault, _, _ = _native.parse(bytes(text), leading_count=int(labelled))
+    if fault is not None:
+        raise ValueError(f"{where}, line {fault[0]}: {fault[1]}")
+    if chunk.rows != count:
+        raise ValueError(f"{where}: {chunk.rows} lines in {count} elements found, expected one in each")
+    try:
+        return getattr(model.fast, method)(ParsedRows(chunk)).tolist()
+    except ValueError as fault:
+        raise ValueError(f"{where}: {fault}") from None
+
+
+def _of_delayed(X: Any, method: str, fast: FastSVM) -> Any:
+    getattr(fast, method)
+    return dask.delayed(_answer_delayed, pure=True)(X, _placed(fast), method)
+
+
+def _answer_delayed(X: Any, model: Carried, method: str) -> np.ndarray:
+    return getattr(model.fast, method)(X)

@@ -1,0 +1,231 @@
+"""fastsvm_cli.dask: lazy answers for Dask's collections, the same as for all rows at once. In this process, by Dask's
+own schedulers of threads, or of none."""
+
+import pickle
+
+import dask
+import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_svmlight_file
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+import fastsvm_cli
+import fastsvm_cli.dask as lazy
+from fastsvm_cli.estimators.collections import Carried
+from fastsvm_cli.estimators.predictor import FastSVM
+
+
+@pytest.fixture(autouse=True)
+def here():
+    with dask.config.set(scheduler="sync"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def two(folder):
+    """(path, exact=, the object, X)"""
+    X = load_svmlight_file(str(folder / "rings.test"), n_features=8)[0].toarray()[:1000]
+    path, exact = str(folder / "rings.model.approx"), str(folder / "rings.model")
+    return path, exact, fastsvm_cli.load(path, exact=exact), X
+
+
+@pytest.fixture(scope="module")
+def four(folder):
+    X = load_svmlight_file(str(folder / "colors.test"), n_features=60)[0].toarray()[:300]
+    path = str(folder / "colors.model")
+    return path, None, fastsvm_cli.load(path), X
+
+
+METHODS = [("two", "predict"), ("two", "decision_function")] + [
+    ("four", method) for method in ("predict", "decision_function", "predict_proba")
+]
+
+
+@pytest.fixture(params=METHODS, ids=lambda each: " ".join(each))
+def asked(request):
+    """(X, what the object answers, the same as a function of a collection)."""
+    name, method = request.param
+    path, exact, fast, X = request.getfixturevalue(name)
+    return X, getattr(fast, method)(X), lambda rows: getattr(lazy, method)(rows, path, exact=exact)
+
+
+def same(found, expected):
+    return found.dtype == expected.dtype and found.shape == expected.shape and (found == expected).all()
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_arrays_are_answered_in_their_chunks_whatever_those_of_their_columns(asked, scheduler):
+    X, expected, ask = asked
+    rows = (70, 130, len(X) - 200)
+    for chunks in ((rows, X.shape[1]), (rows, 3)):
+        found = ask(da.from_array(X, chunks=chunks))
+        assert found.shape == expected.shape and found.dtype == expected.dtype and found.chunks[0] == rows
+        assert found._meta.ndim == expected.ndim and same(found.compute(scheduler=scheduler), expected)
+
+
+def test_arrays_of_unknown_chunks_and_of_sparse_or_empty_ones(asked):
+    X, expected, ask = asked
+    array, few = da.from_array(X, chunks=(100, -1)), X[:, 0] > np.median(X[:, 0])
+    found = ask(array[array[:, 0] > np.median(X[:, 0])])
+    assert np.isnan(found.chunks[0]).all() and same(found.compute(), expected[few])
+    sparse = array.map_blocks(scipy.sparse.csr_matrix, dtype=float, meta=scipy.sparse.csr_matrix((0, 0)))
+    assert same(ask(sparse).compute(), expected)
+    gone = array[array[:, 0] > X[:100, 0].max()]  # at least a block of no rows
+    assert same(ask(gone).compute(), expected[X[:, 0] > X[:100, 0].max()])
+    assert same(ask(array[:0]).compute(), expected[:0])
+
+
+def test_frames_keep_index_and_divisions(asked):
+    X, expected, ask = asked
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])], index=np.arange(len(X)) * 2 + 5)
+    rows = dd.from_pandas(frame, npartitions=4)
+    for partial in (rows, rows[rows.f0 > np.median(X[:, 0])], rows[rows.f0 > X[:300, 0].max()]):
+        found, wanted = ask(partial), partial.compute()
+        assert found.divisions == partial.divisions
+        answer = found.compute()
+        assert isinstance(answer, pd.Series if expected.ndim == 1 else pd.DataFrame)
+        assert same(answer.to_numpy(), expected[frame.index.isin(wanted.index)]) and answer.index.equals(wanted.index)
+        meta = found.dtype if expected.ndim == 1 else found.dtypes
+        assert (
+            (meta == (answer.dtype if expected.ndim == 1 else answer.dtypes))
+            if expected.ndim == 1
+            else (list(found.columns) == list(answer.columns) == [1, 2, 3, 7] and (meta == answer.dtypes).all())
+        )
+
+
+def test_bags_of_lines_of_text(two, folder):
+    path, exact, fast, X = two
+    lines = (folder / "rings.test").read_bytes().splitlines(keepends=True)[:1000]
+    for each in (lines, [line.decode().rstrip() for line in lines]):
+        bag = db.from_sequence(each, npartitions=3)
+        assert lazy.predict(bag, path, exact=exact).compute() == fast.predict(X).tolist()
+    bare = db.from_sequence([line.partition(b" ")[2] for line in lines], npartitions=3)
+    found = lazy.decision_function(bare, path, exact=exact, unlabelled=True).compute()
+    assert found == fast.decision_function(X).tolist()
+    # As in a file: a feature beyond the model's is one, and counts.
+    far = db.from_sequence([b"1 1:0.5 900:2\n"], npartitions=1)
+    (folder / "far").write_bytes(b"1 1:0.5 900:2\n")
+    fastsvm_cli.predict_file(folder / "far", path, folder / "out", values=True)
+    value = float((folder / "out").read_text().split()[1])
+    (found,) = lazy.decision_function(far, path).compute()
+    assert found in (value, -value)
+    with pytest.raises(ValueError, match=r"partition 1, line 3: 'x' found"):
+        lazy.predict(db.from_sequence([*lines[:5], b"1 x"], npartitions=2), path).compute()
+    with pytest.raises(ValueError, match="partition 0: 2 lines in 1 elements found"):
+        lazy.predict(db.from_sequence([b"1 1:1\n1 1:2"], npartitions=1), path).compute()
+
+
+def test_delayed_matrices(two):
+    path, _, _, X = two
+    found = lazy.predict(dask.delayed(scipy.sparse.csr_matrix)(X), path)
+    assert same(found.compute(), fastsvm_cli.load(path).predict(X))
+
+
+def test_nothing_is_computed_before_it_is_asked_for(two):
+    path, _, _, X = two
+
+    def fail(block):
+        raise RuntimeError("computed")
+
+    array = da.from_array(X, chunks=(100, 2)).map_blocks(fail, dtype=float, meta=np.empty((0, 0)))
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=2).map_partitions(fail, meta=pd.DataFrame(X[:0]))
+    bag = db.from_sequence([b"1 1:1"]).map(fail)
+    for rows in (array, frame, bag, dask.delayed(fail)(X)):
+        found = lazy.predict(rows, path)
+        with pytest.raises(RuntimeError, match="computed"):
+            found.compute()
+
+
+def test_models_of_every_form(two):
+    path, exact, fast, X = two
+    rows, y = da.from_array(X, chunks=(300, -1)), np.where(X[:, 0] > 0.5, "far", "near")
+    svc = SVC(gamma=0.5).fit(X[:200], y[:200])
+    named = fastsvm_cli.compile(svc, degree=3)
+    for model in (svc, named):
+        found = lazy.predict(rows, model)
+        assert found.dtype.kind == "U" and set(found.compute()) <= {"far", "near"}
+        assert (found.compute() == fastsvm_cli.compile(svc, "exact").predict(X)).mean() > 0.99
+    names = lazy.predict(dd.from_pandas(pd.DataFrame(X), npartitions=2), named)
+    assert names.dtype == names.compute().dtype and names.compute().tolist() == named.predict(X).tolist()
+    assert same(lazy.predict(rows, fastsvm_cli.load_model(path), exact=exact).compute(), fast.predict(X))
+    assert same(lazy.predict(rows, fastsvm_cli.load(path), exact=exact).compute(), fast.predict(X))
+    assert fast.n_threads is None  # of what was given, which is as it was
+    for other in (SVR().fit(X[:100], X[:100, 0]), OneClassSVM().fit(X[:100])):
+        expected = fastsvm_cli.compile(other, "exact").predict(X)
+        assert same(lazy.predict(rows, other).compute(), expected)
+    from fastsvm_cli.sklearn import CompiledSVC
+
+    own = CompiledSVC(SVC(gamma=0.5)).fit(X[:200], y[:200])
+    assert same(lazy.predict(rows, own).compute(), own.predict(X))
+
+
+def test_the_model_is_one_object_for_all_tasks(two, monkeypatch):
+    path, _, fast, X = two
+    seen, answer = set(), FastSVM.predict
+
+    def noted(self, rows):
+        seen.add(id(self))
+        return answer(self, rows)
+
+    monkeypatch.setattr(FastSVM, "predict", noted)
+    rows = da.from_array(X, chunks=(50, -1))
+    found = lazy.predict(rows, path)
+    for scheduler in ("sync", "threads"):
+        found.compute(scheduler=scheduler)
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=6)
+    assert len(seen) == 1
+    lazy.predict(frame, path).compute(scheduler="threads")
+    assert len(seen) == 2
+    # In another process it is read once, however often it comes.
+    text = pickle.dumps(Carried(fast))
+    assert pickle.loads(text) is pickle.loads(text)
+
+
+def test_what_answers_alike_has_one_name(two):
+    path, exact, fast, X = two
+    token = dask.base.tokenize(fast)
+    assert (
+        token
+        == dask.base.tokenize(fastsvm_cli.load(path, exact=exact))
+        == dask.base.tokenize(pickle.loads(pickle.dumps(fast)))
+    )
+    others = (fastsvm_cli.load(path), fastsvm_cli.load(exact), fastsvm_cli.load(path, n_features_in=9))
+    assert len({token, *map(dask.base.tokenize, others)}) == 4
+    rows = da.from_array(X, chunks=(100, -1))
+    assert lazy.predict(rows, path).name == lazy.predict(rows, path).name != lazy.predict(rows, exact).name
+
+
+def test_what_does_not_fit_is_refused_at_once(two, folder):
+    path, _, fast, X = two
+    with pytest.raises(ValueError, match="X has 7 features, but FastSVM is expecting 8"):
+        lazy.predict(da.from_array(X[:, :7], chunks=(100, -1)), path)
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        lazy.predict(da.from_array(X[:, 0], chunks=100), path)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        lazy.predict(da.from_array(X.astype(complex), chunks=(100, -1)), path)
+    named = FastSVM(fast.model, feature_names_in=[f"f{j}" for j in range(8)])
+    with pytest.raises(ValueError, match="unseen at fit time:\n- g0"):
+        lazy.predict(dd.from_pandas(pd.DataFrame(X, columns=[f"g{j}" for j in range(8)]), npartitions=2), named)
+    with pytest.raises(AttributeError, match="no probability estimates"):
+        lazy.predict_proba(da.from_array(X, chunks=(100, -1)), path)
+    with pytest.raises(TypeError, match="ndarray found, expected a dask array"):
+        lazy.predict(X, path)
+    with pytest.raises(TypeError, match="unlabelled= is about the lines of a bag"):
+        lazy.predict(da.from_array(X, chunks=(100, -1)), path, unlabelled=True)
+    with pytest.raises(fastsvm_cli.FastsvmError, match="nowhere: No such file"):
+        lazy.predict(da.from_array(X, chunks=(100, -1)), str(folder / "nowhere"))
+
+
+def test_a_bad_row_is_found_in_its_block(two):
+    path, _, _, X = two
+    X = X.copy()
+    X[512, 3] = np.nan
+    with pytest.raises(ValueError, match=r"^block 5: Input X contains NaN\."):
+        lazy.predict(da.from_array(X, chunks=(100, -1)), path).compute()
+    with pytest.raises(ValueError, match=r"^partition of index 500 to 749: Input X contains NaN\."):
+        lazy.predict(dd.from_pandas(pd.DataFrame(X), npartitions=4), path).compute()
