@@ -105,6 +105,8 @@ def _lines_between(
     """The lines whose first byte lies in [start, end): from behind the first line end at start - 1 or later, up to the
     first one at end - 1 or later."""
     size = block.shard.size
+    if start >= end:
+        return
     with _Shard(block, on_read) as shard:
         at = max(start - 1, 0)
         shard.seek(at)

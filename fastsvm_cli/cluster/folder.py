@@ -4,7 +4,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from fastsvm_cli.cluster.shards import is_local, local_mark, local_path, mark_of, one_line, store_of
+from fastsvm_cli.cluster.shards import is_local, local_mark, local_path, mark_of, one_line, shown, store_of
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.durable import sync, sync_folder_of
 

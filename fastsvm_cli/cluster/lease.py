@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from fastsvm_cli.cluster.folder import Folder
+from fastsvm_cli.cluster.shards import shown
 from fastsvm_cli.errors import FileError
 
 NAME = ".fastsvm-lease"

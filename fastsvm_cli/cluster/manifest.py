@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from time import monotonic
 from typing import Any
 from zlib import crc32
 
 from fastsvm_cli.cluster.blocks import Block
 from fastsvm_cli.cluster.folder import FileState, Folder
-from fastsvm_cli.cluster.shards import Shard
+from fastsvm_cli.cluster.shards import Shard, shown
 from fastsvm_cli.errors import FileError
 
 NAME = "manifest.json"
@@ -17,12 +17,15 @@ VERSION = 1
 #: Of any run.
 PART = re.compile(r"part-[0-9]{5,}-[0-9]{5,}")
 _JOURNAL = re.compile(r"\.manifest-([0-9]{6,})-[0-9a-f]+\.jsonl")
+#: What every record has.
+_KEYS = {
+    *("part", "size", "mark", "crc32", "synced", "shard", "shard_size", "shard_mark", "start", "end", "lines"),
+    *("job", "on_bad_row", "max_line", "instructions", "tally"),
+}
 #: A journal is written when so many seconds have passed since the last one, if a part is done.
 SECONDS = 2.0
 #: So many shards that changed are named.
 _NAMED = 10
-
-Record = "dict[str, Any]"
 
 
 class Manifest:
@@ -82,6 +85,8 @@ class Manifest:
 
     def _add(self, records: "Iterable[dict[str, Any]]") -> None:
         for record in records:
+            if not (_KEYS <= set(record) and isinstance(record["tally"], dict)):
+                raise ValueError
             self.records.setdefault(record["part"], []).append(record)
 
     # ---- a run
@@ -154,7 +159,6 @@ class Plan:
         made_with: "dict[str, Any]",
         on_bad_row: str,
         max_line: int,
-        shown: "Callable[[str], str]" = str,
     ):
         files = manifest.folder.list()
         self.kept: dict[str, dict[str, Any]] = {}
@@ -187,12 +191,14 @@ class Plan:
                 shards_to_do[block.shard.name] = block.shard
             elif block.shard.name in recut:
                 why.setdefault("--block", []).append(block)
-        self._tell(why, len(blocks), shown)
+        self._tell(why, len(blocks))
 
-    def _tell(self, why: "dict[str, list[Block]]", total: int, shown: "Callable[[str], str]") -> None:
+    def _tell(self, why: "dict[str, list[Block]]", total: int) -> None:
         def again(blocks: "list[Block]") -> str:
             some = len(blocks)
-            return f"all {total} parts are" if some == total > 1 else f"{some} of {total} parts {_is(some)}"
+            if some == total:
+                return "the only part is" if total == 1 else f"all {total} parts are"
+            return f"{some} of {total} parts {_is(some)}"
 
         for reason in sorted(set(why) - {"shard", "missing"}):
             self.reasons.append(f"{reason} changed: {again(why[reason])} done again.")

@@ -91,7 +91,7 @@ def _run(
     made_with = job.made_with()
     manifest = Manifest(out, lease.identity)
     manifest.load()
-    plan = Plan(manifest, blocks, made_with, job.on_bad_row, job.max_line, shown)
+    plan = Plan(manifest, blocks, made_with, job.on_bad_row, job.max_line)
     for line in plan.reasons:
         say(line)
     if plan.kept:
@@ -116,7 +116,7 @@ def _run(
                         manifest.flush()
     elif plan.stale or not manifest.complete:
         manifest.begin(_head(job, made_with, url, blocks, block), made_with, plan.kept)
-    lines = Lines(blocks, records, shown)
+    lines = Lines(blocks, records)
     missing = [each for each in blocks if each.part not in records]
     if missing:
         raise _missing(missing, blocks, faults, stopped, lines, job.out)

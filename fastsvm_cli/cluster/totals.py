@@ -1,10 +1,10 @@
 """The records of all parts, put together as one run would have told it."""
 
-from collections.abc import Callable
 from typing import Any
 
 from fastsvm_cli.cluster.block_content import lines_before
 from fastsvm_cli.cluster.blocks import Block
+from fastsvm_cli.cluster.shards import shown
 from fastsvm_cli.prediction.exact_sums import Totals
 from fastsvm_cli.text.bad_rows import NAMED
 from fastsvm_cli.text.scaling import Scaling
@@ -43,17 +43,15 @@ class Sum:
 
 class Lines:
     """Line numbers of shards, of blocks that know their own alone. records: of the parts that are done, which tell how
-    many lines each has; where one is missing, the shard is read. shown: a shard's name in messages."""
+    many lines each has; where one is missing, the shard is read."""
 
-    def __init__(
-        self, blocks: "list[Block]", records: "dict[str, dict[str, Any]]", shown: "Callable[[str], str]" = str
-    ):
+    def __init__(self, blocks: "list[Block]", records: "dict[str, dict[str, Any]]"):
         self._blocks = {(block.shard_number, block.number): block for block in blocks}
-        self._records, self._shown = records, shown
+        self._records = records
 
     def message(self, block: Block, line: "int | None", why: str) -> str:
         """`shard:line: why`, of a line of the block; without a line the shard's name alone."""
-        name = self._shown(block.shard.name)
+        name = shown(block.shard.name)
         if line is None:
             return f"{name}: {why}"
         before = self._before(block)

@@ -36,6 +36,7 @@ ROOMS = {
     "prediction": {"__version__", "_native", "errors", "models", "interruption", "text"},
     "comparisons": {"_native", "bounds", "errors", "models", "text"},
     "compilers": {"_native", "bounds", "comparisons", "errors", "models", "text"},
+    "cluster": {"__version__", "_native", "errors", "interruption", "models", "prediction", "text"},
     "benchmarks": {
         "__version__",
         "_native",
@@ -48,7 +49,6 @@ ROOMS = {
         "text",
     },
     "figures": {"benchmarks", "compilers", "errors", "models", "text"},
-    "cluster": {"__version__", "_native", "benchmarks", "compilers", "errors", "models", "prediction", "text"},
     "console": None,
     "commands": None,
     "estimators": {  # what Python programs call: the commands' options, and their answers as arrays
@@ -232,8 +232,17 @@ def test_predict_loads_nothing_heavy(models, model):
     options = [models / word if word == "exact" else word for word in options]
     loaded = _modules_after("predict", "-q", *options, DATA / "colors.test", models / model, "/dev/null")
     assert "fastsvm_cli._native" in loaded
-    assert not {name.split(".")[0] for name in loaded} & {"numpy", "scipy", "rich", "libsvm", "dask", "distributed"}
-    assert not loaded & {"tempfile", "concurrent.futures", "hashlib", "importlib.metadata", "queue", "json"}
+    libraries = {name.split(".")[0] for name in loaded}
+    assert not libraries & {"numpy", "scipy", "rich", "libsvm", "dask", "distributed", "fsspec"}
+    assert not loaded & {
+        "fastsvm_cli.cluster",
+        "tempfile",
+        "concurrent.futures",
+        "hashlib",
+        "importlib.metadata",
+        "queue",
+        "json",
+    }
 
 
 def test_approx_and_its_trial_load_no_numpy(models):

@@ -1,0 +1,126 @@
+"""The parts in order are, to the byte, what one `predict` writes, and so is the summary."""
+
+import bz2
+import gzip
+import json
+import lzma
+import shutil
+
+import pytest
+
+from support.dasking import parts, predict, run_here
+
+KINDS = ["two", "three", "value", "one", "compiled", "certified", "certified value", "ordered"]
+OUTPUT = {
+    "labels": (KINDS, []),
+    "values": (["three", "value", "certified"], ["--values"]),
+    "probabilities": (["two", "three", "certified"], ["-b", "1"]),
+    "steps": (["ordered"], ["--steps", "2", "--values"]),
+}
+
+
+def compare(folder, rows, model, *options, block, data=None):
+    """What one run said. data: for the latter, where that has it in one file."""
+    one = run_here("predict", *options, data or rows, model, folder / "one")
+    out = folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    on_dask = predict("--dask", "local", "--block", block, *options, rows, model, out)
+    assert parts(out) == (folder / "one").read_bytes()
+    assert (on_dask.out, on_dask.err) == (one.out, one.err)
+    return on_dask
+
+
+@pytest.mark.parametrize("what, kind", [(what, kind) for what, (kinds, _) in OUTPUT.items() for kind in kinds])
+def test_one_run_in_parts(what, kind, models, tmp_path):
+    model, rows, options = models[kind]
+    compare(tmp_path, rows, model, *options, *OUTPUT[what][1], block=0.001)
+    assert len(list((tmp_path / "out").glob("part-*"))) > 3
+
+
+@pytest.mark.parametrize("block", [0.00001, 0.00007, 1])
+def test_whatever_the_size_of_blocks(block, models, tmp_path):
+    model, rows, _ = models["two"]
+    (tmp_path / "rows").write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[:40]))
+    compare(tmp_path, tmp_path / "rows", model, "-b", 1, block=block)
+
+
+def test_shards_of_all_kinds(models, tmp_path):
+    model, rows, _ = models["two"]
+    lines, shards = rows.read_bytes().splitlines(keepends=True), tmp_path / "shards"
+    shards.mkdir()
+    pieces = {
+        "a": b"".join(lines[:40]),
+        "b": b"",
+        "c.gz": gzip.compress(b"".join(lines[40:80])),
+        "d, the last line without an end": b"".join(lines[80:90])[:-1],
+        "e.xz": lzma.compress(b"".join(lines[90:99])[:-1]),
+        "f": b"".join(lines[99:120]).replace(b"\n", b"\r\n"),
+        "g.bz2": bz2.compress(b"".join(lines[120:125])),
+        "h, a huge line": lines[125][:-1] + b" " * 9000 + b"\n" + b"".join(lines[126:]),
+        "i.gz": gzip.compress(b""),
+    }
+    for name, text in pieces.items():
+        (shards / name).write_bytes(text)
+    for block in (0.0001, 1):
+        compare(tmp_path, shards / "*", model, block=block, data=rows)
+
+
+@pytest.mark.parametrize("how", ["skip", "nan"])
+def test_bad_rows_are_counted_and_named_by_their_shard(how, models, tmp_path):
+    model, rows, _ = models["two"]
+    lines = rows.read_bytes().splitlines(keepends=True)
+    for at in (0, 3, *range(60, 80), 120):
+        lines[at] = b"1 x\n" if at % 2 else b"\n"
+    (tmp_path / "rows").write_bytes(b"".join(lines))
+    said = compare(tmp_path, tmp_path / "rows", model, "--on-bad-row", how, block=0.0005)
+    assert f"Bad rows: 23 of {len(lines)}" in said.err and f"{tmp_path}/rows:61: " in said.err
+    compare(tmp_path, tmp_path / "rows", model, "--on-bad-row", how, "--json", "-b", 1, block=0.003)
+
+
+@pytest.mark.parametrize("options", [[], ["--on-bad-row", "skip"]])
+def test_dense_rows_are_as_long_as_the_first_good_one(options, models, tmp_path):
+    model, rows, _ = models["two"]
+    lines = []
+    for line in rows.read_bytes().splitlines():
+        label, *words = line.split()
+        values = dict(word.split(b":") for word in words)
+        lines.append(b";".join([label, *(values.get(b"%d" % feature, b"0") for feature in range(1, 9))]) + b"\n")
+    if options:
+        lines[0], lines[100] = b"1;x\n", b"1;2;3;4\n"
+    (tmp_path / "rows").write_bytes(b"".join(lines))
+    compare(tmp_path, tmp_path / "rows", model, "--dense", "--delim", ";", *options, block=0.001)
+    (tmp_path / "rows").write_bytes(b"".join([*lines, b"1;2;3;4\n"]))
+    if not options:
+        said = predict(
+            *("--dask", "local", "--block", 0.001, "--dense", "--delim", ";"),
+            *(tmp_path / "rows", model, tmp_path / "out"),
+            code=1,
+        )
+        assert f"Error: {tmp_path}/rows:{len(lines) + 1}: " in said.err
+
+
+def test_scaled_and_unlabelled_rows(models, tmp_path):
+    model, rows, _ = models["two"]
+    (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")  # feature 2 is not in it
+    said = compare(tmp_path, rows, model, "--scale", tmp_path / "range", block=0.001)
+    assert "values left out" in said.err
+    bare = b"".join(line.partition(b" ")[2] for line in rows.read_bytes().splitlines(keepends=True))
+    (tmp_path / "bare").write_bytes(bare)
+    assert compare(tmp_path, tmp_path / "bare", model, "--unlabelled", block=0.001).out.count("Accuracy") == 0
+
+
+def test_json_is_that_of_one_run(models, tmp_path):
+    """But for the last digits of a regression, whose sums are exact here."""
+    for kind in ("certified", "ordered"):
+        model, rows, options = models[kind]
+        compare(tmp_path, rows, model, *options, "--json", block=0.001)
+    model, rows, options = models["certified value"]
+    one = run_here("predict", "--json", *options, rows, model, tmp_path / "one")
+    said = predict("--dask", "local", "--block", 0.001, "--json", *options, rows, model, tmp_path / "out")
+    assert json.loads(said.out) == pytest.approx(json.loads(one.out), rel=1e-9)
+
+
+def test_nothing_in_nothing_out(models, tmp_path):
+    (tmp_path / "rows").write_bytes(b"")
+    compare(tmp_path, tmp_path / "rows", models["two"][0], "-b", 1, block=1)
+    compare(tmp_path, tmp_path / "rows", models["value"][0], block=1)
