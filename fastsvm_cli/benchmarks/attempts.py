@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
@@ -16,7 +17,7 @@ from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
-from fastsvm_cli.text.sizes import size_text
+from fastsvm_cli.text.sizes import digits, size_text
 
 _NUMBER_BYTES = 11  # that a coefficient takes in a file
 # What is tried of --centers, --ratio and --samples.
@@ -30,21 +31,34 @@ class Attempt:
     """A command that compiles the model.
 
     arguments: of fastsvm, without the files. exact: whether what it makes is to be predicted with --exact as well.
-    skipped: why it is not tried, or None. refused: why the command would refuse the model, or None."""
+    skipped: why it is not tried, or None; limit: the option that says so. refused: why the command would refuse the
+    model, or None."""
 
     def __init__(
         self,
         *arguments: str,
         exact: bool = False,
         skipped: "str | None" = None,
+        limit: "str | None" = None,
         refused: "str | None" = None,
     ):
-        self.arguments, self.exact, self.skipped, self.refused = list(arguments), exact, skipped, refused
+        self.arguments, self.exact = list(arguments), exact
+        self.skipped, self.limit, self.refused = skipped, limit, refused
 
     @property
     def name(self) -> str:
         """The command as the tables show it."""
         return " ".join(self.arguments)
+
+
+class Onlooker(Protocol):
+    """Who is told what is being tried."""
+
+    def begins(self, what: str) -> None:
+        """A step of an attempt, in a few words."""
+
+    def ended(self, cases: "list[Case]") -> None:
+        """What an attempt has come to: cases that have been run once, or one that says why it failed."""
 
 
 def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Attempt]":
@@ -76,11 +90,13 @@ def _expansions(model: ExactModel, max_bytes: float, patience: float) -> "list[A
         certify = "--certify" in options
         size = coefficient_count(features, degree) * model.pairs * expansions * _NUMBER_BYTES
         why = size_text(round(size)) if size > max_bytes else None
+        limit = "--max-size"
         if why is None and certify:
             seconds = header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)
-            why = f"about {seconds:.2g} s" if seconds > patience else None
+            why = f"about {digits(seconds, 2)} s" if seconds > patience else None
+            limit = "--patience"
         refused = without_certificate if certify else None
-        out.append(Attempt("approx", *options, exact=certify, skipped=why, refused=refused))
+        out.append(Attempt("approx", *options, exact=certify, skipped=why, limit=limit, refused=refused))
 
     if header.kernel_type != "rbf":
         approx("--certify", degree=maclaurin.own_degree(header))
@@ -98,19 +114,40 @@ def _expansions(model: ExactModel, max_bytes: float, patience: float) -> "list[A
     return out
 
 
+def methods_refused(model: ExactModel) -> "list[tuple[str, str]]":
+    """(command, why) of the compilers of which `attempts` has nothing because they refuse the model."""
+    if not model.pairs or not model.header.total_sv:
+        return [("every method", "the model has no support vectors")]
+    whys = [
+        ("approx", maclaurin.refusal(model)),
+        ("reduce", reduced_set.refusal(model)),
+        (
+            "border",
+            border.refusal(model)
+            or ("a one-class model found: its border lies between rows, --data" if border.needs_rows(model) else None),
+        ),
+        *(
+            (f"order --method {name}", method.refusal(model))
+            for name, method in (("geometry", geometry), ("triangle", triangle), ("blocks", blocks))
+        ),
+    ]
+    return [(command, why) for command, why in whys if why is not None]
+
+
 def compile_attempts(
     bench: Bench,
     tried: "list[Attempt]",
     fastsvm: "list[str]",
     patience: float,
-    on_progress: "Callable[[float, str], None]",
+    onlooker: Onlooker,
+    on_run: Callable,
 ) -> None:
-    """Compile by the commands that a user would type, each timed as a new process, file to file, and add what they
-    made to the bench; what fails, or takes longer than `patience` seconds, is a case that says so. Larger reduced
-    sets take longer: none is tried behind one that was given up."""
+    """Compile by the commands that a user would type, each timed as a new process, file to file, add what they made to
+    the bench, and run it once; what fails, or takes longer than `patience` seconds, is a case that says so. Larger
+    reduced sets take longer: none is tried behind one that was given up. on_run: of Bench.measure."""
     given_up = None
     for at, each in enumerate(tried):
-        on_progress(at / len(tried), each.name)
+        onlooker.begins(each.name)
         reduces = each.arguments[0] == "reduce"
         why = f"not tried: {given_up} took too long" if given_up is not None and reduces else None
         if each.refused is not None:  # what the command would say, without the time it takes
@@ -127,7 +164,7 @@ def compile_attempts(
                 path,
             ]
             try:
-                code, said = child_processes.run(words, timeout=patience)
+                code, said = child_processes.run(words, timeout=patience, on_wait=bench.on_wait)
                 why = None if code == 0 else said.strip().removeprefix("Error: ")
             except subprocess.TimeoutExpired:
                 why = f"given up after {patience:g} s (--patience)"
@@ -137,6 +174,12 @@ def compile_attempts(
             case = Case(each.name, "compiled")
             case.failed = why
             bench.cases.append(case)
+            onlooker.ended([case])
             continue
-        for case in bench.add_model(path, name=each.name, exact=each.exact):
+        onlooker.begins(f"{each.name}: labels")
+        cases = bench.add_model(path, name=each.name, exact=each.exact)
+        for case in cases:
             case.compile_seconds, case.made_by = seconds, each.arguments
+        onlooker.begins(f"{each.name}: first run")
+        bench.run_once(cases, on_run)
+        onlooker.ended(cases)

@@ -104,6 +104,7 @@ class Bench:
         self.chunks = self.answers.chunks
         self.cases: list[Case] = []
         self._outputs = 0
+        self.on_wait: Callable[[], None] | None = None  # called now and then while a process runs
         self._empty = os.path.join(folder, "empty")
         open(self._empty, "w").close()
 
@@ -215,7 +216,7 @@ class Bench:
         environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
 
         def run() -> float:
-            code, said = child_processes.run(command, environment=environment)
+            code, said = child_processes.run(command, environment=environment, on_wait=self.on_wait)
             if code:
                 lines = said.strip().splitlines()
                 raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
@@ -236,17 +237,33 @@ class Bench:
 
     # ---- measuring
 
-    def measure(self, cases: "list[Case]", clock: str, runs: int, most_seconds: float, on_run: "Callable") -> None:
-        """Time these cases by one clock, in turns."""
-        timed = [
+    def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
+        """What one of the clocks times of these cases."""
+        return [
             each
             for case in cases
             for each in [case.end_to_end if clock == END_TO_END else case.scoring]
             if each is not None
         ]
-        interleave(timed, runs, most_seconds, on_run)
+
+    def measure(
+        self,
+        cases: "list[Case]",
+        clock: str,
+        runs: int,
+        most_seconds: float,
+        on_run: "Callable",
+        on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
+    ) -> None:
+        """Time these cases by one clock, in turns."""
+        interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
         if clock == END_TO_END:
             self.compare_outputs()
+        self.take_failures()
+
+    def run_once(self, cases: "list[Case]", on_run: "Callable") -> None:
+        """The first run of these cases from file to file, which warms up and is not counted."""
+        interleave(self.timed(cases, END_TO_END), 0, 0.0, on_run)
         self.take_failures()
 
     def take_failures(self) -> None:
@@ -354,6 +371,34 @@ class Bench:
             return scoring.median if scoring is not None else float("inf"), timings.median
 
         return min(level, key=seconds)[0]
+
+    def rough_seconds(self, case: Case) -> "float | None":
+        """End to end, by the runs so far, or by the first one, which is not counted."""
+        timed, timings = case.end_to_end, case.timings(END_TO_END)
+        return timings.median if timings is not None else timed.warm_up if timed is not None else None
+
+    def rough_speed_up(self, case: Case) -> "float | None":
+        """How many times as fast as svm-predict, or as the exact model where there is none, by rough_seconds."""
+        mine = self.rough_seconds(case)
+        for role in ("reference", "exact"):
+            for each in self.cases:
+                theirs = self.rough_seconds(each) if each.role == role and each.failed is None else None
+                if theirs is not None:
+                    return theirs / mine if mine and case.role != "start-up" else None
+        return None
+
+    def best_so_far(self, budget: "float | None") -> "Case | None":
+        """The fastest by rough_seconds of the exact and compiled models, inside the budget if there is one."""
+        fit = [
+            (seconds, case)
+            for case in self.cases
+            for seconds in [self.rough_seconds(case)]
+            if case.role in ("exact", "compiled")
+            and case.failed is None
+            and seconds is not None
+            and (budget is None or (self.disagreement(case) or 0.0) <= budget)
+        ]
+        return min(fit, key=lambda each: each[0])[1] if fit else None
 
     def fastest_compiled(self) -> "Case | None":
         """End to end, of those that were timed."""

@@ -1,24 +1,58 @@
 """Other processes: they do not outlive this one when it is told to stop."""
 
+import os
+import select
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import monotonic
 
 from fastsvm_cli.interruption import held
 
+_TICK = 0.5  # seconds between two calls of on_wait
 
-def run(words: Sequence[str], timeout: "float | None" = None, environment: "dict | None" = None) -> "tuple[int, str]":
+
+def run(
+    words: Sequence[str],
+    timeout: "float | None" = None,
+    environment: "dict | None" = None,
+    on_wait: "Callable[[], None] | None" = None,
+) -> "tuple[int, str]":
     """Run a command with nothing to read and nowhere to print: (its exit code, what it said on standard error).
-    Raises subprocess.TimeoutExpired, the process killed, and OSError."""
+    on_wait: called every half second while it runs. Raises subprocess.TimeoutExpired, the process killed, and
+    OSError."""
     process = None
     try:
         with held():  # else it could begin and be known to nobody
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
             )
-        said = process.communicate(timeout=timeout)[1]
+        said = _heard(process, timeout, on_wait)
     except BaseException:
         if process is not None:
             process.kill()
-            process.communicate()
+            process.wait()
         raise
     return process.returncode, said.decode("utf-8", "replace")
+
+
+def _heard(process: "subprocess.Popen", timeout: "float | None", on_wait: "Callable[[], None] | None") -> bytes:
+    """What the process says until it ends."""
+    assert process.stderr is not None
+    end = None if timeout is None else monotonic() + timeout
+    pieces = []
+    with process.stderr as stream:
+        while True:
+            left = None if end is None else end - monotonic()
+            if left is not None and left <= 0:
+                raise subprocess.TimeoutExpired(process.args, timeout or 0.0)
+            patience = left if on_wait is None else _TICK if left is None else min(left, _TICK)
+            if not select.select([stream], [], [], patience)[0]:
+                if on_wait is not None:
+                    on_wait()
+                continue
+            piece = os.read(stream.fileno(), 1 << 16)
+            if not piece:
+                break
+            pieces.append(piece)
+    process.wait(None if end is None else max(0.0, end - monotonic()))
+    return b"".join(pieces)

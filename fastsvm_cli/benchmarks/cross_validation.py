@@ -6,12 +6,15 @@ from collections.abc import Callable
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.tables import Row, lines, wrapped
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.compilers.training import libsvm_problem, train
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.data import select_rows
 from fastsvm_cli.text.documents import json_document
+
+_TABLE_WIDTH = 74  # of the table below where there is room
 
 
 class Fold:
@@ -101,23 +104,38 @@ def as_json(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, d
     return json_document(document, 1)
 
 
-def as_table(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, degree: int) -> str:
-    """The same for the eye: a line per fold, and one for all rows."""
+def as_table(
+    data_file: str,
+    folds: "list[Fold]",
+    *,
+    gamma: float,
+    cost: float,
+    degree: int,
+    width: "int | None" = None,
+    ascii_only: bool = False,
+) -> str:
+    """The same for the eye: a line per fold, and one for all rows. width: of the terminal, or None."""
     exact, compiled, disagreement = _means(folds)
-    lines = [
-        f"{data_file}: {len(folds)} folds, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}",
-        f"{'fold':>6} {'rows':>8} {'support vectors':>16} {'exact':>10} {'compiled':>10} {'labels that differ':>19}",
+    title = f"{data_file}: {len(folds)} folds, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
+    heads = ("rows", "support vectors", "exact", "compiled", "labels that differ")
+    rows = [(str(at), fold.rows, str(fold.vectors), *_shares(fold)) for at, fold in enumerate(folds, 1)]
+    whole = Fold(sum(fold.rows for fold in folds), 0, exact, compiled, disagreement)
+    rows.append(("all", whole.rows, "", *_shares(whole)))
+    if width is not None and width < _TABLE_WIDTH:
+        cells = [Row(name, [str(count), *rest]) for name, count, *rest in rows]
+        groups = [[(title, [0, 1, 2, 3, 4])], [(title, [0, 1]), ("Shares of rows", [2, 3, 4])]]
+        laid_out = lines("fold", heads, cells, groups, width, ascii_only=ascii_only)
+        return "\n".join(line for line, _ in laid_out).rstrip()
+    table = [f"{'fold':>6} {heads[0]:>8} {heads[1]:>16} {heads[2]:>10} {heads[3]:>10} {heads[4]:>19}"]
+    table += [
+        f"{name:>6} {count:>8} {vectors:>16} {right:>10} {also:>10} {differ:>19}"
+        for name, count, vectors, right, also, differ in rows
     ]
-    for at, fold in enumerate(folds, 1):
-        lines.append(
-            f"{at:>6} {fold.rows:>8} {fold.vectors:>16} {100 * fold.exact:>8.2f} % {100 * fold.compiled:>8.2f} %"
-            f" {100 * fold.disagreement:>17.3g} %"
-        )
-    rows = sum(fold.rows for fold in folds)
-    lines.append(
-        f"{'all':>6} {rows:>8} {'':>16} {100 * exact:>8.2f} % {100 * compiled:>8.2f} % {100 * disagreement:>17.3g} %"
-    )
-    return "\n".join(lines)
+    return "\n".join([*(wrapped(title, width) if width is not None else [title]), *table])
+
+
+def _shares(fold: Fold) -> "tuple[str, str, str]":
+    return f"{100 * fold.exact:.2f} %", f"{100 * fold.compiled:.2f} %", f"{100 * fold.disagreement:.3g} %"
 
 
 def _means(folds: "list[Fold]") -> "tuple[float, float, float]":

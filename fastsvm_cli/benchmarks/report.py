@@ -4,19 +4,17 @@ import csv
 import os
 import shlex
 from math import isnan
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
+from fastsvm_cli.benchmarks.tables import Group, Line, lines, printable, wrapped
+from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.documents import finite, json_document
-from fastsvm_cli.text.sizes import size_text
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from fastsvm_cli.text.sizes import digits, size_text
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
-_WIDTH = 180  # where there is no terminal
 ANSWER_COLUMNS = (
     "model",
     "labels that differ",
@@ -25,6 +23,18 @@ ANSWER_COLUMNS = (
     "|f - f_exact|: largest",
     "mean",
     "rows proven",
+)
+# Which columns behind the name may stand together, the fewest tables first.
+_TIME_GROUPS: "tuple[tuple[Group, ...], ...]" = (
+    (("Time", range(7)),),
+    (("End to end", (0, 1, 2, 3, 4)), ("In memory", (5, 6))),
+    (("End to end", (2, 3, 4)), ("In memory; the model, and compiling it", (5, 6, 0, 1))),
+    (("End to end", (2, 3)), ("In memory", (5, 6)), ("The model, compiling it; end to end", (0, 1, 4))),
+)
+_ANSWER_GROUPS: "tuple[tuple[Group, ...], ...]" = (
+    (("Answers", range(6)),),
+    (("Answers", (0, 1, 2, 5)), ("Decision values", (3, 4))),
+    (("Labels", (0, 1)), ("Answers", (2, 5)), ("Decision values", (3, 4))),
 )
 
 
@@ -147,35 +157,36 @@ def as_markdown(bench: Bench, machine: dict) -> str:
     return "\n".join([*lines, heading(bench, machine)])
 
 
-def print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]") -> None:
-    """On standard output, as wide as the terminal."""
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_WIDTH)
-    with console.capture() as shown:  # rich ends the process itself when a reader has gone
-        _print_tables(bench, machine, picked, front, console)
-    print(shown.get(), end="")
-
-
-def _print_tables(bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]", console: "Console") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    for title, columns, rows in (
-        ("Time", TIME_COLUMNS, time_rows(bench)),
-        ("Answers", ANSWER_COLUMNS, answer_rows(bench)),
+def table_lines(
+    bench: Bench,
+    machine: dict,
+    picked: "Case | None",
+    front: "list[Case]",
+    width: int,
+    *,
+    ascii_only: bool = False,
+    blanks: bool = False,
+) -> "list[Line]":
+    """The tables, and what they were measured on, in lines of `width` columns at most. blanks: a column without any
+    number stands there all the same."""
+    out: list[Line] = []
+    for columns, rows, groups in (
+        (TIME_COLUMNS, time_rows(bench), _TIME_GROUPS),
+        (ANSWER_COLUMNS, answer_rows(bench), _ANSWER_GROUPS),
     ):
-        table = Table(title=title, title_justify="left", show_edge=False)
-        for at, column in enumerate(columns):
-            table.add_column(column, justify="left" if at == 0 else "right", overflow="fold")
-        for case, cells in rows:
-            style = "bold green" if case is picked else "bold" if case in front else ""
-            table.add_row(*map(Text, cells), style=style)
-        console.print(table)
-        console.print()
-    console.print(Text(heading(bench, machine)))
+        # Where a head may not be broken.
+        heads = [column.replace(" - ", "\xa0-\xa0").replace("at most", "at\xa0most") for column in columns[1:]]
+        styled = [
+            TableRow(
+                cells[0],
+                cells[1:],
+                "bold green" if case is picked else "bold" if case in front else "",
+                case.failed,
+            )
+            for case, cells in rows
+        ]
+        out += lines(columns[0], heads, styled, groups, width, ascii_only=ascii_only, blanks=blanks)
+    return out + [(line, "") for part in heading(bench, machine).split("\n") for line in wrapped(part, width)]
 
 
 def heading(bench: Bench, machine: dict) -> str:
@@ -191,34 +202,37 @@ def heading(bench: Bench, machine: dict) -> str:
     )
 
 
-def picked_lines(bench: Bench, picked: "Case | None", budget: float, keep: "str | None") -> "list[str]":
-    """Which case is the fastest within the budget, and the commands that make it and predict with it. keep: where it
-    was written, or None."""
+def picked_lines(
+    bench: Bench, picked: "Case | None", budget: float, keep: "str | None"
+) -> "tuple[list[str], list[str]]":
+    """Which case is the fastest within the budget, in sentences; and the commands that make it and predict with it, for
+    the shell. keep: where it was written, or None."""
     if picked is None:
-        return [f"Nothing measured stays within {100 * budget:.3g} %."]
+        return [f"Nothing measured stays within {100 * budget:.3g} %."], []
     share, faster, reference = (
         bench.disagreement(picked) or 0.0,
         bench.speed_up(picked, END_TO_END),
         bench.reference(END_TO_END),
     )
     assert faster is not None and reference is not None  # it was timed
-    lines = [
-        f"Fastest within {100 * budget:.3g} %: {picked.name}, {faster[0]:.3g} +- {faster[1]:.2g} times as fast as"
-        f" {reference.name}; {100 * share:.3g} % of the labels differ."
+    sentences = [
+        f"Fastest within {100 * budget:.3g} %: {printable(picked.name)}, {faster[0]:.3g} +- {faster[1]:.2g} times as"
+        f" fast as {reference.name}; {100 * share:.3g} % of the labels differ."
     ]
+    commands = []
     path = keep or "fast.model"
     if picked.role == "exact":
-        lines.append("No compiled model is faster; fastsvm predict takes the exact one as it is.")
+        sentences.append("No compiled model is faster; fastsvm predict takes the exact one as it is.")
         path = keep or bench.exact_file
     if picked.made_by:
-        lines.append(f"  fastsvm {shlex.join([*picked.made_by, bench.exact_file, path])}")
+        commands.append(shlex.join(["fastsvm", *picked.made_by, bench.exact_file, path]))
     elif picked.role == "compiled":
         assert picked.path is not None  # it was named
         path = picked.path
     exact = ["--exact", bench.exact_file] if picked.with_exact else []
     scale = ["--scale", bench.scaling.path] if bench.scaling is not None else []
-    lines.append(f"  fastsvm {shlex.join(['predict', *scale, *exact, bench.test_file, path, 'out'])}")
-    return lines
+    commands.append(shlex.join(["fastsvm", "predict", *scale, *exact, bench.test_file, path, "out"]))
+    return sentences, commands
 
 
 def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
@@ -246,25 +260,17 @@ def _references(bench: Bench) -> "list[tuple[str, Case | None]]":
 def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
     timings, faster = case.timings(clock), bench.speed_up(case, clock)
     reference = bench.reference(clock)
-    ratio = (
-        "" if faster is None else "1" if case is reference else f"{_digits(faster[0], 3)} +- {_digits(faster[1], 2)}"
-    )
+    ratio = "" if faster is None else "1" if case is reference else f"{digits(faster[0], 3)} +- {digits(faster[1], 2)}"
     if clock == SCORING:
         return (
             ("", "")
             if timings is None
-            else (f"{_digits(1e6 * timings.median, 3)} +- {_digits(1e6 * timings.spread, 1)} us", ratio)
+            else (f"{digits(1e6 * timings.median, 3)} +- {digits(1e6 * timings.spread, 1)} us", ratio)
         )
     if timings is None:
         return ("", "", "")
     speed = f"{bench.rows / timings.median:,.0f}" if case.role != "start-up" else ""
     return (f"{timings.median:.3g} +- {timings.spread:.1g} s", ratio, speed)
-
-
-def _digits(value: float, digits: int) -> str:
-    """So many significant digits, without an exponent for large numbers."""
-    text = f"{value:.{digits}g}"
-    return f"{float(text):,.0f}" if "e+" in text else text
 
 
 def _why(case: Case, columns: int) -> "list[str]":

@@ -73,7 +73,25 @@ class Timed:
         self.name, self.clock_name, self.run = name, clock_name, run
         self.timings = Timings()
         self.failed: str | None = None
-        self.warm_up = 0.0  # seconds of the run that is not counted
+        self.warm_up: float | None = None  # seconds of the run that is not counted
+
+    def planned(self, runs: int, most_seconds: float) -> int:
+        """How often it is run, after one to warm up: `runs` times, or as often as takes `most_seconds`, but three."""
+        if not self.warm_up:
+            return runs
+        return min(runs, max(3, int(most_seconds / self.warm_up)))
+
+
+def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float | None":
+    """What the runs that are left will take, by the first one of every case; None before each was run once."""
+    left = 0.0
+    for case in cases:
+        if case.failed is not None:
+            continue
+        if case.warm_up is None:
+            return None
+        left += case.warm_up * (case.planned(runs, most_seconds) - len(case.timings))
+    return left
 
 
 def interleave(
@@ -81,18 +99,20 @@ def interleave(
     runs: int,
     most_seconds: float,
     on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
+    on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
-    """Run every case once to warm up, then `runs` times, in rounds: what disturbs the machine for a while disturbs
-    all. A case of which `runs` runs would take longer than `most_seconds` is run fewer times, but three. A case that
-    raises an Exception is left out from then on; its `failed` says why. on_run: called after every run with the
-    round and its seconds (divided, where the case has a divisor)."""
+    """Run every case once to warm up, unless it is warm, then `runs` times, in rounds: what disturbs the machine for a
+    while disturbs all. A case of which `runs` runs would take longer than `most_seconds` is run fewer times, but three.
+    A case that raises an Exception is left out from then on; its `failed` says why. on_begin: called before every run
+    with the round, on_run after it with its seconds (divided, where the case has a divisor) as well."""
     for round in range(WARM_UP, runs):
         for case in cases:
-            if case.failed is not None or round >= max(
-                3, min(runs, int(most_seconds / case.warm_up) if case.warm_up > 0 else runs)
-            ):
+            if case.failed is not None:
                 continue
+            if case.warm_up is not None if round == WARM_UP else round >= case.planned(runs, most_seconds):
+                continue
+            on_begin(case, round)
             try:
                 start = clock()
                 divisor = case.run()

@@ -1,5 +1,4 @@
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,9 +18,12 @@ from fastsvm_cli.console.options import (
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fastsvm_cli.benchmarks.cases import Bench, Case
-    from fastsvm_cli.benchmarks.report import RawTimings
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.benchmarks.timing import Timed
+    from fastsvm_cli.benchmarks.trial_lines import TrialLines
+    from fastsvm_cli.console.bench_screen import BenchScreen
 
 
 @click.command("bench", cls=FileCommand)
@@ -174,7 +176,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
     from fastsvm_cli.compilers.training import load_libsvm
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.bench_screen import BenchScreen, print_lines
     from fastsvm_cli.interruption import raising
 
     scaling = read_scale_file(options.scale_file)
@@ -199,50 +201,120 @@ def _compare(options: BenchOptions) -> None:
         bench.add_model(options.model_files[0], name="exact model", role="exact")
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
         interrupted, picked = None, None
+        screen = stack.enter_context(BenchScreen(quiet=options.quiet))
+        bench.on_wait = screen.draw
         try:
-            if options.attempt:
-                _try_everything(bench, environment.fastsvm_command(), options)
-            for clock, share, base in ((END_TO_END, 0.7, 0.0), (SCORING, 0.3, 0.7)):
-                with Progress("bench", quiet=options.quiet) as progress:
-                    on_run = _counted(raw, progress, len(bench.cases) * (options.runs + 1), share, base)
-                    bench.measure(bench.cases, clock, options.runs, options.max_seconds, on_run)
+            lines = _try_everything(bench, environment.fastsvm_command(), options, raw, screen)
+            for clock in (END_TO_END, SCORING):
+                _measure(bench, bench.cases, clock, options, raw, screen, lines)
             picked = bench.within(options.budget) if options.budget is not None else None
             if options.train_file is not None:
+                screen.close()
                 control = _add_control(bench, picked, options.train_file, options)
                 for clock in (END_TO_END, SCORING):
-                    bench.measure(control, clock, options.runs, options.max_seconds, raw)
+                    _measure(bench, control, clock, options, raw, screen, lines)
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
             bench.take_failures()
+        screen.close()
         front = report.pareto(bench)
         if options.as_json:
             print(report.as_json(bench, machine, picked))
         elif options.as_markdown:
             print(report.as_markdown(bench, machine))
         else:
-            report.print_tables(bench, machine, picked, front)
+            print_lines(_tables(bench, machine, picked, front))
         if interrupted is not None:
+            _note_interruption(bench, options)
             raise interrupted
         _write(bench, machine, picked, options)
         if options.budget is not None:
-            lines = report.picked_lines(bench, picked, options.budget, options.keep)
-            print("\n".join(lines), file=sys.stderr if options.as_json else sys.stdout)
+            _print_pick(bench, picked, options.budget, options)
     _pass_or_fail(bench, named, options.max_disagreement)
 
 
-def _counted(raw: "RawTimings", progress: "Progress", whole: int, share: float, base: float) -> "Callable":
-    """A callback of Bench.measure that hands every run on to `raw` and moves the bar: by the end of `whole` runs from
-    base to base + share."""
-    done = 0
+def _measure(
+    bench: "Bench",
+    cases: "list[Case]",
+    clock: str,
+    options: BenchOptions,
+    raw: "Callable[[Timed, int, float], None]",
+    screen: "BenchScreen",
+    lines: "TrialLines | None",
+) -> None:
+    """Bench.measure, with what is left of it on the screen."""
+    from fastsvm_cli.benchmarks.cases import SCORING
+    from fastsvm_cli.benchmarks.timing import seconds_left
+    from fastsvm_cli.console.bench_screen import about
 
-    def on_run(case, round, seconds):
-        nonlocal done
+    timed = bench.timed(cases, clock)
+    named = "in memory" if clock == SCORING else clock
+
+    def begins(case: "Timed", round: int) -> None:
+        run = f"run {round + 1} of {case.planned(options.runs, options.max_seconds)}" if round >= 0 else "to warm up"
+        screen.doing(f"{named}, {run}: {case.name}")
+
+    def ran(case: "Timed", round: int, seconds: float) -> None:
         raw(case, round, seconds)
-        done += 1
-        progress(base + share * done / whole, f"{case.clock_name}: {case.name}")
+        left = seconds_left(timed, options.runs, options.max_seconds)
+        whole = sum(1 + each.planned(options.runs, options.max_seconds) for each in timed if each.failed is None)
+        warm = sum(each.warm_up is not None for each in timed)
+        words = f"{warm} of {len(timed)} warm" if left is None else f"{named}: {about(left)} left"
+        screen.remaining((warm + sum(len(each.timings) for each in timed)) / max(1, whole), words)
+        if lines is not None:
+            screen.best(lines.best())
 
-    return on_run
+    bench.measure(cases, clock, options.runs, options.max_seconds, ran, begins)
+
+
+def _tables(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Case]") -> "list[tuple[str, str]]":
+    """For standard output: as wide as the terminal, or the same everywhere."""
+    from fastsvm_cli.benchmarks import report
+    from fastsvm_cli.console.bench_screen import PIPE_WIDTH, ascii_only, width_of
+
+    width = width_of(sys.stdout)
+    return report.table_lines(
+        bench,
+        machine,
+        picked,
+        front,
+        width or PIPE_WIDTH,
+        ascii_only=ascii_only(sys.stdout),
+        blanks=width is None,
+    )
+
+
+def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: BenchOptions) -> None:
+    """What is the fastest within the budget, and the commands: each in a line of its own, to be copied."""
+    from fastsvm_cli.benchmarks import report
+    from fastsvm_cli.benchmarks.tables import wrapped
+    from fastsvm_cli.console.bench_screen import width_of
+
+    stream = sys.stderr if options.as_json else sys.stdout
+    width = width_of(stream)
+    sentences, commands = report.picked_lines(bench, picked, budget, options.keep)
+    if width is not None:
+        print(file=stream)
+    for sentence in sentences:
+        for line in wrapped(sentence, width) if width is not None else [sentence]:
+            print(line, file=stream)
+    for command in commands:
+        print(f"  {command}", file=stream)
+
+
+def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
+    """What the tables above lack."""
+    from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING
+
+    if not any(case.timings(END_TO_END) is not None for case in bench.cases):
+        words = "nothing was timed yet"
+    elif not any(case.timings(SCORING) is not None for case in bench.cases):
+        words = "nothing was timed in memory yet"
+    else:
+        words = "the runs until then are counted"
+    kept = f"; {options.keep} was not written" if options.keep is not None else ""
+    options.note(f"Interrupted: {words}{kept}.")
 
 
 def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
@@ -279,18 +351,48 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", limit: "float | None") ->
         raise click.exceptions.Exit(3 if exceeded else 1)
 
 
-def _try_everything(bench: "Bench", fastsvm: "list[str]", options: BenchOptions) -> None:
-    """The cases of --try. fastsvm: the command's words."""
+def _try_everything(
+    bench: "Bench",
+    fastsvm: "list[str]",
+    options: BenchOptions,
+    raw: "Callable[[Timed, int, float], None]",
+    screen: "BenchScreen",
+) -> "TrialLines | None":
+    """The cases of --try, each run once, and what is said of them; None without --try. fastsvm: the command's words."""
+    if not options.attempt:
+        return None
     from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.benchmarks.trial_lines import TrialLines
 
     found = attempts(bench.answers.model, options.max_size * 1e6, options.patience)
-    skipped = [each for each in found if each.skipped is not None]
-    if skipped:
-        options.note("Skipped: " + "; ".join(f"{each.name} ({each.skipped})" for each in skipped) + ".")
     tried = [each for each in found if each.skipped is None]
-    with Progress("compile", quiet=options.quiet) as progress:
-        compile_attempts(bench, tried, fastsvm, options.patience, progress)
+    lines = TrialLines(bench, tried, options.budget, screen.width)
+    screen.say(lines.beginning(found, options.max_size, options.patience))
+    done = 0
+
+    class Watching:
+        """Puts on the screen what is tried."""
+
+        def begins(self, what: str) -> None:
+            screen.doing(what)
+
+        def ended(self, cases: "list[Case]") -> None:
+            nonlocal done
+            done += 1
+            for case in cases:
+                screen.say(lines.of(case))
+            screen.best(lines.best())
+            screen.remaining(done / max(1, len(tried)), f"{done} of {len(tried)} tried")
+
+    for case in bench.cases:
+        if case.role != "start-up" and (case.end_to_end is not None or case.failed is not None):
+            screen.doing(f"{case.name}: first run")
+            bench.run_once([case], raw)
+            screen.say(lines.of(case))
+    screen.best(lines.best())
+    screen.remaining(0.0, f"0 of {len(tried)} tried")
+    compile_attempts(bench, tried, fastsvm, options.patience, Watching(), raw)
+    return lines
 
 
 def _add_control(bench: "Bench", picked: "Case | None", train_file: str, options: BenchOptions) -> "list[Case]":
@@ -337,6 +439,7 @@ def _cross_validate(options: BenchOptions, folds: int) -> None:
 
     from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
     from fastsvm_cli.compilers.training import load_libsvm
+    from fastsvm_cli.console.bench_screen import ascii_only, width_of
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.interruption import raising
@@ -358,4 +461,7 @@ def _cross_validate(options: BenchOptions, folds: int) -> None:
         found = cross_validate(
             chunks, options.test_file, folds, **how, folder=folder, seed=options.seed, on_progress=progress
         )
-    print((as_json if options.as_json else as_table)(options.test_file, found, **how))
+    if options.as_json:
+        print(as_json(options.test_file, found, **how))
+    else:
+        print(as_table(options.test_file, found, **how, width=width_of(sys.stdout), ascii_only=ascii_only(sys.stdout)))

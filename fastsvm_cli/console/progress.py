@@ -48,7 +48,7 @@ class Progress:
                 auto_refresh=False,  # which would be a thread's work, and not every machine lets one start
             )
             self._task = self._bar.add_task(self._label, total=1.0)
-            interruption.add_undo(_show_cursor)
+            interruption.add_undo(show_cursor)
             self._bar.start()
         self._bar.update(
             self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip(), refresh=True
@@ -72,10 +72,10 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-            interruption.remove_undo(_show_cursor)
+            interruption.remove_undo(show_cursor)
 
 
-def _show_cursor() -> None:
+def show_cursor() -> None:
     """rich hides it while a bar stands; the bar's line goes too."""
     import os
 

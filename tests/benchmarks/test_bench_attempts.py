@@ -122,7 +122,7 @@ def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tm
         (name, record["failed"]) for name, record in records.items() if record["failed"]
     ]
     assert (kind in ("regression", "one-class", "three classes")) == bool(
-        re.search(r"^Skipped: .*approx --degree 4 \(", done.err, re.M)
+        re.search(r"^Left out by --max-size .*approx --degree 4 \(", done.err, re.M)
     )
     if kind == "regression":
         assert document["picked"] is None and all(record["disagreement"] is None for record in records.values())

@@ -70,7 +70,9 @@ def test_cases_take_turns_and_the_warm_up_is_not_counted():
         timed("b", [8, 4, 5, 6], log, clock, divisor=4.0),
         timed("c", [7, 1, 1, 1], log, clock),
     )
-    interleave([a, b, c], 3, 1000.0, lambda case, round, seconds: heard.append((case.name, round, seconds)), clock)
+    interleave(
+        [a, b, c], 3, 1000.0, lambda case, round, seconds: heard.append((case.name, round, seconds)), clock=clock
+    )
     assert log == list("abc") * 4
     assert (a.timings.seconds, b.timings.seconds, c.timings.seconds) == ([1, 2, 3], [1, 1.25, 1.5], [1, 1, 1])
     assert (

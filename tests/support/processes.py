@@ -1,8 +1,13 @@
 """Child processes: what they end with, what they take, how they are sent signals."""
 
+import fcntl
+import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 #: Seconds after which a test that waits for something is told that it hangs: far more than anything takes on the
@@ -60,3 +65,27 @@ def peak_memory(*command, cwd):
     code, kilobytes = map(int, done.stdout.split())
     assert code == 0, done.stderr
     return kilobytes * 1024
+
+
+def on_a_terminal(words, columns, *, cwd=None, env=None):
+    """(exit code, everything that was written) of a process whose standard streams are a terminal so wide."""
+    main, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
+    process = subprocess.Popen(
+        words,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        cwd=cwd,
+        env={**inherited, "TERM": "xterm", **(env or {})},
+    )
+    os.close(terminal)
+    said = b""
+    try:
+        while piece := os.read(main, 65536):
+            said += piece
+    except OSError:  # the terminal's end
+        pass
+    os.close(main)
+    return process.wait(PATIENCE), said

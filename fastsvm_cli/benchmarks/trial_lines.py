@@ -1,0 +1,91 @@
+"""What `bench --try` says while it tries: a line for everything that was tried, readable by itself, what was left out,
+and the best so far. By one run of each, which the tables do not count."""
+
+from math import isnan
+
+from rich.cells import cell_len
+
+from fastsvm_cli.benchmarks.attempts import Attempt, methods_refused
+from fastsvm_cli.benchmarks.cases import Bench, Case
+from fastsvm_cli.benchmarks.tables import Line, printable, wrapped
+from fastsvm_cli.text.sizes import digits
+
+_SPEED, _PROVEN = 8, len("59.37 % proven")  # columns
+_LEAST_REASON = 30
+_WIDE = 100  # names are in a column of their own in lines of so many columns, however wide the screen is
+
+
+class TrialLines:
+    """Lines of `width` columns at most. tried: what will be. budget: the share of labels that may differ, or None."""
+
+    def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None", width: int):
+        self._bench, self._budget, self._width = bench, budget, width
+        self._values = len("values within 1.2e-05") if bench.model.header.regression else len("12.3 % differ")
+        self._values += len(", over") if budget is not None else 0
+        names = [each.name for each in tried] + [case.name for case in bench.cases]
+        most = min(width, _WIDE) - self._numbers_width
+        fitting = [cell_len(name) for name in names if cell_len(name) <= most]
+        self._room = max(fitting, default=most)
+
+    @property
+    def _numbers_width(self) -> int:
+        return _SPEED + 2 + self._values + 2 + _PROVEN
+
+    def beginning(self, found: "list[Attempt]", max_size: float, patience: float) -> "list[Line]":
+        """What will be tried, and what will not, and why. max_size: in MB. patience: in seconds."""
+        tried = sum(each.skipped is None for each in found)
+        out = [f"{tried} ways to compile {self._bench.exact_file}, run once each; all are measured after that."]
+        for limit, value in (("--max-size", f"{max_size:g} MB"), ("--patience", f"{patience:g} s")):
+            left_out = [f"{each.name} ({each.skipped})" for each in found if each.skipped and each.limit == limit]
+            if left_out:
+                out.append(f"Left out by {limit} {value}: {', '.join(left_out)}.")
+        whys: dict[str, list[str]] = {}
+        for command, why in methods_refused(self._bench.answers.model):
+            whys.setdefault(why, []).append(command)
+        out += [f"Left out: {', '.join(commands)}: {why}." for why, commands in whys.items()]
+        return [(line, "") for text in out for line in wrapped(text, self._width)]
+
+    def of(self, case: Case) -> "list[Line]":
+        """Name, times as fast, labels that differ, proven; or the name and why there is nothing of that."""
+        name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
+        start = self._room + 2
+        if case.failed is not None:
+            beside = cell_len(name) <= self._room and self._width - start >= _LEAST_REASON
+            why = wrapped(case.failed, self._width - (start if beside else 4))
+            if beside:
+                return [((name if not at else "").ljust(start) + line, "dim") for at, line in enumerate(why)]
+            return [(line, "dim") for line in [*wrapped(name, self._width), *("    " + line for line in why)]]
+        over = self._over(case)
+        numbers = f"{self._speed(case):>{_SPEED}}  {self._differ(case) + ', over' * over:<{self._values}}"
+        if case.quality is not None and case.quality.proven is not None and not self._bench.model.header.regression:
+            numbers += f"  {f'{100 * case.quality.proven / self._bench.rows:.4g} % proven':>{_PROVEN}}"
+        style = "dim" if over else "bold" if case is self._bench.best_so_far(self._budget) else ""
+        room = self._room - cell_len(name)
+        if room >= 0:
+            return [((name + " " * room + numbers).rstrip(), style)]
+        return [(line, style) for line in [*wrapped(name, self._width), ("  " + numbers).rstrip()]]
+
+    def best(self) -> str:
+        """The fastest so far, inside the budget if there is one that is."""
+        within = f" within {100 * self._budget:.3g} %" if self._budget is not None else ""
+        case = self._bench.best_so_far(self._budget)
+        if case is None:
+            return f"nothing yet{within}" if within else ""
+        return f"fastest so far{within}: {case.name}, {self._speed(case)}, {self._differ(case)}"
+
+    def _over(self, case: Case) -> bool:
+        return self._budget is not None and (self._bench.disagreement(case) or 0.0) > self._budget
+
+    def _speed(self, case: Case) -> str:
+        faster = self._bench.rough_speed_up(case)
+        return "" if faster is None else f"{digits(faster, 3 if faster >= 1 else 2)}x"
+
+    def _differ(self, case: Case) -> str:
+        if case.role == "reference":
+            seconds = self._bench.rough_seconds(case)
+            return "" if seconds is None else f"{seconds:.3g} s"
+        if self._bench.model.header.regression:
+            largest = case.quality.largest if case.quality is not None else float("nan")
+            return "" if isnan(largest) else f"values within {largest:.2g}"
+        share = self._bench.disagreement(case)
+        return "" if share is None else f"{100 * share:.3g} % differ"

@@ -1,0 +1,159 @@
+"""What `bench` shows while it works, and how wide what it prints may be."""
+
+import os
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, TextIO
+
+from fastsvm_cli import interruption
+from fastsvm_cli.console.progress import show_cursor
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+
+    from fastsvm_cli.benchmarks.tables import Line
+
+#: Columns of tables where standard output is no terminal, whatever the machine.
+PIPE_WIDTH = 180
+_NARROW = 20  # nothing is laid out for less
+_BAR = 20  # columns
+
+
+class BenchScreen:
+    """Lines that stay, on standard error; below them, on a terminal, what is being done and for how long, what is left,
+    and the best so far. Nothing of that with quiet."""
+
+    def __init__(self, *, quiet: bool):
+        self._quiet = quiet
+        self._stream = sys.stderr  # in whose place rich puts something else while it draws
+        self._drawn = not quiet and self._stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+        self._live: Live | None = None
+        self._next = monotonic() + 1.0
+        self._doing, self._since, self._most = "", monotonic(), ""
+        self._share: float | None = None
+        self._left = self._best = ""
+
+    @property
+    def width(self) -> int:
+        """Of its lines; of those in a log, none is broken."""
+        return width_of(self._stream) or sys.maxsize
+
+    def say(self, lines: "list[Line]") -> None:
+        """Lines that stay."""
+        if self._quiet:
+            return
+        if not self._drawn:
+            for line, _ in lines:
+                print(line, file=self._stream, flush=True)
+            return
+        from rich.text import Text
+
+        console = self._live.console if self._live is not None else _console(self._stream)
+        if lines:  # at once: behind every print the lines below are drawn again
+            console.print(Text("\n").join(Text(line, style) for line, style in lines), soft_wrap=True)
+
+    def doing(self, what: str) -> None:
+        """From now on."""
+        self._doing, self._since = what, monotonic()
+        self.draw()
+
+    def remaining(self, share: float, words: str) -> None:
+        """The share of the work that is done (0 to 1), and what is left of it."""
+        self._share, self._left = min(max(share, 0.0), 1.0), words
+        self.draw()
+
+    def best(self, words: str) -> None:
+        """The best so far."""
+        self._best = words
+
+    def draw(self) -> None:
+        """Show what has changed; at most ten times a second."""
+        now = monotonic()
+        if not self._drawn or now < self._next:
+            return
+        if self._live is None:
+            from rich.live import Live
+
+            # Without a thread that refreshes it: not every machine lets one start, and it would be in the way of what
+            # is timed.
+            self._live = Live(console=_console(self._stream), transient=True, auto_refresh=False, redirect_stdout=False)
+            interruption.add_undo(show_cursor)
+            self._live.start()
+        from rich.text import Text
+
+        self._live.update(Text("\n".join(self._lines(now)), no_wrap=True, overflow="crop"), refresh=True)
+        self._next = now + 0.1
+
+    def _lines(self, now: float) -> "list[str]":
+        from fastsvm_cli.benchmarks.tables import wrapped
+
+        width = self.width
+        elapsed = now - self._since
+        out = wrapped(self._doing + (f", {_duration(elapsed)}" if elapsed >= 1 else ""), width)
+        if self._share is not None:
+            done = round(self._share * _BAR)
+            full, empty = ("#", "-") if ascii_only(self._stream) else ("━", "╌")
+            out += wrapped(f"{full * done}{empty * (_BAR - done)} {self._left}", width)
+        return out + (wrapped(self._best, width) if self._best else [])
+
+    def __enter__(self) -> "BenchScreen":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The lines that stay are all that is left of it; until it draws again."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+            interruption.remove_undo(show_cursor)
+        self._next = monotonic() + 1.0
+
+
+def print_lines(lines: "list[Line]") -> None:
+    """Lines of a result on standard output, in their styles where that is a terminal."""
+    from rich.text import Text
+
+    console = _console(sys.stdout)
+    with console.capture() as shown:  # rich ends the process itself when a reader has gone
+        for line, style in lines:
+            console.print(Text(line, style), soft_wrap=True)
+    print(shown.get(), end="")
+
+
+def width_of(stream: "TextIO") -> "int | None":
+    """Columns of the terminal; None where the stream is none."""
+    return max(_NARROW, _console(stream).width) if stream.isatty() else None
+
+
+def ascii_only(stream: "TextIO") -> bool:
+    """Whether it is better to print nothing but ASCII: by the stream's encoding and, of a terminal, by the locale's
+    (the interpreter takes the locale C for UTF-8)."""
+    import locale
+
+    encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])
+    return not all(encoding.lower().startswith("utf") for encoding in encodings)
+
+
+def _console(stream: "TextIO") -> "Console":
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False)
+
+
+def about(seconds: float) -> str:
+    """An estimate, no more exact than it is."""
+    if seconds < 10:
+        return "some seconds"
+    if seconds < 100:
+        return f"about {10 * round(seconds / 10)} s"
+    return f"about {seconds / 60:.2g} minutes" if seconds < 6000 else f"about {seconds / 3600:.2g} hours"
+
+
+def _duration(seconds: float) -> str:
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60}:{whole % 60:02d}" if whole < 3600 else f"{whole // 3600}:{whole % 3600 // 60:02d} h"

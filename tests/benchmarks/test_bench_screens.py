@@ -1,0 +1,312 @@
+"""What bench prints fits the screen: tables, the lines of --try, what is drawn while it works."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from rich.cells import cell_len
+
+from fastsvm_cli.benchmarks import child_processes
+from fastsvm_cli.benchmarks.attempts import Attempt
+from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
+from fastsvm_cli.benchmarks.cross_validation import Fold, as_table
+from fastsvm_cli.benchmarks.report import table_lines
+from fastsvm_cli.benchmarks.tables import Row, lines, wrapped
+from fastsvm_cli.benchmarks.timing import Timed, seconds_left
+from fastsvm_cli.benchmarks.trial_lines import TrialLines
+from support.benching import ONE_THREAD, terminal_tables, train
+from support.places import FASTSVM
+from support.processes import PATIENCE, default_signals, on_a_terminal, wait_until
+
+MACHINE = {
+    "processor": "A processor",
+    "cores": 2,
+    "threads": 0,
+    "kernels": "avx2",
+    "fastsvm": "1",
+    "libsvm_official": "2",
+    "python": "3",
+    "svm_predict": "/somewhere/svm-predict",
+}
+NOTE = "compiled from another model"
+LONG = "a-model-of-" + "many-words-" * 14 + "end"
+WHY = f"{LONG}:1: this looks like a data file; the test file comes first, expected the header of a LIBSVM model"
+
+
+def filled(place, folder, rows, exact, models):
+    """A bench of these models whose timings are made up: of all magnitudes, none twice."""
+    bench = Bench(
+        str(place / rows), str(place / exact), folder=str(folder), threads=0, fastsvm=["x"], svm_predict="svm-predict"
+    )
+    bench.add_references()
+    bench.add_model(str(place / exact), name="exact model", role="exact")
+    for path, name in models:
+        for case in bench.add_model(str(place / path), name=name):
+            case.compile_seconds, case.made_by = 0.0123 * len(bench.cases) ** 2, ["approx", "--certify"]
+    for at, case in enumerate(bench.cases):
+        for timed, scale in ((case.end_to_end, 1.0), (case.scoring, 1e-6)):
+            if timed is not None:
+                timed.timings.seconds = [scale * (1 + at) ** 2.3 * (0.0317 + 0.0011 * run) for run in range(3)]
+    for name in ("missing", LONG):
+        case = Case(name, "compiled")
+        case.failed = WHY
+        bench.cases.append(case)
+    return bench
+
+
+@pytest.fixture(scope="module")
+def benches(place, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("screens")
+    classes = [("rings.cert", "approx --center origin --degree 4"), ("rings.red", LONG + ".red")]
+    classes += [("rings.border", "b\nx"), ("other.approx", "日本" * 9)]
+    return [
+        filled(place, folder, "rows", "rings.model", classes),
+        filled(place, folder, "waves.rows", "waves.model", [("waves.approx", "waves.approx")]),
+    ]
+
+
+def cells_by_case(text, names):
+    """name -> how often each cell stands behind it, in tables that may put the name on lines of its own."""
+    found, above = {name: Counter() for name in names}, ""
+    for line in re.sub(rf"\({NOTE}\)".replace(" ", r"\s+"), "", text).split("\n"):
+        if not line.strip():
+            continue
+        starts = [name for name in names if re.match(re.escape(name) + r"( {2,}| +[│|])", line.strip())]
+        owner = max(starts, default=next((name for name in names if name.replace(" ", "") == above), None))
+        if owner is not None:
+            cells = line.strip().removeprefix(owner)
+            found[owner].update(filter(None, re.split(r" {2,}| *[│|] *", cells)))
+            above = ""
+            continue
+        above += line.replace(" ", "")
+        if not any(name.replace(" ", "").startswith(above) for name in names):
+            above = line.replace(" ", "")
+    return found
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140, 45])
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("kind", ["classes", "regression"])
+def test_no_line_is_wider_and_every_number_stands_there(benches, kind, width, ascii_only):
+    bench = benches[kind == "regression"]
+    front, picked = bench.cases[-4:-2], bench.cases[-4]
+    printed = table_lines(bench, MACHINE, picked, front, width, ascii_only=ascii_only)
+    text = "\n".join(line for line, _ in printed)
+    assert not [line for line, _ in printed if cell_len(line) > width] and "…" not in text
+    assert not ascii_only or re.sub("[日本]", "", text).isascii()
+    assert {style for line, style in printed if line.startswith(picked.name)} <= {"bold green"}
+    measured = [case for case in bench.cases if case.failed is None]
+    names = [case.name.replace("\n", "\\n") for case in measured]
+    whole = table_lines(bench, MACHINE, picked, front, 1000, blanks=True)
+    expected, shown = (cells_by_case(each, names) for each in ("\n".join(line for line, _ in whole), text))
+    assert shown == expected and sum(map(len, expected.values())) > 25
+    assert re.sub(r"[\s│|]", "", text).count(WHY.replace(" ", "")) == 2
+    assert NOTE in re.sub(r"\s+", " ", text) or kind == "regression"
+
+
+def test_in_a_pipe_it_is_the_same_two_tables_with_every_column(benches):
+    text = "\n".join(line for line, _ in table_lines(benches[0], MACHINE, None, [], 180, blanks=True))
+    times, answers = terminal_tables(text)
+    assert (len(times[0]), len(answers[0])) == (8, 7) and "━╇━" in text and " ┃ " in text
+
+
+def test_what_nothing_was_measured_of_takes_no_column(benches, place, tmp_path):
+    bench = Bench(
+        str(place / "rows"), str(place / "rings.model"), folder=str(tmp_path), threads=0, fastsvm=[], svm_predict=None
+    )
+    bench.add_model(str(place / "rings.model"), name="exact model", role="exact")
+    case = Case("broken", "compiled")
+    case.failed = WHY
+    bench.cases.append(case)
+    text = "\n".join(line for line, _ in table_lines(bench, MACHINE, None, [], 80))
+    assert "end to end" not in text.partition("Medians")[0] and "proven" not in text and "size" in text
+    assert "this looks like" in text
+
+
+def test_words_are_broken_only_where_they_are_longer_than_a_line():
+    assert wrapped("one two  three", 7) == ["one two", "three"]
+    assert wrapped("a " + "x" * 20 + " b", 8) == ["a", "x" * 8, "x" * 8, "xxxx b"]
+    assert wrapped("日本日本 x", 5) == ["日本", "日本", "x"][:3] and wrapped("", 5) == [""]
+    assert wrapped("a\x1b[31m\nb", 80) == ["a\\x1b[31m\\nb"]
+    assert lines("m", ["a"], [], [[("t", [0])]], 80) == []
+    alone = lines("m", ["a"], [Row("n", [""], why="it is broken")], [[("t", [0])]], 80)
+    assert any("it is broken" in line for line, _ in alone)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_folds_fit_too(width):
+    folds = [Fold(1234, 23456, 0.98765, 0.9876, 0.00123), Fold(1233, 23455, 0.91, 0.92, 0.5)]
+    how = {"gamma": 0.123456, "cost": 100.0, "degree": 3}
+    narrow = as_table(LONG, folds, **how, width=width)
+    assert all(len(line) <= width for line in narrow.split("\n")) and "…" not in narrow
+    wide = as_table(LONG, folds, **how)
+    assert [len(line) for line in wide.split("\n")[1:]] == [74] * 4
+
+    def numbers(text):
+        return Counter(re.findall(r"[\d.]+ %|\b\d{4,}\b", text))
+
+    assert numbers(narrow) == numbers(wide) and len(numbers(wide)) > 8
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 10**6])
+@pytest.mark.parametrize("budget", [None, 0.001])
+def test_a_line_of_a_trial_tells_all_of_it(benches, width, budget):
+    for bench in benches:
+        if bench.model.header.regression and budget is not None:
+            continue
+        for case in bench.cases:
+            for timed in filter(None, [case.end_to_end]):
+                timed.warm_up = timed.timings.seconds[0]
+        trial = TrialLines(bench, [Attempt("approx", "--center", "origin", "--degree", "4")], budget, width)
+        left_out = Attempt("approx", "--degree", "3", skipped="70 MB", limit="--max-size")
+        late = Attempt("approx", "--certify", skipped="about 99 s", limit="--patience")
+        beginning = trial.beginning([left_out, late], 64.0, 30.0)
+        for line, _ in [*beginning, *(line for case in bench.cases for line in trial.of(case))]:
+            assert cell_len(line) <= width and line == line.rstrip()
+        words = " ".join(line for line, _ in beginning)
+        assert "Left out by --max-size 64 MB: approx --degree 3 (70 MB)." in words
+        assert "Left out by --patience 30 s: approx --certify (about 99 s)." in words
+        for case in bench.cases:
+            if case.role not in ("exact", "compiled"):
+                continue
+            said = " ".join(line for line, _ in trial.of(case))
+            if case.failed is not None:
+                assert WHY.replace(" ", "") in said.replace(" ", "")
+                continue
+            share = bench.disagreement(case)
+            assert re.search(r"[\d.,]+x", said)
+            if bench.model.header.regression:
+                assert f"values within {case.quality.largest:.2g}" in said
+            else:
+                assert f"{100 * share:.3g} % differ" in said
+                assert (", over" in said) == (budget is not None and share > budget)
+                proven = case.quality.proven
+                assert ("proven" in said) == (proven is not None)
+                assert proven is None or f"{100 * proven / bench.rows:.4g} % proven" in said
+        best = min(
+            (case.timings(END_TO_END).median, case.name)
+            for case in bench.cases
+            if case.failed is None
+            and case.role in ("exact", "compiled")
+            and (budget is None or bench.disagreement(case) <= budget)
+        )[1]
+        assert trial.best().partition(": ")[2].startswith(best.replace("\n", "\\n") + ", ")
+        assert ("within 0.1 %" in trial.best()) == (budget is not None)
+
+
+def test_what_is_left_is_known_once_every_case_was_run():
+    a, b, failed = Timed("a", SCORING, lambda: 1), Timed("b", SCORING, lambda: 1), Timed("c", SCORING, lambda: 1)
+    failed.failed, a.warm_up = "why", 2.0
+    assert seconds_left([a, b, failed], 5, 100) is None
+    b.warm_up = 30.0
+    assert seconds_left([a, b, failed], 5, 100) == 5 * 2 + 3 * 30
+    a.timings.seconds = [1.0, 1.0]
+    assert seconds_left([a, b], 5, 100) == 3 * 2 + 3 * 30
+
+
+def test_who_waits_for_a_process_is_called_while_it_runs(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    calls = []
+
+    def on_wait():
+        calls.append(1)
+        if len(calls) == 1:
+            (tmp_path / "fifo").write_text("now\n")
+
+    words = ["sh", "-c", f"read word < {tmp_path}/fifo; echo $word >&2; exit 3"]
+    assert child_processes.run(words, on_wait=on_wait) == (3, "now\n") and calls
+    with pytest.raises(subprocess.TimeoutExpired):
+        child_processes.run(["sleep", "1000"], timeout=0.01, on_wait=lambda: None)
+
+
+@pytest.fixture(scope="module")
+def linear(place, tmp_path_factory):
+    """A model that few commands compile."""
+    folder = tmp_path_factory.mktemp("linear")
+    train(folder, "m", "rings.train", "-t 0 -c 1", 200)
+    (folder / "rows").write_bytes((place / "rows").read_bytes())
+    return folder
+
+
+TRIED = ["approx --certify", "border --samples 30", "border --samples 1000", "order --method geometry"]
+
+
+def test_without_a_terminal_there_are_plain_lines(bench, linear):
+    done = bench("--try", "--json", "--budget", "50%", linear / "rows", linear / "m")
+    assert json.loads(done.out)["cases"]
+    assert re.fullmatch(r"[ -~\n]*", done.err), done.err
+    for name in TRIED:
+        assert len(re.findall(rf"^{name} +[\d.,]+x  [\d.]+ % differ", done.err, re.M)) == 1, done.err
+    assert re.search(r"^  with predict --exact +[\d.,]+x  0 % differ +[\d.]+ % proven$", done.err, re.M), done.err
+    assert re.search(r"^Left out: reduce: a linear kernel found", done.err, re.M), done.err
+    quiet = bench("-q", "--try", "--patience", 1e-6, linear / "rows", linear / "m")
+    assert quiet.err == "" and terminal_tables(quiet.out)[0]
+
+
+#: bench in a process whose clock for the screen goes by two seconds each time it is looked at.
+DRAWN = (
+    "import itertools, sys\n"
+    "from fastsvm_cli.console import bench_screen\n"
+    "bench_screen.monotonic = itertools.count(0, 2).__next__\n"
+    "from fastsvm_cli.benchmarks import attempts, cases, environment\n"
+    "attempts._SAMPLES, cases._LIBSVM_SECONDS = (30,), 0.01\n"
+    f"environment.fastsvm_command = lambda: [{FASTSVM!r}]\n"
+    "from fastsvm_cli.start import run\n"
+    "sys.argv[0] = 'fastsvm'\n"
+    "run()\n"
+)
+
+
+@pytest.mark.parametrize("columns, locale", [(80, "C.UTF-8"), (60, "C")])
+def test_try_on_a_terminal(linear, columns, locale):
+    files = [str(linear / "rows"), str(linear / "m")]
+    options = ["--try", "--budget", "50%", "--runs", "1", "--patience", str(PATIENCE)]
+    words = [sys.executable, "-I", "-c", DRAWN, "bench", *options, *files]
+    code, said = on_a_terminal(words, columns, env={**ONE_THREAD, "LC_ALL": locale})
+    text = said.decode("ascii" if locale == "C" else "utf-8")  # of a terminal without more
+    assert code == 0, text
+    assert "\x1b[?25l" in text and text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
+    plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text).replace("\r", "\n")
+    for name in (
+        "approx --certify",
+        "border --samples 30",
+        "order --method geometry",
+    ):  # drawn while it was tried, and a line that stays
+        assert re.search(rf"^{name}, \d+", plain, re.M) and re.search(rf"^{name}\s+[\d.,]+x  ", plain, re.M)
+    assert (
+        re.search(r"(━|#)+(╌|-)* ?2 of 3 tried", plain.replace("\n", " ")) and "fastest so far within 50 %: " in plain
+    )
+    assert re.search(r"in memory: (some seconds|about .*) left", plain)
+    commands = [line for line in plain.split("\n") if line.startswith("  fastsvm ")]
+    assert commands[-1].startswith("  fastsvm predict ") and commands[-1].endswith(" out")
+    assert files[0] in commands[-1]  # longer than the screen, and in one piece
+    for line in plain.split("\n"):
+        assert len(line) <= columns or line in commands, line
+    assert "…" not in text and "?" not in plain
+
+
+def test_ctrl_c_while_it_tries_prints_what_is_there(linear):
+    with subprocess.Popen(
+        [FASTSVM, "bench", "--try", "--runs", "1000000", "--max-seconds", "1e9", "rows", "m"],
+        cwd=linear,
+        env={**os.environ, **ONE_THREAD},
+        stdout=subprocess.PIPE,
+        stderr=open(linear / "said", "w"),
+        start_new_session=True,
+        preexec_fn=default_signals,
+    ) as process:
+        try:
+            wait_until(lambda: process.poll() is not None or "exact model" in (linear / "said").read_text())
+            os.killpg(process.pid, signal.SIGINT)
+            out, _ = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+    said = (linear / "said").read_text()
+    assert process.returncode == 130 and "Traceback" not in said, said
+    assert said.endswith("Interrupted: nothing was timed yet.\n"), said
+    assert b"exact model" in out and b"labels that differ" in out
