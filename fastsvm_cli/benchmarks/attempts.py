@@ -12,19 +12,18 @@ from fastsvm_cli.benchmarks.cases import Bench, Case
 from fastsvm_cli.compilers.border import compile as border
 from fastsvm_cli.compilers.maclaurin import certificates
 from fastsvm_cli.compilers.maclaurin import compile as maclaurin
+from fastsvm_cli.compilers.maclaurin.costs import certify_seconds, file_bytes
 from fastsvm_cli.compilers.ordered import blocks, geometry, triangle
 from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
+from fastsvm_cli.models.maclaurin import MAX_DEGREE
 from fastsvm_cli.text.sizes import digits, size_text
 
-_NUMBER_BYTES = 11  # that a coefficient takes in a file
 # What is tried of --centers, --ratio and --samples.
 _CENTERS = (4, 16, 64)
 _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 _SAMPLES = (30, 100, 1000)
-_CERTIFY_OPERATIONS = 2e9  # of --certify, in a second
 
 
 class Attempt:
@@ -88,11 +87,11 @@ def _expansions(model: ExactModel, max_bytes: float, patience: float) -> "list[A
 
     def approx(*options: str, degree: int, expansions: int = 1) -> None:
         certify = "--certify" in options
-        size = coefficient_count(features, degree) * model.pairs * expansions * _NUMBER_BYTES
-        why = size_text(round(size)) if size > max_bytes else None
+        size = file_bytes(header, features, degree, expansions)
+        why = size_text(size) if size > max_bytes else None
         limit = "--max-size"
         if why is None and certify:
-            seconds = header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)
+            seconds = certify_seconds(header, features)
             why = f"about {digits(seconds, 2)} s" if seconds > patience else None
             limit = "--patience"
         refused = without_certificate if certify else None

@@ -3,13 +3,13 @@
 import os
 from collections import Counter
 from collections.abc import Callable
-from math import isfinite, sqrt
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
-from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, rms_interval_95, upper_95
+from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms, upper_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 END_TO_END, SCORING = "end to end", "scoring"
 # A run of libsvm in this process predicts as many rows as fit the seconds, but so many at least.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
-# Regression values that are this near, relative to their spread, are the same but for rounding.
-_ROUNDING = 1e-9
 
 
 class Case:
@@ -328,8 +326,7 @@ class Bench:
 
     def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
         """How far a case is from the exact model, and the 95 % interval of that on rows like these: the share of labels
-        that differ; of regression the root mean square of what the values differ by, relative to the spread of the
-        exact model's, and 0 where that is their rounding."""
+        that differ; of regression relative_rms."""
         if not self.model.header.regression:
             share = self.disagreement(case)
             return None if share is None else (share, interval_95(round(share * self.rows), self.rows))
@@ -338,12 +335,7 @@ class Bench:
         found = case.quality
         if found is None or not isfinite(found.squares):
             return None
-        scale = self.answers.spread or 1.0
-        value = sqrt(found.squares / found.rows) / scale
-        if value < _ROUNDING:
-            return 0.0, (0.0, 0.0)
-        low, high = rms_interval_95(found.squares, found.fourths, found.rows)
-        return value, (low / scale, high / scale)
+        return relative_rms(found, self.answers.spread)
 
     def within(self, budget: float) -> "Case | None":
         """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this

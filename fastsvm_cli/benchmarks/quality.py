@@ -14,6 +14,8 @@ from fastsvm_cli.text.data import smaller_chunks
 #: Decision values of the exact model that are kept while models are compared with it, 128 MB; the others are evaluated
 #: for each model again.
 KEPT_VALUES = 1 << 24
+# Regression values that are this near, relative to their spread, are the same but for rounding.
+_ROUNDING = 1e-9
 
 
 class Quality:
@@ -44,6 +46,17 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
     mean = squares / count
     half = 1.96 * sqrt(max(0.0, fourths / count - mean * mean) / count)
     return sqrt(max(0.0, mean - half)), sqrt(mean + half)
+
+
+def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
+    """Of regression: the root mean square of what the values differ by, relative to the spread of the exact model's,
+    and its 95 % interval; 0 where that is their rounding."""
+    scale = spread or 1.0
+    value = sqrt(found.squares / found.rows) / scale
+    if value < _ROUNDING:
+        return 0.0, (0.0, 0.0)
+    low, high = rms_interval_95(found.squares, found.fourths, found.rows)
+    return value, (low / scale, high / scale)
 
 
 def interval_95(different: int, rows: int) -> "tuple[float, float]":

@@ -1,25 +1,34 @@
+import os
 import sys
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
 from fastsvm_cli.console.file_checks import check_inputs
 from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+
+if TYPE_CHECKING:
+    from fastsvm_cli.comparisons.proven_rows import ProvenRows
+    from fastsvm_cli.models.base import Model
 
 
 @click.command("bound", cls=FileCommand)
 @json_option("One JSON document on standard output, for programs.")
 @quiet_option("No warnings, no progress bar.")
+@plot_option("Draw the share of rows proven, by degree and radius: of one model on one data file")
 @data_options
 @click.argument("data_or_model", nargs=-1, required=True)
-def command(as_json, quiet, dense, delimiter, unlabelled, max_line, scale_file, data_or_model):
+def command(as_json, quiet, plot_file, dense, delimiter, unlabelled, max_line, scale_file, data_or_model):
     """Tell whether an approximation will hold, before training or after.
 
     \b
-      fastsvm bound train.txt                    gamma_MAX, before training
-      fastsvm bound train.model                  its gamma against gamma_MAX
-      fastsvm bound train.model test.txt         share of rows inside the bound
-      fastsvm bound certified.approx test.txt    and rows proven
+      fastsvm bound train.txt                                  gamma_MAX, before training
+      fastsvm bound train.model                                its gamma against gamma_MAX
+      fastsvm bound train.model test.txt                       share of rows inside the bound
+      fastsvm bound certified.approx test.txt                  and rows proven
+      fastsvm bound --plot proven.svg train.model test.txt     which degree would prove how many rows
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
     3.05 %. It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the
@@ -27,24 +36,109 @@ def command(as_json, quiet, dense, delimiter, unlabelled, max_line, scale_file, 
     For data alone, or a model alone, it takes the rows and the support vectors to be equally long.
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.text.output import demand_standard_output
+    from fastsvm_cli.text.output import check_output, demand_standard_output
 
+    check_plot(plot_file)
+    if plot_file is not None and len(data_or_model) != 2:
+        raise click.UsageError("--plot is of one model on one data file: name these two.")
     check_inputs(*data_or_model, scale_file)
+    if plot_file is not None:
+        check_output(plot_file, (*data_or_model, scale_file))
     demand_standard_output()
 
     from fastsvm_cli.comparisons.inside_bound import Options, bound_report  # numpy
 
+    drawn: list[Drawn] = []
+
+    def watch(models: "list[tuple[str, Model]]", data: "list[str]") -> "list[ProvenRows]":
+        if (len(models), len(data)) != (1, 1):
+            what = "two models" if models else "two data files"
+            raise click.UsageError(f"--plot is of one model on one data file, and these are {what}.")
+        drawn.extend(_models_to_draw(*models[0], quiet))
+        return [each.seen for each in drawn]
+
     with Progress("bound", quiet=quiet) as progress:
         layout = {"labelled": not unlabelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
-        options = Options(**layout, scaling=read_scale_file(scale_file), progress=progress)
+        options = Options(
+            **layout,
+            scaling=read_scale_file(scale_file),
+            progress=progress,
+            watch=watch if plot_file is not None else None,
+        )
         report = bound_report(data_or_model, options)
     warn_of_scaling(options.scaling, quiet)
+    if plot_file is not None:
+        _draw(drawn, report["pairs"][0], plot_file)
     if as_json:
         from fastsvm_cli.text.documents import json_document
 
         click.echo(json_document(report, 2))
         return
     _show(report)
+
+
+class Drawn(NamedTuple):
+    """A model that --plot draws: its name in the figure, its degree (0: it is no expansion), the size of its file, and
+    what it proves."""
+
+    words: str
+    degree: int
+    size: int
+    seen: "ProvenRows"
+
+
+def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
+    """Of a certified model itself, of an exact one its certified expansions. Raises ModelFormatError."""
+    from fastsvm_cli.comparisons.proven_rows import ProvenRows
+    from fastsvm_cli.compilers.maclaurin.by_degree import by_degree
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.models.exact import ExactModel
+
+    if model.certified:
+        degree = getattr(model, "degree", 0) if model.centers is not None else 0
+        words = f"degree {degree}" if degree else "reduced set" if model.reduced else model.kind
+        return [Drawn(words, degree, len(model.to_text()), ProvenRows(model))]
+    if not isinstance(model, ExactModel) or model.fingerprint is not None:
+        raise ModelFormatError(
+            path, "no radii found to draw, expected the exact model or one of fastsvm approx --certify"
+        )
+    with Progress("expand", quiet=quiet) as progress:
+        found = by_degree(model, progress)
+    skipped = "; ".join(f"degree {each.degree} ({each.skipped})" for each in found if each.skipped is not None)
+    out = [
+        Drawn(f"degree {each.degree}", each.degree, each.size, ProvenRows(each.model))
+        for each in found
+        if each.model is not None
+    ]
+    if not out:
+        raise ModelFormatError(path, f"nothing to draw: every expansion is too large or takes too long: {skipped}")
+    if skipped and not quiet:
+        print(f"Skipped: {skipped}.", file=sys.stderr)
+    return out
+
+
+def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.figures.bound import Proven, draw
+
+    if not pair["rows"]:
+        raise FileError(pair["data"], "no rows found, expected some to draw what is proven of them")
+    found = [
+        Proven(
+            words=each.words,
+            degree=each.degree,
+            size=each.size,
+            rows=each.seen.rows,
+            proven=None if each.seen.model.header.regression else each.seen.proven,
+            curve=each.seen.curve(),
+            median=each.seen.quantile(0.5),
+            upper=each.seen.quantile(0.95),
+        )
+        for each in drawn
+    ]
+    names = [os.path.basename(pair[name]) if pair[name] != "-" else "standard input" for name in ("data", "model")]
+    write_figure(draw(names[0], names[1], found), plot_file)
 
 
 _CENTERS = {"origin": "about the origin", "mean": "about the mean", "own": "about its own centers"}

@@ -11,7 +11,8 @@ from fastsvm_cli.console.exact_model import (
     text_to_write,
     warn_of_disagreement,
 )
-from fastsvm_cli.console.file_checks import summary_stream
+from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
+from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.compilers.reduced_set.compile import Reduction
     from fastsvm_cli.console.exact_model import Source
+    from fastsvm_cli.models.exact import ExactModel
 
 
 class ReduceOptions(CompilerOptions):
@@ -38,6 +40,7 @@ class ReduceOptions(CompilerOptions):
     ratio: "float | None"
     target: "float | None"
     data_file: "str | None"
+    plot_file: "str | None"
     scale_file: "str | None"
     lossless: bool
     init: str
@@ -58,12 +61,25 @@ class ReduceOptions(CompilerOptions):
             raise click.UsageError(
                 "--lossless places no vectors: it does not go with --init, --optimizer or --no-finish."
             )
+        if self.plot_file is not None and self.lossless:
+            raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
+        check_plot(self.plot_file)
         if self.scale_file is not None and self.data_file is None:
             raise click.UsageError("--scale goes with --data: it scales those rows.")
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
             raise click.UsageError(
                 "--target grows a set vector by vector; kernel k-means makes another one for every number."
             )
+
+    @property
+    def how(self) -> "dict[str, Any]":
+        """Of compile_reduced_set."""
+        return {
+            "init": self.init,
+            "optimizer": self.optimizer,
+            "finishing": self.finishing,
+            "seed": self.seed,
+        }
 
     def count(self, total_sv: int) -> int:
         """How many vectors --vectors or --ratio asks for."""
@@ -126,6 +142,7 @@ class ReduceOptions(CompilerOptions):
     default=True,
     help="No descent on all vectors at the end (L-BFGS, 100 rounds): seconds, and several times the squared distance.",
 )
+@plot_option("Draw disagreement and time against the number of vectors, of 8 sizes up to this one")
 @scale_option("Scale the rows of --data while they are read, as svm-scale -r RANGE_FILE does.")
 @seed_option("Of what is drawn.")
 @threads_option
@@ -146,21 +163,21 @@ def command(**parsed):
     """
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.prediction.scores import summary_lines
     from fastsvm_cli.text.data import read_chunks
     from fastsvm_cli.text.output import Output
 
     options = ReduceOptions(**parsed)
     options.begin(".reduced", options.data_file, options.scale_file)
+    if options.plot_file is not None:
+        check_outputs(
+            [options.output_file, options.plot_file], options.model_file, options.data_file, options.scale_file
+        )
     scaling = read_scale_file(options.scale_file)
     source = read_exact_model(options.model_file)
-    model = source.model
     rows = list(read_chunks(options.data_file, scaling=scaling)) if options.data_file else None
     if options.data_file and not rows:
         raise FileError(options.data_file, "no rows found, expected some to measure on")
     warn_of_scaling(scaling, options.quiet)
-
-    from fastsvm_cli.comparisons.agreement import agreement
 
     with Progress("reduce", quiet=options.quiet, announced=True) as progress:
         found = compile_source(source, rows, options, progress)
@@ -168,12 +185,23 @@ def command(**parsed):
     result = text_to_write(reduced, options.model_file)
     with Output(options.output_file) as output:
         output.write(result)
-    if options.quiet:
-        return
+    if not options.quiet:
+        _tell(options, source, found, len(result), rows)
+    if options.plot_file is not None:
+        _draw(options, source, reduced, rows)
+
+
+def _tell(options: ReduceOptions, source: "Source", found: "Reduction", size: int, rows: "list[Chunk] | None") -> None:
+    """The summary. size: of the file that was written. rows: of --data."""
+    from fastsvm_cli.comparisons.agreement import agreement
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.prediction.scores import summary_lines
+
+    model, reduced = source.model, found.model
     report = summary_stream(options.output_file)
     merged = f", {found.merged} of them equal to others or of coefficient 0" if found.merged else ""
     print(f"{model.header.total_sv} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
-    print(size_line(source.size, len(result), options.output_file), file=report)
+    print(size_line(source.size, size, options.output_file), file=report)
     if not options.lossless:
         print(
             f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}",
@@ -197,6 +225,31 @@ def command(**parsed):
     warn_of_disagreement(seen, "more --vectors", wanted=0.0 if model.header.regression else options.target or 0.0)
 
 
+def _draw(options: ReduceOptions, source: "Source", reduced: "ExactModel", rows: "list[Chunk] | None") -> None:
+    """The file of --plot: the model that was written, and smaller ones."""
+    from os.path import basename
+
+    from fastsvm_cli.benchmarks.sizes import measure_sizes
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.figures.reduce import draw
+
+    assert options.plot_file is not None
+    if not reduced.pairs or not reduced.header.total_sv:
+        raise ModelFormatError(options.model_file, "no support vectors found, expected some to draw (--plot)")
+    with Progress("reduce, for the plot", quiet=options.quiet, announced=True) as progress:
+        found = measure_sizes(
+            source.model,
+            reduced,
+            rows or [],
+            fingerprint=source.fingerprint,
+            how=options.how,
+            on_progress=progress,
+        )
+    data = basename(options.data_file) if options.data_file else "the support vectors"
+    write_figure(draw("standard input" if data == "-" else data, found), options.plot_file)
+
+
 def compile_source(
     source: "Source", rows: "list[Chunk] | None", options: ReduceOptions, progress: "Callable[..., None]"
 ) -> "Reduction":
@@ -207,14 +260,7 @@ def compile_source(
     model = source.model
     if options.lossless:
         return lossless(model, source.fingerprint)
-    how: dict[str, Any] = dict(
-        fingerprint=source.fingerprint,
-        init=options.init,
-        optimizer=options.optimizer,
-        finishing=options.finishing,
-        seed=options.seed,
-        on_progress=progress,
-    )
+    how: dict[str, Any] = dict(**options.how, fingerprint=source.fingerprint, on_progress=progress)
     if options.target is not None:
         found = grow(model, options.target, rows or [model.vectors], **how)
     else:

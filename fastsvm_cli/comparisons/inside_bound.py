@@ -10,7 +10,9 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
+from fastsvm_cli.comparisons.histogram import Histogram
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
+from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
 class Options:
     """labelled, dense, delimiter, max_line: how data files are written, as of text.data.read_chunks. progress: called
-    with the share done, or None."""
+    with the share done, or None. watch: called with the models, before the data is read, and the names of the data
+    files; what it returns is given every chunk of them. Or None."""
 
     def __init__(
         self,
@@ -33,9 +36,10 @@ class Options:
         max_line: int = MAX_LINE,
         scaling: "Scaling | None" = None,
         progress: "Callable[[float], None] | None" = None,
+        watch: "Callable[[list[tuple[str, Model]], list[str]], list[ProvenRows]] | None" = None,
     ):
         self.labelled, self.dense, self.delimiter, self.max_line = labelled, dense, delimiter, max_line
-        self.scaling, self.progress = scaling, progress
+        self.scaling, self.progress, self.watch = scaling, progress, watch
 
 
 def bound_report(paths: Sequence[str], options: Options) -> dict:
@@ -51,9 +55,12 @@ def bound_report(paths: Sequence[str], options: Options) -> dict:
             is_model = not options.dense and looks_like_model(read_start(place))
             (models if is_model else data).append((path, place))
         known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
+        watching = []
+        if options.watch is not None:
+            watching = options.watch([(each.path, each.model) for each in known], [path for path, _ in data])
         report = {"data": [], "models": [model.report() for model in known], "pairs": []}
         for path, place in data:
-            facts, pairs = _measure_data(path, place, known, options)
+            facts, pairs = _measure_data(path, place, known, options, watching)
             report["data"].append(facts)
             report["pairs"] += pairs
     return report
@@ -126,15 +133,12 @@ class _Model:
 
 class _Radii:
     """What a certified model proves on data: rows settled, and the distribution of the radius over rows and decision
-    functions, in logarithmic bins (256 to the octave, the upper edge is reported), so that memory does not grow with
-    the rows."""
-
-    _BINS, _LOWEST = 256, -1080  # from 2^-1080 on
+    functions (256 bins to the octave)."""
 
     def __init__(self, model: Model):
         self.model, self.task = model, model.header.task()
         self.decisions = _native.Decisions(model.pairs, True)
-        self.counts = np.zeros(self._BINS * 2200, np.int64)
+        self.radii = Histogram(256)
         self.proven = self.rows = 0
         self.largest = 0.0
 
@@ -149,25 +153,25 @@ class _Radii:
             self.proven += chunk.rows - len(_native.unsettled(self.task, self.decisions))
         radius = np.asarray(self.decisions.radius).ravel()
         self.largest = max(self.largest, largest(radius))
-        bins = np.ceil((np.log2(np.clip(radius, 2.0**-1000, 2.0**1000)) - self._LOWEST) * self._BINS).astype(int)
-        self.counts += np.bincount(bins, minlength=len(self.counts))
+        self.radii.add(radius)
 
     def quantile(self, share: float) -> float:
         """The radius that this share of all radii does not exceed."""
-        at = int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum()))
-        return min(float(2.0 ** (at / self._BINS + self._LOWEST)), self.largest)
+        return min(self.radii.quantile(share), self.largest)
 
     def report(self) -> dict:
         facts: dict[str, object] = {}
         if not self.model.header.regression:
             facts["rows_proven"] = self.proven
             facts["share_proven"] = self.proven / self.rows if self.rows else None
-        if self.counts.any():
+        if self.radii.counts.any():
             facts.update(radius_median=self.quantile(0.5), radius_95=self.quantile(0.95), radius_largest=self.largest)
         return facts
 
 
-def _measure_data(path: str, place: str, models: "list[_Model]", options: Options) -> "tuple[dict, list[dict]]":
+def _measure_data(
+    path: str, place: str, models: "list[_Model]", options: Options, watching: "list[ProvenRows]"
+) -> "tuple[dict, list[dict]]":
     rows = max_index = entries = 0
     norm = 0.0
     mean = Mean()
@@ -186,6 +190,8 @@ def _measure_data(path: str, place: str, models: "list[_Model]", options: Option
     radii = [_Radii(model.model) if model.model.certified else None for model in models]
     for chunk in _chunks(path, place, options, 0.5):
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
+        for each in watching:
+            each.add(chunk)
         for k, model in enumerate(models):
             everywhere = np.ones(chunk.rows, bool)
             for c, (_, indices, values, largest_norm) in enumerate(model.centers):

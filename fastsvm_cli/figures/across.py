@@ -11,17 +11,18 @@ class Across:
     """The axis.
 
     shares: log10 of the percents that are not 0: (value, upper end of its interval) of each. none: how many are 0.
-    width: of the panel, in points of print.
+    width: of the panel, in points of print. most: where it may end at the latest (2 of shares: no more than all).
     left, right: its ends. border: between the band and the rest, or None where one of the two is empty. band: the ends
     of the band, or None."""
 
-    def __init__(self, shares: "list[tuple[float, float]]", none: int, width: float):
+    def __init__(self, shares: "list[tuple[float, float]]", none: int, width: float, most: float = inf):
         self.left, self.right = 0.0, 1.0
         self.border: float | None = None
         self.band: tuple[float, float] | None = (0.0, 1.0)
         if shares:
             self.left, self.band = min(value for value, _ in shares) - 0.2, None
-            self.right = max(self.left + 1.0, max(high for _, high in shares) + 0.1)
+            self.right = min(max(self.left + 1.0, max(high for _, high in shares) + 0.1), most + 0.05)
+            self.left = min(self.left, self.right - 1.0)
             if none:
                 part = min(0.42, 0.2 + 0.015 * none)  # of the panel
                 self.border = self.left

@@ -22,7 +22,9 @@ from fastsvm_cli.figures.style import (
     empty_figure,
     panel,
     printable,
+    set_side_label,
     set_ticks,
+    set_title,
     short_number,
     style,
     ticks_between,
@@ -30,11 +32,13 @@ from fastsvm_cli.figures.style import (
 
 _CLOCKS = ((END_TO_END, "end_to_end", "end to end"), (SCORING, "scoring", "in memory"))
 # Inches.
-_LEFT, _RIGHT, _TOP, _PANEL, _BETWEEN, _BELOW, _LEGEND_LINE = 0.46, 0.42, 0.17, 1.55, 0.09, 0.36, 0.135
+_LEFT, _RIGHT, _TOP, _PANEL, _BETWEEN, _BELOW, _LEGEND_LINE = 0.46, 0.44, 0.17, 1.55, 0.09, 0.36, 0.135
 _LEGEND_COLUMNS = 3
 _MARK, _RING = 5.0, 10.0  # a case, for the labels; what is around the picked one
-# What a label goes to farther from its point in order not to hide it, in points: a case, a dash of a line.
-_POINT, _DASH, _LINES = 14.0, 4.0, {"front": 0.8, "interval of time": 1.5, "interval of distance": 1.5}
+# How much farther a label goes from its point in order not to hide a case, or to stand beside one, in points; how long
+# the dashes of a line are, and what each of them counts.
+_POINT, _NEAR = 14.0, 3.0
+_DASH, _LINES = 4.0, {"front": 0.8, "interval of time": 1.5, "interval of distance": 1.5}
 
 
 class Speed(NamedTuple):
@@ -67,12 +71,14 @@ def draw(document: dict) -> Figure:
         axes = dict(zip((END_TO_END, SCORING), (upper, lower)))
         limits = {clock: _limits(points, clock) for clock in axes}
         shares = [(point.across[0], point.across[2]) for point in points if point.across is not None]
-        scale = Across(shares, len(points) - len(shares), INCH * (WIDTH - _LEFT - _RIGHT))
+        most = inf if document["regression"] else 2.0
+        scale = Across(shares, len(points) - len(shares), INCH * (WIDTH - _LEFT - _RIGHT), most)
         at = _places(points, scale, limits)
         for clock, key, words in _CLOCKS:
             _draw_panel(axes[clock], document, points, at, scale, clock, limits[clock], words)
             _draw_ratio(axes[clock], document, clock, key)
-        upper.set_title(_title(document), loc="left", pad=3.0)
+        what = f"{document['rows']:,} rows, {document['total_sv']:,} support vectors"
+        set_title(upper, [os.path.basename(document["test_file"])], f"{{}}: {what}")
         _draw_scale(document, upper, lower, scale)
         handles = _legend_entries(document, points)
         figure.legend(
@@ -156,7 +162,7 @@ def _draw_panel(
     axis.set_ylim(10 ** limits[0], 10 ** limits[1])
     ticks = ticks_between(10 ** limits[0], 10 ** limits[1])
     set_ticks(axis.yaxis, ticks, [short_number(tick) for tick in ticks])
-    axis.set_ylabel(f"rows / s, {words}")
+    set_side_label(axis, f"rows / s, {words}")
     if scale.band is not None:
         axis.axvspan(*scale.band, color="0.95", linewidth=0, zorder=0, gid="band of 0")
     shown = [(point, x) for point, x in zip(points, at) if clock in point.speeds]
@@ -216,7 +222,7 @@ def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
     ticks = ticks_between(low, high)
     set_ticks(twin.yaxis, ticks, [short_number(tick) for tick in ticks])
     twin.grid(False)
-    twin.set_ylabel(f"speed, {printable(reference.removesuffix(', in process'), 16)} = 1")
+    set_side_label(twin, f"speed, {printable(reference.removesuffix(', in process'), 16)} = 1", "right")
 
 
 def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None:
@@ -264,7 +270,11 @@ def _draw_labels(
 
     shown = [(point, x, point.speeds[clock].value) for point, x in zip(points, at) if clock in point.speeds]
     marks = [(across, up) for _, x, y in shown for across, up in [printed(x, y)]]
-    hidden = [(Box(x - _MARK / 2, y - _MARK / 2, x + _MARK / 2, y + _MARK / 2), _POINT) for x, y in marks]
+    hidden = [
+        (Box(x - size / 2, y - size / 2, x + size / 2, y + size / 2), price)
+        for x, y in marks
+        for size, price in ((_MARK, _POINT), (2 * _MARK, _NEAR))
+    ]
     for line in axis.lines:
         if line.get_gid() == "picked":
             x, y = printed(line.get_xdata()[0], line.get_ydata()[0])
@@ -316,11 +326,6 @@ def _along(ends: "list[tuple[float, float]]") -> "Iterator[Box]":
         for step in range(steps):
             x, y = x0 + (x1 - x0) * (step + 0.5) / steps, y0 + (y1 - y0) * (step + 0.5) / steps
             yield Box(x, y, x, y)
-
-
-def _title(document: dict) -> str:
-    name = printable(os.path.basename(document["test_file"]), 22)
-    return f"{name}: {document['rows']:,} rows, {document['total_sv']:,} support vectors"
 
 
 def _legend_entries(document: dict, points: "list[Point]") -> "list[Line2D]":

@@ -4,7 +4,8 @@ tell apart, and the same bytes from the same numbers."""
 import io
 import os
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import ceil, floor, log10
 
 import matplotlib
@@ -13,11 +14,14 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from matplotlib.transforms import blended_transform_factory
 
 #: A column, in inches; nothing is scaled when it is printed.
 WIDTH = 3.3
 #: Of all type, in points.
 TYPE = 7.0
+# From the edge of the figure to the middle of a label there, in inches.
+_EDGE = 0.075
 #: Points of an inch.
 INCH = 72.0
 
@@ -62,9 +66,12 @@ _STYLE = {
 }
 
 
-def style() -> "AbstractContextManager":
+@contextmanager
+def style() -> "Iterator[None]":
     """Within it figures are made and written."""
-    return matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"})
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # that the type does not have: it draws a box
+        yield
 
 
 def empty_figure(height: float) -> Figure:
@@ -78,8 +85,7 @@ def content(figure: Figure, kind: str) -> bytes:
     """The content of a file; kind: svg, png or pdf."""
     written = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with style(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of letters that the type does not have: they are boxes
+    with style():
         figure.savefig(written, format=kind, metadata=undated)
     return written.getvalue()
 
@@ -99,6 +105,25 @@ def panel(figure: Figure, left: float, bottom: float, right: float, top: float) 
     return figure.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
 
 
+def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
+    """What the upright axis is, at the edge of the figure, whatever stands at its ticks."""
+    figure = axis.figure
+    assert isinstance(figure, Figure)
+    across = _EDGE / WIDTH if side == "left" else 1 - _EDGE / WIDTH
+    axis.set_ylabel(words, va="center")
+    axis.yaxis.set_label_coords(across, 0.5, blended_transform_factory(figure.transFigure, axis.transAxes))
+
+
+def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) -> None:
+    """Above the left end of the axes: words, each {} of which is a name, as long as they fit beside each other."""
+    figure = axis.figure
+    assert isinstance(figure, Figure) and isinstance(figure.canvas, FigureCanvasAgg)
+    for most in range(30, 5, -1):
+        title = axis.set_title(words.format(*(printable(name, most) for name in names)), loc="left", pad=pad)
+        if title.get_window_extent(figure.canvas.get_renderer()).x1 <= figure.bbox.x1:
+            return
+
+
 def short_number(value: float) -> str:
     """200k for 200,000: as on an axis."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -108,9 +133,9 @@ def short_number(value: float) -> str:
 
 
 def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
-    """Round numbers for a logarithmic axis: 1, 2, 5 of each power of ten, or fewer."""
+    """Round numbers for a logarithmic axis, of each power of ten the same."""
     decades = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
-    for digits in ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
+    for digits in ((1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
         found = [digit * 10.0**power for power in decades for digit in digits]
         found = [value for value in found if low * 0.999 <= value <= high * 1.001]
         if len(found) <= most:

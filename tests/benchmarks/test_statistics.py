@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem
 from libsvm.svmutil import svm_predict as libsvm_predict
+from scipy.stats import binom
 
 from fastsvm_cli.benchmarks import cases as bench_cases
 from fastsvm_cli.benchmarks import timing
+from fastsvm_cli.benchmarks.quality import rms_interval_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from support.benching import (
     ROWS,
@@ -30,6 +32,29 @@ from support.benching import (
     wilson,
 )
 from support.places import FASTSVM
+
+
+@pytest.mark.parametrize("count", [1, 3, 5, 6, 8, 9, 20, 40])
+def test_the_interval_holds_the_median_with_95_percent(count):
+    """Of so many draws, ranks low and high are on both sides of the median unless as few as low lie below, or above."""
+    runs = list(range(1, count + 1))
+    random.Random(count).shuffle(runs)
+    low, high = Timings(runs).interval_95
+    assert low + high == count + 1
+    outside = 2 * binom.cdf(low - 1, count, 0.5)
+    assert outside <= 0.05 or low == 1
+    assert 2 * binom.cdf(low, count, 0.5) > 0.05, "no narrower one does"
+
+
+def test_the_interval_of_a_root_mean_square():
+    draw = np.random.default_rng(0)
+    held = 0
+    for _ in range(300):
+        values = draw.normal(size=400)
+        low, high = rms_interval_95((values**2).sum(), (values**4).sum(), 400)
+        held += low < 1 < high
+    assert 300 * 0.9 < held < 300 * 0.99
+    assert rms_interval_95(0.0, 0.0, 0) == (0.0, float("inf"))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 20])

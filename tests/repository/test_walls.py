@@ -74,7 +74,9 @@ ROOMS = {
 #: Room or file -> heavy libraries that may be used in it; none in the others.
 LIBRARIES = {
     "comparisons/norms": {"numpy"},
+    "comparisons/histogram": {"numpy"},
     "comparisons/inside_bound": {"numpy", "tempfile"},
+    "comparisons/proven_rows": {"numpy"},
     "compilers": {"numpy", "scipy", "libsvm"},
     "estimators": {"numpy", "scipy"},
     "estimators/agreement": {"matplotlib"},

@@ -20,7 +20,7 @@ from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
-from fastsvm_cli.compilers.reduced_set.fit import FINISH_ITERATIONS, Fit, finish
+from fastsvm_cli.compilers.reduced_set.fit import FINISH_ITERATIONS, Fit, finish, finish_seconds
 from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order, irprop
 from fastsvm_cli.compilers.reduced_set.problem import Part, Problem
 from fastsvm_cli.compilers.reduced_set.reduced_model import assemble, with_origin
@@ -145,7 +145,7 @@ def compile_reduced_set(
     # placement of every vector, the descent; and the values at the model's own, where it is another one.
     steps = [n * (n + len(model.vectors.indices) / 20), n * count * (count / 4 + 50)]
     steps.append(n * count * (count / 20 + (0.0 if optimizer == "none" else 1000.0)))
-    steps.append(10 * n * count * FINISH_ITERATIONS * finishing)
+    steps.append(1e9 * finish_seconds(n, count, len(problem.parts)) * finishing)
     steps.append(0.0 if problem.space is space else steps[0])
     ends = (np.cumsum(steps) / (sum(steps) + 1)).tolist()
 

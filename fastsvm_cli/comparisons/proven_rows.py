@@ -1,0 +1,53 @@
+"""The rows whose label a certified model proves, and the radii of all of them."""
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.comparisons.histogram import Histogram
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.text.data import smaller_chunks
+
+_BINS = 32  # to the octave: finer than what is drawn
+
+
+class ProvenRows:
+    """What a certified model proves of rows that are added chunk by chunk.
+
+    rows: that were added. proven: those whose label is proven, 0 of regression. largest: radius."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.rows = self.proven = 0
+        self.largest = 0.0
+        self._decisions = _native.Decisions(model.pairs, True)
+        self._all, self._proven = Histogram(_BINS), Histogram(_BINS)
+
+    def add(self, chunk: _native.Chunk) -> None:
+        """More rows."""
+        for part in smaller_chunks([chunk], self.model.pairs):
+            self._add(part)
+
+    def _add(self, chunk: _native.Chunk) -> None:
+        header = self.model.header
+        self.model.decision_values(chunk, self._decisions)
+        radius = np.asarray(self._decisions.radius)
+        radius = radius.max(axis=1) if radius.size else np.zeros(chunk.rows)
+        settled = np.full(chunk.rows, not header.regression)
+        if not header.regression:
+            settled[_native.unsettled(header.task(), self._decisions)] = False
+        self.rows += chunk.rows
+        self.proven += int(settled.sum())
+        self.largest = max(self.largest, float(radius.max(initial=0.0)))
+        self._all.add(radius)
+        self._proven.add(radius[settled])
+
+    def quantile(self, share: float) -> float:
+        """The radius that this share of the rows does not exceed; a row's is the largest of its decision values'."""
+        return min(self._all.quantile(share), self.largest)
+
+    def curve(self) -> "list[tuple[float, int, int]]":
+        """(radius, rows of at most that radius, those of them that are proven), increasing; where something changes."""
+        at = np.flatnonzero(self._all.counts)
+        every, proven = np.cumsum(self._all.counts)[at], np.cumsum(self._proven.counts)[at]
+        edges = (min(self._all.upper_edge(int(each)), self.largest) for each in at)
+        return [(radius, int(rows), int(those)) for radius, rows, those in zip(edges, every, proven)]

@@ -1,0 +1,193 @@
+"""The figure of `fastsvm bound`: the share of rows that each degree proves, against the radius."""
+
+from math import log10
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fastsvm_cli.benchmarks.quality import interval_95
+from fastsvm_cli.figures.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    INCH,
+    SKY_BLUE,
+    TYPE,
+    VERMILLION,
+    WIDTH,
+    empty_figure,
+    panel,
+    set_side_label,
+    set_ticks,
+    set_title,
+    short_number,
+    style,
+    ticks_between,
+)
+from fastsvm_cli.text.sizes import size_text
+
+# Inches.
+_LEFT, _RIGHT, _TITLE, _KEY, _PANEL, _BELOW = 0.46, 0.08, 0.17, 0.17, 1.45, 0.36
+_BAR, _NAME, _BARS, _AXIS = 0.17, 0.78, 1.2, 0.34
+#: By the degree: color and marker; 0 of a model that is no expansion.
+_LINES = {0: (BLACK, "X"), 1: (SKY_BLUE, "o"), 2: (BLUE, "d"), 3: (GREEN, "^"), 4: (VERMILLION, "s")}
+_DECADES = 6  # that are shown, at most
+
+
+class Proven(NamedTuple):
+    """What one model proves.
+
+    words: its name in the figure. degree: of its expansions, 0 where it has none. size: bytes of its file. rows: that
+    were looked at. proven: of these; None of regression. curve: (radius, rows of at most that radius, those of them
+    that are proven), increasing. median, upper: the radius that half of the rows do not exceed, and 95 % of them."""
+
+    words: str
+    degree: int
+    size: int
+    rows: int
+    proven: "int | None"
+    curve: "list[tuple[float, int, int]]"
+    median: float
+    upper: float
+
+
+def draw(data: str, model: str, found: "list[Proven]") -> Figure:
+    """A curve for each of them, and what they prove in all. data, model: the names of the files. found: one or more, of
+    the same rows, of which there is one at least."""
+    regression = found[0].proven is None
+    listed = len(found) * _BAR + (0.04 if regression else _AXIS)
+    top = _TITLE if regression else _TITLE + _KEY
+    height = top + _PANEL + _BELOW + listed
+    low, high = _radii(found)
+    with style():
+        figure = empty_figure(height)
+        axis = panel(figure, _LEFT, listed + _BELOW, WIDTH - _RIGHT, height - top)
+        axis.set_xscale("log")
+        axis.set_xlim(low, high)
+        axis.set_ylim(-2, 104)
+        ticks = ticks_between(low, high)
+        set_ticks(axis.xaxis, ticks, [short_number(tick) for tick in ticks])
+        set_ticks(axis.yaxis, [0.0, 25.0, 50.0, 75.0, 100.0], ["0", "25", "50", "75", "100"])
+        axis.set_xlabel("radius, the proven bound of |f - f_exact|")
+        set_side_label(axis, "rows, %")
+        for each in found:
+            color, marker = _LINES[each.degree]
+            radii = [low, *(radius for radius, _, _ in each.curve), high]
+            every = [0.0, *(100 * rows / each.rows for _, rows, _ in each.curve)]
+            every.append(every[-1])
+            own = {"color": color, "drawstyle": "steps-post"}
+            if regression:
+                axis.plot(radii, every, gid=f"rows {each.words}", linewidth=1.1, **own)
+                _mark(axis, radii, every, color, marker)
+                continue
+            axis.plot(radii, every, gid=f"rows {each.words}", linewidth=0.7, linestyle=(0, (2, 1.5)), **own)
+            proven = [0.0, *(100 * those / each.rows for _, _, those in each.curve)]
+            proven.append(proven[-1])
+            axis.plot(radii, proven, gid=f"proven {each.words}", linewidth=1.2, **own)
+            _mark(axis, radii, proven, color, marker)
+            axis.add_line(_point(high / 1.1, proven[-1], color, marker))
+        set_title(axis, [data, model], f"{{}}: {found[0].rows:,} rows, {{}}", pad=3.0 if regression else _KEY * INCH)
+        if not regression:
+            _draw_key(figure, height)
+        _list(figure, found, listed, regression)
+        return figure
+
+
+def _radii(found: "list[Proven]") -> "tuple[float, float]":
+    """From the least radius that one row in a thousand has to the largest, but no more decades than can be read."""
+    sizes = [
+        (next((radius for radius, rows, _ in each.curve if 1000 * rows >= each.rows), 1.0), each.curve[-1][0])
+        for each in found
+        if each.curve
+    ]
+    high = min(max((most for _, most in sizes), default=1.0), 1e100) or 1.0
+    low = min((least for least, _ in sizes), default=high)
+    low = max(low, high / 10.0**_DECADES, 1e-300)
+    return low / 1.5, max(high, 2 * low) * 1.5
+
+
+def _mark(axis: Axes, radii: "list[float]", shares: "list[float]", color: str, marker: str) -> None:
+    """A marker where half of the way up is done."""
+    top = shares[-1]
+    if not top:
+        return
+    middle = next(at for at, share in enumerate(shares) if share >= top / 2)
+    step = shares[middle - 1] if middle and shares[middle] > 1.2 * top / 2 else shares[middle]
+    axis.add_line(_point(radii[middle], (step + shares[middle]) / 2, color, marker))
+
+
+def _point(x: float, y: float, color: str, marker: str) -> Line2D:
+    return Line2D(
+        [x],
+        [y],
+        linestyle="none",
+        marker=marker,
+        markersize=4.4,
+        markerfacecolor=color,
+        markeredgecolor=BLACK,
+        markeredgewidth=0.4,
+        zorder=4,
+    )
+
+
+def _draw_key(figure: Figure, height: float) -> None:
+    lines = [
+        Line2D([], [], color=BLACK, linewidth=1.2, label="rows proven"),
+        Line2D([], [], color=BLACK, linewidth=0.7, linestyle=(0, (2, 1.5)), label="all rows"),
+    ]
+    figure.legend(
+        handles=lines,
+        loc="lower left",
+        bbox_to_anchor=(_LEFT / WIDTH, (height - _TITLE - _KEY - 0.02) / height),
+        ncol=2,
+        frameon=False,
+        borderpad=0.0,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        handlelength=2.2,
+        handletextpad=0.5,
+    )
+
+
+def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool) -> None:
+    """A line for each: its mark, its name, what it proves, its size; of regression, the radii."""
+    bottom = listed - len(found) * _BAR
+    axis = panel(figure, _NAME, bottom, _NAME + _BARS, listed)
+    axis.set_ylim(len(found) - 0.5, -0.5)
+    axis.set_xlim(0, 100)
+    set_ticks(axis.yaxis, [], [])
+    axis.grid(False)
+    if regression:
+        axis.set_axis_off()
+    else:
+        set_ticks(axis.xaxis, [0.0, 50.0, 100.0], ["0", "50", "100"])
+        axis.set_xlabel("rows proven, %")
+    to_left = _LEFT / 2 / _BARS
+    for at, each in enumerate(found):
+        color, marker = _LINES[each.degree]
+        across = axis.get_yaxis_transform()
+        line = _point(-_NAME / _BARS + 0.1 / _BARS, at, color, marker)
+        line.set(transform=across, clip_on=False, label=each.words)
+        axis.add_line(line)
+        axis.text(to_left - _NAME / _BARS - 0.02, at, each.words, transform=across, ha="left", va="center_baseline")
+        if each.proven is None:
+            words = f"radius of half: {each.median:.2g}, of 95 %: {each.upper:.2g}; {size_text(each.size)}"
+            axis.text(0.0, at, words, transform=across, ha="left", va="center_baseline", fontsize=TYPE)
+            continue
+        share = 100 * each.proven / each.rows
+        axis.barh([at], [share], height=0.62, color=color, edgecolor=BLACK, linewidth=0.4, zorder=2)
+        low, high = interval_95(each.proven, each.rows)
+        axis.plot([100 * low, 100 * high], [at, at], color=BLACK, linewidth=0.8, zorder=3, gid="interval")
+        words = f"{_percent(each.proven, each.rows)}, {size_text(each.size)}"
+        axis.text(1.05, at, words, transform=across, ha="left", va="center_baseline", fontsize=TYPE)
+
+
+def _percent(proven: int, rows: int) -> str:
+    """With so many digits that 100 % means all."""
+    share = 100 * proven / rows
+    if proven in (0, rows):
+        return f"{share:.0f} %"
+    digits = max(1, 1 - int(log10(min(share, 100 - share)) // 1))
+    return f"{share:.{min(digits, 6)}f} %"

@@ -1,0 +1,37 @@
+"""Models and rows for the tests of figures, made once."""
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from support.benching import first_rows, run, train
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Threads of libsvm and of BLAS wait busily for each other."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory):
+    """A folder with rows and models of two classes, of six, and of a regression; certified and reduced ones."""
+    folder = tmp_path_factory.mktemp("figures")
+    first_rows(folder, "rings.rows", "rings.test", 300)
+    first_rows(folder, "colors.rows", "colors.test", 200)
+    first_rows(folder, "waves.rows", "waves.train", 150)
+    train(folder, "rings.model", "rings.train", "-g 0.2 -c 10", 600)
+    train(folder, "colors.model", "colors.train", "-g 0.05 -c 5", 300)
+    train(folder, "waves.model", "waves.train", "-s 3 -g 0.05 -c 5", 200)
+    train(folder, "linear.model", "rings.train", "-t 0", 200)
+    train(folder, "sigmoid.model", "rings.train", "-t 3", 200)
+    for words in (
+        "approx --certify --degree 2 rings.model rings.2",
+        "approx --certify --degree 4 rings.model rings.4",
+        "approx --certify --degree 3 colors.model colors.3",
+        "approx rings.model rings.approx",
+        "reduce --vectors 30 rings.model rings.red",
+    ):
+        command, *rest = words.split()
+        run(command, "-q", *rest, cwd=folder)
+    return folder
