@@ -144,6 +144,10 @@ BITS = [
     b"certified 3\n",
     b"features 1:2147483647\n",
     b"fastsvm_reduced 2 ",
+    b"fastsvm_folded 2 ",
+    b"scale 0\n",
+    b"factors 1:0.5 4:2\n",
+    b" 2147483647:-1e308",
     b"svm_type c_svc\n",
     b"kernel_type precomputed\n",
 ]
@@ -255,7 +259,7 @@ CHANGES += 6 * [_other_number] + 4 * [_word(rb"([^\s:,;]+)")] + 3 * [_word(rb"(?
 
 MODELS = {
     end: sorted(path for folder in (GOLDEN, GOLDEN / "version2") for path in folder.glob(f"*{end}"))
-    for end in (".model", ".precomputed", ".reduced", ".approx", ".border", ".density", ".order")
+    for end in (".model", ".precomputed", ".reduced", ".approx", ".border", ".density", ".order", ".folded")
 }
 
 
@@ -268,7 +272,8 @@ def seeds() -> "dict[str, list[bytes]]":
         version = 2 if path.parent.name == "version2" else 1
         kind = f"{first[1]} {first[2]}" if first[0] == "fastsvm_model" else f"reduced set {version}"
         out.setdefault(kind, []).append(text)
-    kinds = {f"{kind} {version}" for kind in (*KINDS, "reduced set") for version in (1, 2)}
+    out["raw rows"] = [path.read_bytes() for path in MODELS[".folded"]]
+    kinds = {f"{kind} {version}" for kind in (*KINDS, "reduced set") for version in (1, 2)} | {"raw rows"}
     assert set(out) == {"exact model", *kinds - {"density 1"}}  # which is younger than version 1
     return out
 
@@ -281,7 +286,7 @@ def make_good(text: bytes) -> bytes:
     content = re.sub(rb"(checksum [^\n]*\n)?end\n?$", b"", lines)
     if re.match(rb"fastsvm_model \S+ 2\n", lines) and content != lines:
         return content + b"checksum " + fingerprint(content).encode() + b"\nend\n"
-    line = lines.rfind(b"\nfastsvm_reduced 2 ")
+    line = max(lines.rfind(b"\nfastsvm_reduced 2 "), lines.rfind(b"\nfastsvm_folded 2 "))
     if line >= 0 and lines.count(b"\n", line + 1) == 1 and lines.endswith(b"\n"):
         content = lines[: lines.rindex(b" ") + 1]
         return content + fingerprint(content).encode() + b"\n"
@@ -417,7 +422,7 @@ class Data:
         if (rows, fault) != (others, other_fault):
             raise AssertionError(f"rows depend on the size of a chunk ({sizes[1]})")
         if self._models is None:
-            ends = (".model", ".approx", ".order", ".border", ".density", ".reduced")
+            ends = (".model", ".approx", ".order", ".border", ".density", ".reduced", ".folded")
             self._models = [load_model(str(path)) for end in ends for path in MODELS[end]]
         model = rng.choice(self._models)
         labelled = options.get("labelled", True)
@@ -435,7 +440,8 @@ def _gzip(text):
 
 
 class Ranges:
-    """Range files, and rows that are scaled by them: in blocks of two sizes, which must give the same."""
+    """Range files, and rows that are scaled by them: in blocks of two sizes, which must give the same; and models that
+    they are folded into."""
 
     def make(self, rng):
         return damaged(rng.choice(RANGES), RANGES, rng)
@@ -463,6 +469,23 @@ class Ranges:
                 found.append((chunk.values.tolist(), chunk.indices.tolist(), chunk.scaling_counts, chunk.gaps, faults))
         if found[0] != found[1]:
             raise AssertionError("scaled rows depend on the threads")
+        self.fold(scaling)
+
+    def fold(self, scaling):
+        """Into a model, which predicts, where it goes with one."""
+        from fastsvm_cli import _native
+        from fastsvm_cli.compilers.folding import Folding, fold_maclaurin
+        from fastsvm_cli.errors import FastsvmError
+        from fastsvm_cli.models import load_model, parse_model
+
+        model = load_model(str(GOLDEN / "version2" / "c_svc.approx"))
+        folding = Folding(scaling)
+        try:
+            folding.check(None)
+        except FastsvmError:  # a range of y, which regression alone can have
+            folding.labels = None
+        folded = parse_model(fold_maclaurin(model, folding).to_text(), "folded")
+        folded.decision_values(_native.parse(ROWS)[0], _native.Decisions(folded.pairs))
 
 
 class Numbers:

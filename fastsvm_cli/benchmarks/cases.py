@@ -16,7 +16,7 @@ from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.prediction.scores import summary_values
-from fastsvm_cli.text.data import read_bytes, read_chunks
+from fastsvm_cli.text.data import read_bytes, read_chunks, smaller_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Bench:
     test_file: rows of data. exact_file: the LIBSVM model that all others are compared with. folder: where outputs go.
     threads: of --threads, 0 for all. fastsvm: the words that start this program. svm_predict: that program's path, or
     None. scaling: of the rows, or None; every process is given them scaled already, so that none is measured while it
-    scales. Raises DataFormatError, ModelFormatError and FileError."""
+    scales. Models that it is folded into are given raw ones. Raises DataFormatError, ModelFormatError and FileError."""
 
     def __init__(
         self,
@@ -100,6 +100,7 @@ class Bench:
         self._fingerprint = fingerprint(text)
         self.answers = Answers(self.model, chunks)
         self.chunks = self.answers.chunks
+        self._raw_chunks: list[_native.Chunk] | None = None
         self.cases: list[Case] = []
         self._outputs = 0
         self.on_wait: Callable[[], None] | None = None  # called now and then while a process runs
@@ -153,8 +154,10 @@ class Bench:
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
+            if model.folded is not None:
+                self._take_raw_rows(model, path)
             _describe(added[0], model)
-            added[0].quality = quality(model, self.answers)
+            added[0].quality = quality(model, self.answers, self._rows_for(model)[0])
             self._time_predict(added[0], model)
         except (FastsvmError, ValueError, OSError) as error:
             added[0].failed = str(error) if path in str(error) else f"{path}: {error}"
@@ -178,16 +181,38 @@ class Bench:
             added[0].note = "compiled from another model"
         return added
 
+    def _take_raw_rows(self, model: Model, path: str) -> None:
+        """Read them for a model that scaling is folded into. Raises ModelFormatError where it is not the scaling of the
+        exact model's rows, or where answers cannot be compared."""
+        assert model.folded is not None
+        why = "it takes raw rows, because --scale is folded into it"
+        if self.scaling is None:
+            raise ModelFormatError(path, f"{why}: the exact model takes scaled ones, so bench needs that --scale, too")
+        if self.scaling.digest != model.folded.digest:
+            raise ModelFormatError(path, f"{why}, but another file than {self.scaling.path}")
+        if self.scaling.native.label_line() is not None:
+            raise ModelFormatError(path, f"{why}, and predicts raw labels, where the exact model has scaled ones")
+        if self._raw_chunks is None:
+            self._raw_chunks = list(smaller_chunks(read_chunks(self.test_file), self.model.pairs))
+
+    def _rows_for(self, model: Model) -> "tuple[list[_native.Chunk], str]":
+        """The rows as a model takes them, and their file."""
+        if model.folded is None:
+            return self.chunks, self._rows_file
+        assert self._raw_chunks is not None  # from _take_raw_rows
+        return self._raw_chunks, self.test_file
+
     def _time_predict(self, case: Case, model: Model) -> None:
         """Predicting the test file with the case's model, by both clocks."""
         exact = Fallback(lambda: self.model) if case.with_exact else None
+        chunks, rows_file = self._rows_for(model)
 
         def score() -> int:
-            return predict(model, self.chunks, lambda lines: None, path=self.test_file, exact=exact).rows
+            return predict(model, chunks, lambda lines: None, path=self.test_file, exact=exact).rows
 
         case.scoring = Timed(case.name, SCORING, score)
         words = ["--exact", self.exact_file] if case.with_exact else []
-        self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], self._rows_file)
+        self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], rows_file)
 
     def _of_exact(self, found: Quality) -> Quality:
         """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""

@@ -118,9 +118,10 @@ def answers(
         yield chunk, decisions, predictions
 
 
-def quality(model: Model, exact: Answers) -> Quality:
-    """A model's answers compared with the exact model's. Raises ValueError unless both decide between the same classes;
-    where these stand in another order, only labels are compared."""
+def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
+    """A model's answers compared with the exact model's. chunks: the same rows as the model takes them, where that is
+    in another form. Raises ValueError unless both decide between the same classes; where these stand in another order,
+    only labels are compared."""
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
         sorted(theirs.label or []),
@@ -133,7 +134,9 @@ def quality(model: Model, exact: Answers) -> Quality:
     out, total, count = Quality(), 0.0, 0
     radii = model.certified and not model.proves
     out.proven = 0 if radii else None
-    for at, (chunk, decisions, predictions) in enumerate(answers(model, exact.chunks, radii)):
+    for at, (chunk, decisions, predictions) in enumerate(
+        answers(model, exact.chunks if chunks is None else chunks, radii)
+    ):
         out.rows += chunk.rows
         if not mine.regression:
             out.different += int(np.sum(np.asarray(predictions.label) != exact.labels[at]))

@@ -12,11 +12,20 @@ from fastsvm_cli.console.exact_model import (
     warn_of_disagreement,
 )
 from fastsvm_cli.console.file_checks import summary_stream
-from fastsvm_cli.console.options import POSITIVE, FileCommand, model_arguments, quiet_option, threads_option
+from fastsvm_cli.console.options import (
+    POSITIVE,
+    FileCommand,
+    fold_option,
+    model_arguments,
+    quiet_option,
+    threads_option,
+)
+from fastsvm_cli.console.scaling import read_folding, say_folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fastsvm_cli.compilers.folding import Folding
     from fastsvm_cli.console.exact_model import Source
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.models.maclaurin import MaclaurinModel
@@ -32,7 +41,15 @@ class ApproxOptions(CompilerOptions):
     tolerance: "float | None"
     certify: bool
     precision: "str | None"
+    scale_file: "str | None"
     max_size: float  # MB
+
+    def check(self) -> None:
+        if self.certify and self.scale_file is not None:
+            raise click.UsageError(
+                "--certify proves labels of rows that svm-scale has rounded, which a model with --scale never sees:"
+                " certify without --scale, and give it to predict."
+            )
 
     def check_model(self, model: "ExactModel") -> None:
         """Raises UsageError for what does not go together, or not with the model."""
@@ -125,6 +142,7 @@ class ApproxOptions(CompilerOptions):
     show_default="single for RBF, double for linear and polynomial kernels, whose expansion is exact",
     help="Of the stored numbers.",
 )
+@fold_option()
 @threads_option
 @click.option(
     "--max-size",
@@ -154,14 +172,20 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output
 
     options = ApproxOptions(**parsed)
-    options.begin(".approx")
+    options.begin(".approx", options.scale_file)
     source = read_exact_model(options.model_file)
     model = source.model
     options.check_model(model)
+    folding = read_folding(options.scale_file, model)
 
     with Progress("approx", quiet=options.quiet, announced=True) as progress:
-        compiled = compile_source(source, options, progress)
-    result = text_to_write(compiled, options.model_file)
+        compiled = compile_source(source, options, progress, folding)
+    written: MaclaurinModel = compiled
+    if folding is not None:
+        from fastsvm_cli.compilers.folding import fold_maclaurin
+
+        written = fold_maclaurin(compiled, folding)
+    result = text_to_write(written, options.model_file)
     options.check_size(len(result))
     with Output(options.output_file) as output:
         output.write(result)
@@ -177,6 +201,8 @@ def command(**parsed):
         file=report,
     )
     print(size_line(source.size, len(result), options.output_file), file=report)
+    if folding is not None:
+        say_folded(folding, report)
     if pairs > 1 and doubtful_gain(compiled.products, model):
         tried = trial(compiled, model)
         if tried is not None and tried.speed_up < 1:
@@ -191,8 +217,10 @@ def command(**parsed):
         warn_of_disagreement(seen, options.better(compiled))
 
 
-def compile_source(source: "Source", options: ApproxOptions, progress: "Callable[..., None]") -> "MaclaurinModel":
-    """The expansion that is asked for."""
+def compile_source(
+    source: "Source", options: ApproxOptions, progress: "Callable[..., None]", folding: "Folding | None" = None
+) -> "MaclaurinModel":
+    """The expansion that is asked for, of scaled rows: what --scale folds into it, with all features that it needs."""
     # numpy and scipy: after the faults that need neither.
     from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 
@@ -207,5 +235,7 @@ def compile_source(source: "Source", options: ApproxOptions, progress: "Callable
         tolerance=options.tolerance,
         single=None if options.precision is None else options.precision == "single",
         max_bytes=options.max_size * 1e6,
+        # A finite kernel is made of inner products, which know the support vectors' features alone.
+        more_features=folding.moved if folding is not None and source.model.header.kernel_type == "rbf" else (),
         on_progress=progress,
     )

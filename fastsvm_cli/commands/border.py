@@ -1,5 +1,5 @@
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -8,21 +8,24 @@ from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
+    fold_option,
     model_arguments,
     quiet_option,
-    scale_option,
     seed_option,
     threads_option,
     was_given,
 )
-from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.scaling import read_folding, say_folded, warn_of_scaling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.compilers.border.compile import Border
+    from fastsvm_cli.compilers.folding import Folding
     from fastsvm_cli.console.exact_model import Source
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.density import DensityModel
     from fastsvm_cli.models.exact import ExactModel
 
 
@@ -67,8 +70,6 @@ class BorderOptions(CompilerOptions):
                 "--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about"
                 " a model."
             )
-        if self.scale_file is not None and self.data_file is None and self.bandwidth is None:
-            raise click.UsageError("--scale goes with --data or --bandwidth: it scales rows.")
         if not self.density:
             return
         # Of a border, and of what draws it, nothing is to be asked.
@@ -186,10 +187,7 @@ class BorderOptions(CompilerOptions):
         "with probabilities."
     ),
 )
-@scale_option(
-    "Scale the rows of --data, or with --bandwidth those of MODEL_FILE, while they are read, as svm-scale -r RANGE_FILE"
-    " does."
-)
+@fold_option(" Rows of --data, and with --bandwidth those of MODEL_FILE, are raw ones.")
 @seed_option("Of what is drawn.")
 @threads_option
 @quiet_option()
@@ -222,7 +220,6 @@ def command(**parsed):
 
     options = BorderOptions(**parsed)
     options.begin(".density" if options.density else ".border", options.data_file, options.scale_file)
-    scaling = read_scale_file(options.scale_file)
     source = None if options.bandwidth is not None else read_exact_model(options.model_file)
     if source is not None:
         # Before the data is read, which may be long.
@@ -231,21 +228,30 @@ def command(**parsed):
 
         demand(options.model_file, refusal(source.model))
         options.check_model(source.model)
+    folding = read_folding(options.scale_file, source.model if source is not None else None)
+    scaling = folding.scaling if folding is not None else None
     rows = list(read_chunks(options.rows_file, scaling=scaling)) if options.rows_file is not None else None
     if options.rows_file is not None and not sum(chunk.rows for chunk in rows or []):
         raise FileError(options.rows_file, "no rows found, expected some to draw lines between")
     warn_of_scaling(scaling, options.quiet)
 
     if options.density:
-        _write_density(rows or [], options)
+        _write_density(rows or [], folding, options)
         return
     with Progress("border", quiet=options.quiet, announced=True) as progress:
         found = compile_source(source, rows, options, progress)
-    result = text_to_write(found.model, options.model_file)
+    written = found.model
+    if folding is not None:
+        from fastsvm_cli.compilers.folding import fold_border
+
+        written = fold_border(written, folding)
+    result = text_to_write(written, options.model_file)
     with Output(options.output_file) as output:
         output.write(result)
     if not options.quiet:
         _show(found, source, len(result), options)
+        if folding is not None:
+            say_folded(folding, summary_stream(options.output_file))
         _warn(found, source, rows, options)
 
 
@@ -349,13 +355,15 @@ def _say(words: str) -> None:
     print(f"Warning: {words}", file=sys.stderr)
 
 
-def _write_density(rows: "list[Chunk]", options: BorderOptions) -> None:
+def _write_density(rows: "list[Chunk]", folding: "Folding | None", options: BorderOptions) -> None:
     """The density estimate itself, in place of a border."""
     from fastsvm_cli.compilers.border.density import compile_density
     from fastsvm_cli.text.output import Output
 
     width, weight = options.width, options.weight or 0.0
     model = compile_density(rows, options.model_file, fingerprint=_fingerprint(rows), bandwidth=width, weight=weight)
+    if folding is not None:
+        model = _fold_density(model, folding, _fingerprint(rows), width is not None)
     result = text_to_write(model, options.model_file)
     with Output(options.output_file) as output:
         output.write(result)
@@ -368,6 +376,22 @@ def _write_density(rows: "list[Chunk]", options: BorderOptions) -> None:
         what = f"a LIBSVM model, the density estimate of bandwidth {width:g} (gamma {model.header.gamma:g})"
     print(f"{model.header.total_sv} training rows of {model.header.nr_class} classes -> {what}", file=report)
     print(size_line(None, len(result), options.output_file), file=report)
+    if folding is not None:
+        say_folded(folding, report)
+
+
+def _fold_density(model: "Model", folding: "Folding", fingerprint: str, fixed: bool) -> "Model":
+    """The estimate for raw rows. fingerprint: of the rows that it was made from. fixed: it is of a fixed bandwidth, a
+    LIBSVM model."""
+    from fastsvm_cli.compilers.exact_folding import folded_exact
+    from fastsvm_cli.compilers.folding import fold_density
+    from fastsvm_cli.models.folded_libsvm import FoldedModel
+
+    if not fixed:
+        return fold_density(cast("DensityModel", model), folding)
+    instead = "scale the rows with svm-scale, and give --scale to predict"
+    exact = folded_exact(cast("ExactModel", model), folding, instead)
+    return FoldedModel(exact.header, exact.vectors, exact.path, fingerprint, folding.digest)
 
 
 def _fingerprint(rows: "list[Chunk]") -> str:

@@ -1,5 +1,5 @@
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -16,18 +16,19 @@ from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
+    fold_option,
     model_arguments,
     quiet_option,
-    scale_option,
     seed_option,
     threads_option,
 )
-from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.scaling import read_folding, say_folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fastsvm_cli._native import Chunk
+    from fastsvm_cli.compilers.folding import Folding
     from fastsvm_cli.compilers.reduced_set.compile import Reduction
     from fastsvm_cli.console.exact_model import Source
     from fastsvm_cli.models.exact import ExactModel
@@ -64,8 +65,6 @@ class ReduceOptions(CompilerOptions):
         if self.plot_file is not None and self.lossless:
             raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
         check_plot(self.plot_file)
-        if self.scale_file is not None and self.data_file is None:
-            raise click.UsageError("--scale goes with --data: it scales those rows.")
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
             raise click.UsageError(
                 "--target grows a set vector by vector; kernel k-means makes another one for every number."
@@ -143,7 +142,7 @@ class ReduceOptions(CompilerOptions):
     help="No descent on all vectors at the end (L-BFGS, 100 rounds): seconds, and several times the squared distance.",
 )
 @plot_option("Draw disagreement and time against the number of vectors, of 8 sizes up to this one")
-@scale_option("Scale the rows of --data while they are read, as svm-scale -r RANGE_FILE does.")
+@fold_option(" One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones.")
 @seed_option("Of what is drawn.")
 @threads_option
 @quiet_option("No summary, no progress bar.")
@@ -172,27 +171,40 @@ def command(**parsed):
         check_outputs(
             [options.output_file, options.plot_file], options.model_file, options.data_file, options.scale_file
         )
-    scaling = read_scale_file(options.scale_file)
     source = read_exact_model(options.model_file)
-    rows = list(read_chunks(options.data_file, scaling=scaling)) if options.data_file else None
+    folding = read_folding(options.scale_file, source.model)
+    if folding is not None:
+        source.model = _of_raw_rows(source.model, folding)
+    rows = list(read_chunks(options.data_file)) if options.data_file else None
     if options.data_file and not rows:
         raise FileError(options.data_file, "no rows found, expected some to measure on")
-    warn_of_scaling(scaling, options.quiet)
 
     with Progress("reduce", quiet=options.quiet, announced=True) as progress:
         found = compile_source(source, rows, options, progress)
     reduced = found.model
-    result = text_to_write(reduced, options.model_file)
+    written: ExactModel = reduced
+    if folding is not None:
+        from fastsvm_cli.models.folded_libsvm import FoldedModel
+
+        written = FoldedModel(reduced.header, reduced.vectors, reduced.path, source.fingerprint, folding.digest)
+    result = text_to_write(written, options.model_file)
     with Output(options.output_file) as output:
         output.write(result)
     if not options.quiet:
-        _tell(options, source, found, len(result), rows)
+        _tell(options, source, found, len(result), rows, folding)
     if options.plot_file is not None:
         _draw(options, source, reduced, rows)
 
 
-def _tell(options: ReduceOptions, source: "Source", found: "Reduction", size: int, rows: "list[Chunk] | None") -> None:
-    """The summary. size: of the file that was written. rows: of --data."""
+def _tell(
+    options: ReduceOptions,
+    source: "Source",
+    found: "Reduction",
+    size: int,
+    rows: "list[Chunk] | None",
+    folding: "Folding | None",
+) -> None:
+    """The summary. size: of the file that was written. rows: of --data. folding: of --scale."""
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.prediction.scores import summary_lines
@@ -202,6 +214,9 @@ def _tell(options: ReduceOptions, source: "Source", found: "Reduction", size: in
     merged = f", {found.merged} of them equal to others or of coefficient 0" if found.merged else ""
     print(f"{model.header.total_sv} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
+    if folding is not None:
+        say_folded(folding, report)
+        _warn_of_unknown(folding, rows, report)
     if not options.lossless:
         print(
             f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}",
@@ -248,6 +263,37 @@ def _draw(options: ReduceOptions, source: "Source", reduced: "ExactModel", rows:
         )
     data = basename(options.data_file) if options.data_file else "the support vectors"
     write_figure(draw("standard input" if data == "-" else data, found), options.plot_file)
+
+
+def _of_raw_rows(model: "ExactModel", folding: "Folding") -> "ExactModel":
+    """The model with --scale folded in, before it is reduced. Raises ModelFormatError."""
+    from fastsvm_cli.compilers.exact_folding import folded_exact
+    from fastsvm_cli.compilers.reduced_set.compile import refusal
+    from fastsvm_cli.compilers.refusals import demand
+
+    demand(model.path, refusal(model))
+    instead = "leave --scale out here and give it to predict, or use fastsvm approx --scale"
+    return folded_exact(model, folding, instead)
+
+
+def _warn_of_unknown(folding: "Folding", rows: "list[Chunk] | None", report: "TextIO") -> None:
+    """What the rows must not have: svm-scale leaves out the features that its file does not hold (constant ones, for
+    one), and a LIBSVM model counts them."""
+    from fastsvm_cli._native import used_indices
+
+    known = set(folding.affine.features)
+    unknown = next((index for chunk in rows or () for index in used_indices(chunk) if index not in known), None)
+    if unknown is not None:
+        print(
+            f"Warning: the rows have feature {unknown}, which {folding.path} does not hold: svm-scale leaves it out, a"
+            " LIBSVM model counts it. Take it out of the rows, or use fastsvm approx --scale.",
+            file=sys.stderr,
+        )
+    elif len(known) < max(known, default=0):
+        print(
+            f"Features that {folding.path} does not hold must not stand in the rows: a LIBSVM model counts them.",
+            file=report,
+        )
 
 
 def compile_source(

@@ -55,6 +55,10 @@ def bound_report(paths: Sequence[str], options: Options) -> dict:
             is_model = not options.dense and looks_like_model(read_start(place))
             (models if is_model else data).append((path, place))
         known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
+        raw = next((model.path for model in known if model.model.folded is not None), None)
+        if raw is not None and options.scaling is not None:
+            why = "it takes raw rows, because --scale is folded into it"
+            raise ModelFormatError(raw, f"{why}: measure it apart, without --scale")
         watching = []
         if options.watch is not None:
             watching = options.watch([(each.path, each.model) for each in known], [path for path, _ in data])
@@ -195,7 +199,7 @@ def _measure_data(
         for k, model in enumerate(models):
             everywhere = np.ones(chunk.rows, bool)
             for c, (_, indices, values, largest_norm) in enumerate(model.centers):
-                distances = squared_distances(chunk, indices, values)
+                distances = squared_distances(model.model.own_rows(chunk), indices, values)
                 good = distances < squared_norm_limit(model.model.header.gamma, largest_norm)
                 norms[k][c] = max(norms[k][c], largest(distances))
                 inside[k][c] += int(good.sum())

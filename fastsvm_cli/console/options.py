@@ -83,6 +83,14 @@ def scale_option(words: str) -> "Callable":
     return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
 
 
+def fold_option(words: str = "") -> "Callable":
+    """--scale of a command that folds it into the model it makes. words: about rows of data."""
+    return scale_option(
+        "The model was trained on rows that svm-scale -r RANGE_FILE (or R's e1071) had scaled: make that part of the"
+        f" compiled model, which takes raw rows. Without svm-scale's rounding to six digits.{words}"
+    )
+
+
 def data_options(command: "Callable") -> "Callable":
     """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
     for option in (

@@ -1,9 +1,12 @@
-"""--scale: its file, read before the rows, and what is said once these have been read."""
+"""--scale: its file, read before the rows, and what is said once these have been read; or folded into a model."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from fastsvm_cli.compilers.folding import Folding
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.text.scaling import Scaling
 
 
@@ -23,3 +26,32 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
     if scaling is not None and not quiet:
         for line in scaling.warnings():
             print(line, file=sys.stderr)
+
+
+def read_folding(path: "str | None", model: "ExactModel | None") -> "Folding | None":
+    """What --scale of a command that compiles `model` (None: the density estimate of rows) folds into the result; None
+    without it. Raises FileError, DataFormatError and ModelFormatError."""
+    scaling = read_scale_file(path)
+    if scaling is None:
+        return None
+    from fastsvm_cli.compilers.folding import Folding
+
+    folding = Folding(scaling)
+    folding.check(model)
+    return folding
+
+
+def say_folded(folding: "Folding", report: TextIO) -> None:
+    """The line of a summary."""
+    raw = "raw rows" if folding.labels is None else "raw rows and predicts raw labels"
+    print(f"{folding.path} is part of it: it takes {raw}", file=report)
+
+
+def refuse_twice(model: "Model", model_file: str, option: str) -> None:
+    """Raises UsageError for a model that scaling is folded into, given rows that are scaled: `option` does that, or
+    needs it."""
+    if model.folded is None:
+        return
+    import click
+
+    raise click.UsageError(f"{model_file} takes raw rows, because --scale is folded into it: {option}.")

@@ -100,6 +100,8 @@ def option_words(method: str, given: "dict[str, Any]") -> "list[str]":
         if isinstance(each, click.Option) and each.name not in _ELSEWHERE:
             for name in each.opts:
                 known[name.lstrip("-").replace("-", "_")] = each
+    if method != "order":  # what --scale folds in is a scaler in front of the model, from Python
+        known.pop("scale", None)
     if method == "border":
         known = {name: each for name, each in known.items() if each.name not in _WITHOUT_MODEL}
     out: list[str] = []

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fastsvm_cli import _native
-from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
+from fastsvm_cli.compilers.exact_folding import fold_exact
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.kernel import Kernel
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.text.scaling import Affine
 
 SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
 #: A shift of so many times the scale takes 4 digits of 16: further ones are kept in front of the model.
@@ -115,45 +113,11 @@ def read_scaler(scaler: Any) -> Scaling:
 
 def fold(model: ExactModel, scaling: Scaling, d: "int | None") -> "ExactModel | None":
     """The model of rows that are not scaled (d features), whose decision values are those of `model` for scaled ones,
-    to rounding; None where there is none.
-
-    linear       any shift and scale: <x_i, s z + t> = <s x_i, z> + <x_i, t>, and the second goes into rho
-    polynomial,
-    sigmoid      scales without a shift
-    rbf          one scale for all features, which goes into gamma, and any shift, which the support vectors take
-
-    Sparse support vectors remain so where nothing is shifted.
-    """
+    to rounding; None where it has none (compilers/exact_folding.py)."""
     affine = None if d is None else scaling.affine(d)
     if affine is None or d is None:
         return None
     s, t = affine
-    header, kind = model.header, model.header.kernel_type
-    shifted = bool(np.any(t))
-    if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))) or np.max(abs(t), initial=0.0) > _FAR:
+    if not np.max(abs(t), initial=0.0) <= _FAR:
         return None
-    x, _ = matrix(model.vectors, np.arange(1, d + 1))
-    gamma, rho = header.gamma, header.rho
-    if kind == "linear":
-        vectors = x.multiply(s).tocsr()
-        if shifted:
-            rho = (np.array(rho) - FeatureSpace(model).coefficients.T @ (x @ t)).tolist()
-    elif kind in ("polynomial", "sigmoid"):
-        if shifted:
-            return None
-        vectors = x.multiply(s).tocsr()
-    elif kind == "rbf":
-        scale = float(s[0]) if d else 1.0
-        if np.any(s != scale) or not scale:
-            return None
-        vectors = scipy.sparse.csr_matrix((x.toarray() - t) / scale) if shifted else x / scale
-        gamma = gamma * scale * scale
-    else:
-        return None
-    vectors.sort_indices()
-    if not (np.all(np.isfinite(vectors.data)) and np.all(np.isfinite(rho)) and np.isfinite(gamma)):
-        return None
-    own = Header(**{**vars(header), "gamma": gamma, "rho": rho})
-    indices = vectors.indices.astype(np.int64) + 1
-    chunk = _native.Chunk.from_csr(model.vectors.leading, vectors.indptr.astype(np.int64), indices, vectors.data)
-    return ExactModel(own, chunk, model.path, Kernel(kind, gamma, header.coef0, header.degree))
+    return fold_exact(model, Affine(range(1, d + 1), s, t))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.checksum import REDUCED, VERSION, check_reduced, is_reduced, open_compiled
+from fastsvm_cli.text.checksum import FOLDED, REDUCED, VERSION, check_own_line, open_compiled, own_line
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.header import is_header_key
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
 
 #: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one
-#: of ours; a reduced set is a LIBSVM model whose last line begins with another word.
+#: of ours; a reduced set, and what scaling is folded into, is a LIBSVM model whose last line begins with another word.
 MODEL_TYPES = {
     "svm_type": "fastsvm_cli.models.exact:ExactModel",
     REDUCED: "fastsvm_cli.models.reduced_set:ReducedModel",
+    FOLDED: "fastsvm_cli.models.folded_libsvm:FoldedModel",
     "fastsvm_model maclaurin": "fastsvm_cli.models.maclaurin:MaclaurinModel",
     "fastsvm_model border": "fastsvm_cli.models.border:BorderModel",
     "fastsvm_model density": "fastsvm_cli.models.density:DensityModel",
@@ -42,9 +43,9 @@ def parse_model(text: bytes, path: str) -> Model:
     from importlib import import_module
 
     kind, version = _kind(text, path)
-    if version is None and is_reduced(text):
-        check_reduced(text, path)
-        kind = REDUCED
+    if version is None and (line := own_line(text)) is not None:
+        check_own_line(text, path)
+        kind = line
     elif version is not None:
         text = open_compiled(text, path, version)
     module, name = MODEL_TYPES[kind].split(":")

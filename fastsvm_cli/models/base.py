@@ -8,6 +8,7 @@ from fastsvm_cli.text.header import Header
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.centers import Center
+    from fastsvm_cli.models.folded import Folded
 
 
 class Model:
@@ -34,6 +35,7 @@ class Model:
     vectors             native Chunk of the support vectors, if it holds them all
     centers             list of the centers of its expansions; of an RBF kernel it counts the rows outside their bound,
                         Claesen et al., eq. (3.11) (Decisions.outside)
+    folded              the scaling that is folded into it (models/folded.py): it takes raw rows
     max_index: int      the largest LIBSVM index of a feature it knows, 0 if none; of a precomputed kernel the largest
                         serial
     serials: bool       rows are those of a precomputed kernel: 0:serial, then a kernel value per training row
@@ -77,6 +79,7 @@ class Model:
     ordered = False
     vectors: "_native.Chunk | None" = None
     centers: "list[Center] | None" = None
+    folded: "Folded | None" = None
 
     @property
     def serials(self) -> bool:
@@ -100,6 +103,11 @@ class Model:
     def bounded(self) -> bool:
         """Whether it counts rows outside a bound."""
         return self.centers is not None and self.header.kernel_type == "rbf"
+
+    def own_rows(self, chunk: _native.Chunk) -> _native.Chunk:
+        """The rows that its numbers are about: `chunk`, or, where scaling is folded in, that multiplied by the slopes.
+        Raises RowError."""
+        return chunk if self.folded is None else self.folded.rows(chunk)
 
     @property
     def reduced(self) -> bool:

@@ -8,6 +8,8 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
+from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
@@ -33,7 +35,7 @@ class BorderModel(Model):
 
     features: (d) increasing LIBSVM indices, the columns of points and normals. samples: one Samples per pair. local:
     how many of the nearest samples answer together. single: numbers are written with the digits of single precision.
-    fingerprint: of the file it was made from."""
+    fingerprint: of the file it was made from. folded: of raw rows: points and normals are about `own_rows`."""
 
     kind = "border"
     fingerprint: str
@@ -47,6 +49,7 @@ class BorderModel(Model):
         samples: "list[Samples]",
         local: int = 1,
         single: bool = False,
+        folded: "Folded | None" = None,
     ):
         self.header, self.fingerprint, self.features, self.samples, self.local, self.single = (
             header,
@@ -56,11 +59,12 @@ class BorderModel(Model):
             local,
             single,
         )
+        self.folded = folded
         self._evaluator: _native.Border | None = None
 
     @property
     def max_index(self) -> int:
-        return max(self.features, default=0)
+        return max((*self.features[-1:], *(self.folded.features[-1:] if self.folded else ())), default=0)
 
     @property
     def evaluator(self) -> _native.Border:
@@ -72,11 +76,11 @@ class BorderModel(Model):
         return self._evaluator
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        self.evaluator.decision_values(chunk, out)
+        self.evaluator.decision_values(self.own_rows(chunk), out)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "BorderModel":
-        header, own, body = read_compiled(text, path, end="border", keys=_KEYS)
+        header, own, body = read_compiled(text, path, end="border", keys=_KEYS, optional=FOLDED_KEYS)
         if header.regression:
             body.fail(f"a border of type {header.svm_type} found, expected classes", body.at - 1)
         counts, levels = own.each("nr_border", header.pairs, whole_number), own.each("level", header.pairs, real_number)
@@ -93,7 +97,13 @@ class BorderModel(Model):
         ]
         body.end(after="the border samples that nr_border announces")
         return cls(
-            header, fingerprint=own.word("fingerprint"), features=features, samples=samples, local=local, single=single
+            header,
+            fingerprint=own.word("fingerprint"),
+            features=features,
+            samples=samples,
+            local=local,
+            single=single,
+            folded=Folded.read(own, path),
         )
 
     def to_text(self) -> bytes:
@@ -108,6 +118,8 @@ class BorderModel(Model):
             f"local {self.local}",
             "border",
         ]
+        if self.folded is not None:
+            lines[2:2] = self.folded.lines().splitlines()
         head = self.header.lines() + "".join(f"{line}\n" for line in lines)
         kind, d = "f" if self.single else "d", len(self.features)
         parts = [head.encode()]

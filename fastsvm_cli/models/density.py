@@ -10,6 +10,8 @@ paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
+from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
@@ -25,18 +27,21 @@ class DensityModel(Model):
 
     rows: native Chunk of the training rows with their labels, class by class in the header's order. weight: W, the sum
     of the kernel values of a pair's rows, below the number of these for every pair of classes. fingerprint: of the file
-    it was made from."""
+    it was made from. folded: of raw rows: the training rows here are as `own_rows`, about another origin."""
 
     kind = "density"
+    fingerprint: str
     unbounded = "a density estimate found, whose gamma is another one for every row: it has no bound"
 
-    def __init__(self, header: Header, *, fingerprint: str, weight: float, rows: _native.Chunk):
-        self.header, self.fingerprint, self.weight, self.rows = header, fingerprint, weight, rows
+    def __init__(
+        self, header: Header, *, fingerprint: str, weight: float, rows: _native.Chunk, folded: "Folded | None" = None
+    ):
+        self.header, self.fingerprint, self.weight, self.rows, self.folded = header, fingerprint, weight, rows, folded
         self._evaluator: _native.Density | None = None
 
     @property
     def max_index(self) -> int:
-        return self.rows.max_index
+        return max((self.rows.max_index, *(self.folded.features[-1:] if self.folded else ())))
 
     @property
     def evaluator(self) -> _native.Density:
@@ -45,11 +50,11 @@ class DensityModel(Model):
         return self._evaluator
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        self.evaluator.decision_values(chunk, out)
+        self.evaluator.decision_values(self.own_rows(chunk), out)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "DensityModel":
-        header, own, body = read_compiled(text, path, end="rows", keys=_KEYS)
+        header, own, body = read_compiled(text, path, end="rows", keys=_KEYS, optional=FOLDED_KEYS)
         if not header.classification or header.nr_class < 2:
             body.fail("a density estimate without two classes found", body.at - 1)
         assert header.label is not None and header.nr_sv is not None  # it has classes
@@ -70,10 +75,12 @@ class DensityModel(Model):
         features = len(_native.used_indices(rows))
         if rows.rows * features > MOST_CELLS:
             raise ModelFormatError(path, too_many(rows.rows, features))
-        return cls(header, fingerprint=own.word("fingerprint"), weight=weight, rows=rows)
+        folded = Folded.read(own, path)
+        return cls(header, fingerprint=own.word("fingerprint"), weight=weight, rows=rows, folded=folded)
 
     def to_text(self) -> bytes:
-        head = f"{self.header.lines()}fingerprint {self.fingerprint}\nweight {self.weight!r}\nrows\n"
+        folded = "" if self.folded is None else self.folded.lines()
+        head = f"{self.header.lines()}fingerprint {self.fingerprint}\n{folded}weight {self.weight!r}\nrows\n"
         return seal_compiled(self.kind, [head.encode(), _native.format_rows(self.rows)])
 
 

@@ -8,6 +8,8 @@ from math import comb
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.centers import Center
+from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
+from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
@@ -16,7 +18,7 @@ from fastsvm_cli.text.features import ranges, read_ranges
 from fastsvm_cli.text.header import Header
 
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
-_OPTIONAL_KEYS = ("certified", "longest_vector")
+_OPTIONAL_KEYS = ("certified", "longest_vector", *FOLDED_KEYS)
 MAX_DEGREE = 4
 
 
@@ -65,10 +67,11 @@ class MaclaurinModel(Model):
     file.
     highest_norm: N, the highest degree with a norm of its own in the certificates (the degree itself for finite
     kernels), or 0 without certificates. longest_vector: most entries in a support vector, for the rounding of
-    svm-predict.
+    svm-predict. folded: of raw rows: centers and coefficients are about `own_rows`.
     """
 
     kind = "maclaurin"
+    fingerprint: str
     centers: "list[Center]"
 
     def __init__(
@@ -83,6 +86,7 @@ class MaclaurinModel(Model):
         expansions: "list[Expansion]",
         highest_norm: int = 0,
         longest_vector: int = 0,
+        folded: "Folded | None" = None,
     ):
         self.header, self.degree, self.features, self.single, self.fingerprint = (
             header,
@@ -94,11 +98,12 @@ class MaclaurinModel(Model):
         self.centers, self.expansions = centers, expansions
         self.highest_norm, self.longest_vector = highest_norm, longest_vector
         self.certified = highest_norm > 0
+        self.folded = folded
         self._evaluator: _native.Maclaurin | None = None
 
     @property
     def max_index(self) -> int:
-        return max(self.features, default=0)
+        return max((*self.features[-1:], *(self.folded.features[-1:] if self.folded else ())), default=0)
 
     @property
     def evaluator(self) -> _native.Maclaurin:
@@ -136,7 +141,7 @@ class MaclaurinModel(Model):
         return float(sum(e.rank * q if e.rank else coefficient_count(q, self.degree) for e in self.expansions))
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        self.evaluator.decision_values(chunk, out)
+        self.evaluator.decision_values(self.own_rows(chunk), out)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "MaclaurinModel":
@@ -157,6 +162,9 @@ class MaclaurinModel(Model):
             own.whole("certified", max(degree, 1), degree + 16)
         if certified and "longest_vector" not in own:
             body.fail("the header ends without 'longest_vector', which 'certified' needs", behind)
+        folded = Folded.read(own, path)
+        if certified and folded is not None:
+            own.fail("certified", "certificates found in a model that scaling is folded into, which proves nothing")
         norms = certified - degree + 1 if header.kernel_type == "rbf" else 0
         single = own.word("precision", ("single", "double")) == "single"
         fingerprint = own.word("fingerprint")
@@ -205,6 +213,7 @@ class MaclaurinModel(Model):
             expansions=expansions,
             highest_norm=certified,
             longest_vector=longest_vector,
+            folded=folded,
         )
 
     def to_text(self) -> bytes:
@@ -214,6 +223,7 @@ class MaclaurinModel(Model):
             f"precision {'single' if self.single else 'double'}\n",
             f"fingerprint {self.fingerprint}\n",
             f"features {ranges(self.features)}".rstrip() + "\n",
+            "" if self.folded is None else self.folded.lines(),
             f"nr_centers {len(self.centers)}\n",
             f"nr_expansions {len(self.expansions)}\n",
             f"certified {self.highest_norm}\nlongest_vector {self.longest_vector}\n" if self.certified else "",

@@ -1,8 +1,9 @@
 """The checksum of a file of ours: written here, and checked here, for every kind, so that a changed digit is noticed
 and not believed.
 
-Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before that line. Reduced sets,
-which are LIBSVM's files: the last word of their last line, of every byte before that word. The digits are those of a
+Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before that line. LIBSVM's files
+with a line of ours behind them (reduced sets, and what scaling is folded into): the last word of that line, of every
+byte before that word. The digits are those of a
 fingerprint, line ends counted as LF, so that a copy with CRLF is still good. Version 1 of either had no checksum,
 and is read without one."""
 
@@ -14,6 +15,8 @@ from fastsvm_cli.text.header import line_words
 VERSION = 2
 #: The first word of a reduced set's last line.
 REDUCED = "fastsvm_reduced"
+#: Likewise of a LIBSVM model that scaling is folded into.
+FOLDED = "fastsvm_folded"
 
 _CHANGED = "the checksum does not fit the content: the file was changed after fastsvm wrote it; compile the model again"
 
@@ -43,17 +46,18 @@ def open_compiled(text: bytes, path: str, version: int) -> bytes:
 
 
 def seal_reduced(text: bytes) -> bytes:
-    """The file of a reduced set. text: the LIBSVM model, and its last line up to the last word."""
+    """The file of a LIBSVM model with a line of ours. text: the LIBSVM model, and that line up to the last word."""
     return text + b" " + fingerprint(text + b" ").encode() + b"\n"
 
 
-def is_reduced(text: bytes) -> bool:
-    """Whether the file of a LIBSVM model ends as a reduced set's does."""
-    return text.startswith(REDUCED.encode() + b" ", _last_line(text))
+def own_line(text: bytes) -> "str | None":
+    """The first word of the line of ours with which the file of a LIBSVM model ends, REDUCED or FOLDED; or None."""
+    start = _last_line(text)
+    return next((word for word in (REDUCED, FOLDED) if text.startswith(word.encode() + b" ", start)), None)
 
 
-def check_reduced(text: bytes, path: str) -> None:
-    """Raise ModelFormatError if the file of a reduced set is not what was written."""
+def check_own_line(text: bytes, path: str) -> None:
+    """Raise ModelFormatError if the file of a LIBSVM model with a line of ours is not what was written."""
     start = _last_line(text)
     if text[start : start + 80].split()[1:2] != [b"2"]:
         return

@@ -1,10 +1,20 @@
 """The file of `--scale`, which `svm-scale -s` or write.svm of R's e1071 writes, for rows while they are read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, display
 from fastsvm_cli.text.fingerprint import fingerprint
+
+
+class Affine:
+    """What scaling does to features but for rounding: a value x of the feature features[j] becomes slopes[j] x +
+    offsets[j], and all other features are left out.
+
+    features: (d) increasing LIBSVM indices. slopes, offsets: (d); no slope is 0."""
+
+    def __init__(self, features: "Sequence[int]", slopes: "Sequence[float]", offsets: "Sequence[float]"):
+        self.features, self.slopes, self.offsets = features, slopes, offsets
 
 
 class Scaling:
@@ -24,6 +34,15 @@ class Scaling:
     def again(self) -> "Scaling":
         """The same for another reading, with counts of its own."""
         return Scaling(self.path, self.native, self.digest)
+
+    def unrounded(self) -> "Scaling":
+        """The same in double precision, without svm-scale's six digits."""
+        return Scaling(self.path, self.native.unrounded(), self.digest)
+
+    def affine(self) -> "Affine":
+        """What it does to features, but for rounding."""
+        lines = self.native.lines()
+        return Affine([index for index, _, _ in lines], [slope for _, slope, _ in lines], [t for _, _, t in lines])
 
     def count(self, chunk: "_native.Chunk") -> None:
         """Rows as they were read: no part of a chunk."""

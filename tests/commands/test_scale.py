@@ -91,6 +91,7 @@ def scaled(tmp_path_factory):
     x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
     train(folder / "model", x, [float(words[0]) for words in rows], "-g 0.5 -c 10")
     subprocess.run([FASTSVM, "approx", "-q", "--certify", "model", "fast"], cwd=folder, check=True)
+    subprocess.run([FASTSVM, "approx", "-q", "--scale", "range", "model", "folded"], cwd=folder, check=True)
     return folder
 
 
@@ -183,17 +184,9 @@ def test_bound_measures_scaled_rows(scaled, tmp_path):
     assert f"Warning: {entries} values left out, of features that few does not hold (the first: 2)" in said
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "reduce --vectors 5 --data ROWS MODEL",
-        "border --samples 20 --data ROWS MODEL",
-        "border --bandwidth 0.5 --samples 20 ROWS",
-        "order --fold ROWS MODEL",
-    ],
-)
-def test_compilers_scale_the_rows_they_are_given(scaled, tmp_path, command):
+def test_order_scales_the_rows_it_is_given(scaled, tmp_path):
     """To the same model file, byte for byte."""
+    command = "order --fold ROWS MODEL"
     for rows, scale, out in (("rows", ["--scale", scaled / "range"], "ours"), ("scaled", [], "theirs")):
         words = [{"ROWS": scaled / rows, "MODEL": scaled / "model"}.get(word, word) for word in command.split()]
         run(tmp_path, words[0], "-q", *scale, *words[1:], out)
@@ -212,6 +205,87 @@ def test_bench_gives_every_program_scaled_rows(scaled, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "approx --degree 3 MODEL",
+        "border --samples 20 MODEL",
+        "border --samples 20 --data ROWS MODEL",
+        "border --bandwidth 0.5 --samples 20 ROWS",
+        "border --bandwidth adaptive -W 9 --density ROWS",
+    ],
+)
+def test_a_model_of_raw_rows_answers_as_that_of_scaled_ones(scaled, tmp_path, command):
+    """But for svm-scale's six digits: of the rows that the unfolded model is made of, and of those it answers."""
+    words = [{"ROWS": scaled / "rows", "MODEL": scaled / "model"}.get(word, word) for word in command.split()]
+    done = run(tmp_path, words[0], "--scale", scaled / "range", *words[1:], "folded")
+    assert f"{scaled / 'range'} is part of it: it takes raw rows\n" in done.stdout
+    words = [{"ROWS": scaled / "scaled", "MODEL": scaled / "model"}.get(word, word) for word in command.split()]
+    run(tmp_path, words[0], "-q", *words[1:], "plain")
+    ours = run(tmp_path, "predict", "-q", "--values", scaled / "rows", "folded").stdout.split("\n")[:-1]
+    theirs = run(tmp_path, "predict", "-q", "--values", scaled / "scaled", "plain").stdout.split("\n")[:-1]
+    pairs = [(a.split(), b.split()) for a, b in zip(ours, theirs, strict=True)]
+    assert sum(a[0] != b[0] for a, b in pairs) <= 1
+    near = sum(abs(float(a[1]) - float(b[1])) < 1e-3 for a, b in pairs)
+    assert near > 0.97 * len(pairs)  # but where another sample is the nearest
+
+
+def test_bench_gives_a_model_of_raw_rows_raw_rows(scaled, tmp_path):
+    words = ["bench", "-q", "--json", "--runs", "1", "--scale", scaled / "range", scaled / "rows", scaled / "model"]
+    done = run(tmp_path, *words, scaled / "fast", scaled / "folded")
+    cases = {case["name"]: case for case in json.loads(done.stdout)["cases"]}
+    plain, folded = cases["fast"], cases["folded"]
+    assert folded["labels_that_differ"] == plain["labels_that_differ"]
+    assert folded["accuracy"] == plain["accuracy"] and not folded["failed"]
+    assert folded["largest_difference"] == pytest.approx(plain["largest_difference"], abs=1e-4)
+
+
+def test_bound_measures_raw_rows_of_a_model_of_raw_rows(scaled, tmp_path):
+    run(tmp_path, "approx", "-q", scaled / "model", "plain")
+    ours = json.loads(run(tmp_path, "bound", "--json", scaled / "folded", scaled / "rows").stdout)["pairs"][0]
+    theirs = json.loads(run(tmp_path, "bound", "--json", "plain", scaled / "scaled").stdout)["pairs"][0]
+    assert ours["rows_inside_own"] == theirs["rows_inside_own"]
+    assert ours["gamma_max_own"] == pytest.approx(theirs["gamma_max_own"], rel=1e-4)
+
+
+def test_a_regression_model_of_raw_rows_predicts_raw_labels(tmp_path):
+    """So that the error in the summary is theirs."""
+    from support.scaling import scaled_text
+
+    text = raw_rows(DATA / "waves.train", 200, seed=4)
+    ranges = "y\n-1 1\n-3 5\nx\n0 1\n" + "".join(f"{i} {-i} {2 * i + 3}\n" for i in range(1, 30))
+    for name, content in (("raw", text), ("range", ranges), ("scaled", scaled_text(ranges, text))):
+        (tmp_path / name).write_text(content)
+    rows = [line.split() for line in (tmp_path / "scaled").read_text().splitlines()]
+    x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
+    train(tmp_path / "model", x, [float(words[0]) for words in rows], "-s 3 -g 0.1")
+    done = run(tmp_path, "approx", "--degree", "4", "--precision", "double", "--scale", "range", "model", "folded")
+    assert "range is part of it: it takes raw rows and predicts raw labels\n" in done.stdout
+    run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", "model", "plain")
+    ours = json.loads(run(tmp_path, "predict", "--json", "raw", "folded", "ours").stdout)
+    theirs = json.loads(run(tmp_path, "predict", "--json", "scaled", "plain", "theirs").stdout)
+    assert ours["mean_squared_error"] == pytest.approx(theirs["mean_squared_error"] * 16, rel=1e-3)
+    found, expected = ([float(word) for word in (tmp_path / name).read_text().split()] for name in ("ours", "theirs"))
+    assert found == pytest.approx([4 * (value + 1) - 3 for value in expected], abs=1e-3)
+    words = ["bench", "-q", "--runs", "1", "--scale", "range", "raw", "model", "folded"]
+    assert "and predicts raw labels, where the exact model has scaled ones" in run(tmp_path, *words, code=1).stderr
+
+
+def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
+    text = (scaled / "scaled").read_text()
+    rows = [line.split() for line in text.splitlines()]
+    x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
+    train(tmp_path / "model", x, [float(words[0]) for words in rows], "-g 0.5 -c 10")
+    count = max(max(row, default=0) for row in x)
+    (tmp_path / "range").write_text("x\n-1 1\n" + "".join(f"{i} -4 4\n" for i in [*range(1, count + 1), count + 2]))
+    words = ["reduce", "--vectors", "9", "--scale", "range"]
+    hole = "Features that range does not hold must not stand in the rows: a LIBSVM model counts them.\n"
+    assert hole in run(tmp_path, *words, "model", "out").stdout
+    (tmp_path / "raw").write_text(f"1 1:1 {count + 1}:5\n-1 1:1\n")
+    said = run(tmp_path, *words, "--data", "raw", "model", "out").stderr
+    assert f"Warning: the rows have feature {count + 1}, which range does not hold: svm-scale leaves it out" in said
+
+
+@pytest.mark.parametrize(
     "words, code, why",
     [
         ("predict --scale rows rows model o", 1, "this looks like data: svm-scale -s RANGE_FILE rows writes its range"),
@@ -226,8 +300,51 @@ def test_bench_gives_every_program_scaled_rows(scaled, tmp_path):
         ("predict --scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind the center"),
         ("predict --scale range --y-scale r rows model o", 1, "range:1: a range file of svm-scale found, expected"),
         ("bound --scale model rows", 1, "this is a model file"),
-        ("reduce --vectors 5 --scale range model o", 2, "--scale goes with --data: it scales those rows."),
-        ("border --scale range model o", 2, "--scale goes with --data or --bandwidth: it scales rows."),
+        (
+            "reduce --vectors 5 --scale range model o",
+            1,
+            "range scales feature 8 by 0.254075 and feature 1 by 0.736705, which",
+        ),
+        (
+            "reduce --vectors 5 --scale range model o",
+            1,
+            "leave --scale out here and give it to predict, or use fastsvm",
+        ),
+        (
+            "border --density --bandwidth 1 --scale range rows o",
+            1,
+            "no LIBSVM model with an rbf kernel can hold: scale",
+        ),
+        ("approx --scale r2 model o", 1, "model: support vectors with feature 2 found, which r2 does not hold"),
+        ("approx --certify --scale range model o", 2, "certify without --scale, and give it to predict."),
+        ("approx --scale rows model o", 1, "this looks like data: svm-scale -s RANGE_FILE rows writes its range"),
+        ("approx --scale - - o", 2, "only one of the files can be standard input."),
+        ("approx --scale range model range", 1, "range: the output would replace the input"),
+        ("approx --scale far model o", 1, "far: feature 1 lies too far from 0 for its spread"),
+        ("border --scale y2 model o", 1, "y2: a range of y found, and classes, whose labels nothing scales back"),
+        (
+            "predict --scale range rows folded o",
+            2,
+            "folded takes raw rows, because --scale is folded into it: give it no",
+        ),
+        (
+            "predict --exact model rows folded o",
+            1,
+            "folded: --scale is folded into it: svm-predict's labels are of rows",
+        ),
+        (
+            "predict --open-rows x rows folded o",
+            1,
+            "folded: --scale is folded into it: svm-predict's labels are of rows",
+        ),
+        ("bound --scale range folded rows", 1, "folded: it takes raw rows, because --scale is folded into it: measure"),
+        (
+            "bench -q --runs 1 rows model folded",
+            1,
+            "the exact model takes scaled ones, so bench needs that --scale, too",
+        ),
+        ("bench -q --runs 1 --scale far rows model folded", 1, "folded into it, but another file than far"),
+        ("order folded o", 1, "folded: a compiled model found, expected the LIBSVM model it was made from"),
         ("order --scale range model o", 2, "--scale goes with --vectors or --fold: it scales those rows."),
         ("bench --scale - rows model", 2, "none of them can be standard input."),
         ("predict --scale range serials precomputed o", 2, "--scale does not go with a precomputed kernel"),
@@ -241,6 +358,10 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     (tmp_path / "precomputed").write_text(PRECOMPUTED)
     (tmp_path / "r").write_text("0 2\n1 0.5\n")
     (tmp_path / "bad").write_text("1 -2\n")
+    (tmp_path / "folded").write_bytes((scaled / "folded").read_bytes())
+    (tmp_path / "r2").write_text("x\n0 1\n1 0 1\n")
+    (tmp_path / "far").write_text("x\n0 1\n1 1e12 1000000000010\n2 0 1\n")
+    (tmp_path / "y2").write_text("y\n0 1\n-1 1\n" + (scaled / "range").read_text())
     (tmp_path / "serials").write_text("1 0:1 1:0.5 2:0.25 3:0.125\n")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     done = run(tmp_path, *words.split(), code=code, text="")

@@ -75,6 +75,15 @@ def test_golden_reduced_sets_give_the_decision_values_computed_once(name):
         )
 
 
+def test_a_golden_libsvm_model_of_raw_rows_gives_the_decision_values_computed_once():
+    name = "version2/epsilon_svr.folded"
+    model, text = load_model(str(GOLDEN / name)), (GOLDEN / name).read_bytes()
+    found = values_of(model, read_chunks(str(GOLDEN / "data")))
+    assert found == pytest.approx(golden_values(name), abs=1e-10, rel=1e-10)
+    assert model.fingerprint == sha256((GOLDEN / "epsilon_svr.model").read_bytes()).hexdigest()[:32]
+    assert model.folded is not None and model.to_text() == text == sealed_line(text)
+
+
 @pytest.mark.parametrize("name", BORDERS)
 def test_golden_borders_give_the_decision_values_computed_once(name):
     model = load_model(str(GOLDEN / name))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fastsvm_cli.models import MODEL_TYPES
-from fastsvm_cli.text.checksum import REDUCED, VERSION
+from fastsvm_cli.text.checksum import FOLDED, REDUCED, VERSION
 from fastsvm_cli.text.header import _READERS
 from support.pages import PAGES, blocks, sections
 from support.places import GOLDEN
@@ -44,11 +44,12 @@ def test_the_format_of_a_kind_is_described(kind):
 
 def test_every_kind_and_every_version_of_the_format_is_described():
     assert set(KINDS) <= set(sections(FORMAT, 3))
-    assert {key for key in MODEL_TYPES if " " not in key} == {"svm_type", REDUCED}
+    assert {key for key in MODEL_TYPES if " " not in key} == {"svm_type", REDUCED, FOLDED}
     assert {f"Version {number}" for number in range(1, VERSION + 1)} <= set(sections(FORMAT, 2))
-    (line,) = (block for block in blocks(FORMAT, "text") if block[0].startswith(REDUCED))
-    words = (GOLDEN / "version2" / "c_svc.reduced").read_text().split("\n")[-2].split()
-    assert len(line[0].split()) == len(words)  # of one pair of classes
+    for first, name in ((REDUCED, "c_svc.reduced"), (FOLDED, "epsilon_svr.folded")):
+        (line,) = (block for block in blocks(FORMAT, "text") if block[0].startswith(first))
+        words = (GOLDEN / "version2" / name).read_text().split("\n")[-2].split()
+        assert len(line[0].split()) == len(words)  # of one pair of classes
     for number in range(1, VERSION):  # what changed since: the checksum
         for kind in KINDS:
             for path in _golden(kind, number):

@@ -3,6 +3,8 @@
 import random
 import subprocess
 
+import numpy as np
+
 from fastsvm_cli.text.data import read_chunks, read_pieces
 from fastsvm_cli.text.scaling import parse_scaling
 
@@ -94,3 +96,23 @@ def raw_rows(path, rows, seed=0, shift=True):
             entries.append(f"{index}:{moved:.10g}")
         out.append(" ".join([label, *entries]) + "\n")
     return "".join(out)
+
+
+def unrounded(ranges, rows):
+    """Rows, {index: value}, scaled in extended precision. ranges: of the file of svm-scale -s, or of R's write.svm."""
+    words, out = ranges.split(), []
+    if words[0] == "x":
+        lower, upper = np.longdouble(words[1]), np.longdouble(words[2])
+        ends = zip(map(int, words[3::3]), map(np.longdouble, words[4::3]), map(np.longdouble, words[5::3]))
+        lines = {
+            i: ((upper - lower) / (high - low), lower - (upper - lower) * low / (high - low))
+            for i, low, high in ends
+            if low != high
+        }
+    else:
+        pairs = list(zip(map(np.longdouble, words[::2]), map(np.longdouble, words[1::2])))
+        lines = {i: (1 / scale, -center / scale) for i, (center, scale) in enumerate(pairs, 1)}
+    for row in rows:
+        scaled = {i: slope * np.longdouble(row.get(i, 0.0)) + offset for i, (slope, offset) in lines.items()}
+        out.append({i: value for i, value in scaled.items() if value})
+    return out

@@ -23,8 +23,10 @@ def unsealed(text: bytes) -> bytes:
 
 
 def sealed_line(text: bytes) -> bytes:
-    """The same of a reduced set, whose last line has no checksum yet, or one to be made good."""
+    """The same of a LIBSVM model with a line of ours, which has no checksum yet, or one to be made good."""
     before, word, line = text.rpartition(b"fastsvm_reduced ")
+    if not word:
+        before, word, line = text.rpartition(b"fastsvm_folded ")
     words = line.split()
     content = before + word + b" ".join([b"2", *(words[1:] if words[0] == b"1" else words[1:-1])]) + b" "
     return content + digits(content) + b"\n"

@@ -14,7 +14,7 @@ from support.places import GOLDEN
 from support.sealing import CHANGED, sealed, sealed_line, unsealed, unsealed_line
 
 TO_USE_IT = ", or delete this line to use the file as a LIBSVM model and no more"
-COMPILED = sorted(path.name for path in (GOLDEN / "version2").iterdir() if path.suffix != ".reduced")
+COMPILED = sorted(path.name for path in (GOLDEN / "version2").iterdir() if path.suffix not in (".reduced", ".folded"))
 REDUCED = sorted(path.name for path in (GOLDEN / "version2").glob("*.reduced"))
 
 
@@ -121,6 +121,25 @@ def test_a_reduced_set_with_any_byte_changed_is_refused_in_one_sentence(name):
             fault_of(changed)
     radius = text.index(b" 0.", line)
     assert fault_of(text[:radius] + text[radius:].replace(b"0.", b"1.", 1)) == f"m:{number}: {CHANGED}{TO_USE_IT}"
+
+
+def test_a_libsvm_model_of_raw_rows_with_any_byte_changed_is_refused_in_one_sentence():
+    text = read("epsilon_svr.folded")
+    line = text.rindex(b"fastsvm_folded")
+    for first, last in ((len(b"svm_type "), line - 1), (line, len(text))):
+        for at, changed in changes(text, first, last, random.Random(first)):
+            if changed.replace(b"\r\n", b"\n") != text:
+                assert first == line or f": {CHANGED}{TO_USE_IT}" in fault_of(changed), (at, changed)
+                fault_of(changed)
+    assert parse_model(text.replace(b"\n", b"\r\n"), "m").to_text() == text
+    number = text.count(b"\n")
+    for version, why in (
+        (b"1", "version '1' of the line 'fastsvm_folded' found, this fastsvm reads 2"),
+        (b"3", "version '3' of the line 'fastsvm_folded' found, this fastsvm reads 2"),
+    ):
+        assert fault_of(text.replace(b"_folded 2", b"_folded " + version)) == f"m:{number}: {why}"
+    short = sealed_line(text[:line] + b"fastsvm_folded 2 a b\n")
+    assert fault_of(short) == f"m:{number}: 4 words in the line 'fastsvm_folded' found, expected 5"
 
 
 def test_a_changed_reduced_set_without_its_line_is_a_libsvm_model(svm_predict, fastsvm, tmp_path):

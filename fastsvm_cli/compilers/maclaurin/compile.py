@@ -60,6 +60,7 @@ def compile_maclaurin(
     rank: "int | None" = None,
     tolerance: "float | None" = None,
     max_bytes: float = float("inf"),
+    more_features: "Sequence[int]" = (),
     on_progress: "Callable[[float], None] | None" = None,
 ) -> MaclaurinModel:
     """Expand every decision function to `degree` (1 to 4; default 2, or the kernel's own where it is linear or
@@ -71,7 +72,8 @@ def compile_maclaurin(
     row (bounds.py). clusters: expand about the means of so many clusters of the support vectors (k-means, seeded)
     instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as few as change no decision
     value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a
-    larger file. on_progress: called with the share done. Raises ModelFormatError for kernels without such an expansion,
+    larger file. more_features: LIBSVM indices that the expansions are to have, whether a support vector has them or
+    not. on_progress: called with the share done. Raises ModelFormatError for kernels without such an expansion,
     TooLargeError.
     """
     header = model.header
@@ -80,7 +82,7 @@ def compile_maclaurin(
     degree = own_degree(header) if degree is None else degree
     single = gaussian if single is None else single
     vectors = model.vectors
-    features = _native.used_indices(vectors)
+    features = sorted({*_native.used_indices(vectors), *more_features})
     d = len(features)
 
     if certify:
@@ -88,7 +90,7 @@ def compile_maclaurin(
         from fastsvm_cli.compilers.maclaurin import certificates
 
         demand(model.path, certificates.refusal(model))
-        x, _ = matrix(vectors)
+        x, _ = matrix(vectors)  # more_features are of models without a certificate
     functions = _decision_functions(header, vectors)
     compressed = degree == 2 and d and (rank is not None or tolerance is not None)
     if compressed:

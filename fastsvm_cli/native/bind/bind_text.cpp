@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/factors.h"
 #include "text/from_arrays.h"
 #include "text/number_lines.h"
 #include "text/numbers.h"
@@ -209,6 +210,20 @@ std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
     return out;
 }
 
+Chunk multiplied(const Factors& factors, const Chunk& chunk) {
+    Rows out;
+    std::int64_t row;
+    {
+        const nb::gil_scoped_release release;
+        row = factors.multiply(*chunk.rows, &out);
+    }
+    if (row >= 0) {
+        PyErr_SetObject(PyExc_ValueError, nb::int_(row).ptr());
+        throw nb::python_error();
+    }
+    return shared(std::move(out));
+}
+
 // Raises ValueError(what was found, the offset where).
 nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::int64_t offset, std::int64_t count,
                                                            bool single) {
@@ -234,6 +249,27 @@ void bind_text(nb::module_& m) {
         .def("with_labels", &with_labels, "text"_a,
              "The same, and labels scaled as the text of a `yscale.file` of R's write.svm says: whole lines. Raises "
              "ValueError(what is wrong with it, line).")
+        .def(
+            "unrounded", [](const Scaling& s) { return s.unrounded(); },
+            "The same in double precision: no value is rounded to six digits.")
+        .def(
+            "lines",
+            [](const Scaling& s) {
+                std::vector<std::tuple<std::int32_t, double, double>> out;
+                for (const Scaling::Feature& feature : s.features()) {
+                    const Scaling::Line line = s.line(feature);
+                    out.emplace_back(feature.index, line.slope, line.offset);
+                }
+                return out;
+            },
+            "[(index, slope, offset)]: a value x of the feature becomes slope x + offset, but for rounding.")
+        .def(
+            "label_line",
+            [](const Scaling& s) -> std::optional<std::tuple<double, double>> {
+                if (!s.scales_labels()) return std::nullopt;
+                return std::make_tuple(s.label_line().slope, s.label_line().offset);
+            },
+            "(slope, offset) of labels; None: they are not scaled.")
         .def_prop_ro(
             "shifted", [](const Scaling& s) { return s.shifted().size(); },
             "how many features become something else where a row does not have them")
@@ -243,6 +279,12 @@ void bind_text(nb::module_& m) {
         "The Scaling of a file that svm-scale -s or R's write.svm wrote: whole lines. Raises ValueError(what is wrong "
         "with it, line).");
     m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "What printf's %g writes and strtod reads back.");
+    nb::class_<Factors>(m, "Factors", "A factor per feature; immutable.")
+        .def(nb::init<std::vector<std::int32_t>, std::vector<double>>(), "features"_a, "factors"_a,
+             "features: increasing LIBSVM indices. factors: of each. Raises ValueError where they are not as many.")
+        .def("multiply", &multiplied, "chunk"_a,
+             "The rows with every value multiplied by the factor of its feature, and without the features that have "
+             "none. Raises ValueError(row) for the first one where a product overflows.");
     nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
         .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
         .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })

@@ -228,7 +228,29 @@ std::string Scaling::read_labels(const char* text, std::size_t size, std::int64_
     return fault;
 }
 
+Scaling Scaling::unrounded() const {
+    Scaling out = *this;
+    out.rounds_ = false;
+    out.rounded_ = limits_;
+    for (Feature& feature : out.features_) feature.zero = out.scale(feature, 0);
+    out.finish();
+    return out;
+}
+
+Scaling::Line Scaling::line(const Feature& feature) const {
+    if (kind_ == Kind::standard) return {1 / feature.high, -feature.low / feature.high};
+    const double slope = (limits_.upper - limits_.lower) / (feature.high - feature.low);
+    return {slope, limits_.lower - (limits_.upper - limits_.lower) * feature.low / (feature.high - feature.low)};
+}
+
+Scaling::Line Scaling::label_line() const {
+    if (label_kind_ == Kind::standard) return {1 / label_high_, -label_low_ / label_high_};
+    const double slope = (label_limits_.upper - label_limits_.lower) / (label_high_ - label_low_);
+    return {slope, label_limits_.lower - slope * label_low_};
+}
+
 void Scaling::finish() {
+    shifted_.clear();
     for (const Feature& feature : features_)
         if (feature.zero != 0) shifted_.push_back(feature);
     if (features_.empty()) return;

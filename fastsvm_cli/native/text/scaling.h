@@ -38,6 +38,16 @@ public:
     // what is wrong with it, and where.
     std::string read_labels(const char* text, std::size_t size, std::int64_t* line);
 
+    // The same in double precision: no value is rounded to six digits.
+    Scaling unrounded() const;
+
+    // slope x + offset, which is what a value x becomes but for rounding.
+    struct Line {
+        double slope, offset;
+    };
+    Line line(const Feature& feature) const;
+    Line label_line() const;
+
     Kind kind() const { return kind_; }
     bool scales_labels() const { return scales_labels_; }
     double label(double value) const;
@@ -56,9 +66,11 @@ public:
         if (value == feature.low) return rounded_.lower;
         if (value == feature.high) return rounded_.upper;
         // svm-scale's own order of operations.
-        return round_to_six_digits(limits_.lower + (limits_.upper - limits_.lower) * (value - feature.low) /
-                                                       (feature.high - feature.low));
+        const double scaled =
+            limits_.lower + (limits_.upper - limits_.lower) * (value - feature.low) / (feature.high - feature.low);
+        return rounds_ ? round_to_six_digits(scaled) : scaled;
     }
+    const std::vector<Feature>& features() const { return features_; }
     // The features whose 0 becomes something else: every row has them.
     const std::vector<Feature>& shifted() const { return shifted_; }
     // Features that the file names; with them, constant ones, which are left out of the rows without a word.
@@ -73,6 +85,7 @@ private:
 
     Kind kind_ = Kind::range;
     Limits limits_, rounded_;
+    bool rounds_ = true;
     bool scales_labels_ = false;
     Limits label_limits_;                    // what the least and the largest label become
     double label_low_ = 0, label_high_ = 0;  // those labels; standard: center, scale
