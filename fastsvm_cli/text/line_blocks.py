@@ -16,7 +16,7 @@ BLOCK_BYTES = 1 << 20
 #: can hold a line of many gigabytes.
 MAX_LINE = 256_000_000
 #: Features that every row has once it is scaled: with more of them, blocks are shorter, as their rows take more memory.
-_SHIFTED_IN_BLOCK = 1000
+_SHIFTED_IN_BLOCK = 250
 
 
 class Place:
