@@ -72,8 +72,9 @@ B10. |P w_perp| is the largest <w_perp, v> over unit vectors v = sum b_j e_j of 
 B11. |w_perp|^2 = |w|^2 - 2 g.q + g'E g <= |w|^2 - |g|^2 + 2 |g| |q - g| + skew |g|^2 (`perp`).
 B12. Let s_t = sqrt(K_tt), v_i = sum_t |X_it| s_t (`reach` = |v|) and v_1 the same with ones for s (`plain` = |v_1|).
      What is wrong by r_t in every K_tj or b_t is wrong by at most |X| r after a product with X. |q - g|: b is known
-     within b_error each (the rounding radius of the exact evaluation), and |b_t| <= |w| s_t, so that |q - g| <= plain
-     b_error + (k + 8) u |w| reach.
+     within b_error each (the rounding radius of the exact evaluation, whose sums are in any order and whose kernel
+     values with support vectors of its own may have either of the two for the row), and |b_t| <= |w| s_t, so that |q -
+     g| <= plain b_error + (k + 8) u |w| reach.
 B13. skew: L is computed row by row with L L' = K + D, X with X L = I + F (X by back substitution). For sums in any
      order |F_ij| <= (k + 8) u (|X| |L|)_ij and |D_ij| <= (k + 8) u s_i s_j + point_error (Higham, Accuracy and
      Stability, theorems 8.5 and 10.3). The rows of L have length s_t, so |F| <= (k + 8) u reach, and |X D X'| <= (k +

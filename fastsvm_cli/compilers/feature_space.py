@@ -126,15 +126,19 @@ class FeatureSpace:
         """<w, phi(z)> = f(z) + rho for the rows z and every decision function, and bounds of the errors of these
         numbers: both (rows, pairs). The exact model computes them, and knows the radius of its rounding. Raises
         ModelFormatError where a value overflows."""
-        model = self.model
+        model, evaluator = self.model, self._without_offsets
         decisions = _native.Decisions(model.pairs, True)
         b, radius = np.empty((rows.rows, model.pairs)), np.empty((rows.rows, model.pairs))
+        own = rows is model.vectors and evaluator.meets_itself
+        if own:
+            evaluator.own_values(self.on_progress, decisions)
+            b[:], radius[:] = np.asarray(decisions.value), np.asarray(decisions.radius)
         # Parts of about a second or less, so that progress can be shown and an interruption heard.
         size = max(_LEAST_PART, _PART_EVALUATIONS // max(model.header.total_sv, 1))
-        for at in range(0, rows.rows, size):
+        for at in () if own else range(0, rows.rows, size):
             part = slice(at, min(rows.rows, at + size))
             mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))
-            self._without_offsets.fast_values(mine, decisions)
+            evaluator.fast_values(mine, decisions)
             b[part], radius[part] = np.asarray(decisions.value), np.asarray(decisions.radius)
             if self.on_progress and rows is model.vectors:
                 self.on_progress(part.stop / rows.rows)

@@ -4,8 +4,10 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -98,6 +100,18 @@ inline FloatView owned(std::vector<double> numbers) {
 inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool labels_alone = false) {
     if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
     if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
+}
+
+using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
+
+// For what runs without the GIL and calls it now and then: signals are heard there too. It is to be made, and left,
+// with the GIL.
+inline std::function<void(double)> progress_to(std::optional<OnProgress> progress) {
+    return [progress](double share) {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (progress) (*progress)(share);
+    };
 }
 
 // The kernel of this number, its place in _native.KERNELS.

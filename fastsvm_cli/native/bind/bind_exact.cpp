@@ -1,6 +1,7 @@
 // The room exact/: exact models, their kernels and their rounding.
 #include "bind/bind.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -125,6 +126,18 @@ void bind_exact(nb::module_& m) {
                 self.fast_values(*chunk.rows, out);
             },
             "chunk"_a, "out"_a, "Values, and radii of their rounding; no reference sum.")
+        .def_prop_ro("meets_itself", &Exact::meets_itself)
+        .def(
+            "own_values",
+            [](const Exact& self, std::optional<OnProgress> progress, Decisions& out) {
+                check_pairs(out, self.model().pairs());
+                if (!self.meets_itself()) throw nb::value_error("of one decision function, and vectors in strips");
+                const std::function<void(double)> told = progress_to(std::move(progress));
+                const nb::gil_scoped_release release;
+                self.own_values(told, out);
+            },
+            "progress"_a.none(), "out"_a,
+            "fast_values at the model's own support vectors, by half of the kernel evaluations.")
         .def(
             "reference_sums",
             [](const Exact& self, const Chunk& chunk, Decisions& out) {

@@ -24,8 +24,6 @@ using namespace fastsvm;
 
 namespace {
 
-using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
-
 // certificate: a models.maclaurin.Certificate.
 Certificate read_certificate(nb::handle certificate) {
     const auto numbers = [&](const char* name) { return nb::cast<std::vector<double>>(certificate.attr(name)); };
@@ -36,11 +34,7 @@ Certificate read_certificate(nb::handle certificate) {
 DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, int from, int to,
                             std::optional<OnProgress> progress) {
     if (n != a.size() || from < 1 || to < from || to > most_degrees) throw nb::value_error("wrong shape or degrees");
-    return {static_cast<std::int64_t>(n), a.data(), gamma, from, to, [progress](double share) {
-                const nb::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals() != 0) throw nb::python_error();
-                if (progress) (*progress)(share);
-            }};
+    return {static_cast<std::int64_t>(n), a.data(), gamma, from, to, progress_to(std::move(progress))};
 }
 
 // DegreeNormParts, and the arrays that they point into.

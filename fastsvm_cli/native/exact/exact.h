@@ -1,6 +1,7 @@
 // Fast evaluation of an exact LIBSVM model, with the reference sum where rounding could decide.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,6 +47,12 @@ public:
     // Values with the radius of their rounding, which bounds how far they are from the exact ones too; no reference
     // sum. Not for precomputed kernels.
     void fast_values(const Rows& rows, Decisions& out) const;
+    // The same at the model's own support vectors, where a kernel value serves both of its vectors: half of the kernel
+    // evaluations. Of models that `meets_itself` says it of: with one pair, and vectors in strips. progress: called
+    // with the share that is done, on the calling thread; what it throws ends the evaluation. The values are the same
+    // whatever the number of threads.
+    void own_values(const std::function<void(double)>& progress, Decisions& out) const;
+    bool meets_itself() const { return in_strips_ && model_.pairs() == 1; }
     // The first row that lacks a serial number some support vector asks for, of a precomputed kernel; -1: none. Others
     // must not be evaluated.
     std::int64_t without_serials(const Rows& rows) const;
@@ -62,6 +69,8 @@ private:
     void decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
     void label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const;
     int likely_class(const double* kernel_values) const;
+    struct OwnSums;
+    void meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     void fold_linear();
     void place_vectors();

@@ -105,6 +105,12 @@ KernelRounding Rounding::svm_predict(const Rows& rows, std::int64_t row) const {
 // vectors are folded, so that our sum has a term for every entry of the row. Exponential: t = gamma |x - z| has half
 // the relative error of |x - z|^2, (d + q + 4) u by differences; otherwise it is the root of an error of (max(q, s) +
 // 4) u (X + |z|)^2, which is not small where the distance is.
+//
+// Where z is a support vector, its kernel value with another, x, may have been computed with x for the row
+// (Exact::own_values): what is said above of one holds of the other. A product of an entry that only one of them has is
+// 0 and errs by nothing, so that an inner product is a sum of min(q, s) terms at most either way; |x| <= X and |z|
+// stand in the same sums; x has s entries at most, and z q; and distances by differences are sums over the same
+// columns.
 Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
     const double z = length(rows.squared_norms[row], q), x = largest_norm_;

@@ -1,0 +1,85 @@
+"""An exact model's values at its own support vectors, where a kernel value serves both of its vectors."""
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.models import parse_model
+from support import oracles
+from support.oracles import EXTENDED, random_machine, random_rows
+
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
+
+#: Vectors that meet each other at a time: of more, some meet others.
+BLOCK = 512
+
+
+def one_pair(seed, n, *, svm_type="c_svc", kernel="rbf", d=3, density=1.0):
+    rng = np.random.default_rng(seed)
+    rows = random_rows(rng, n, range(1, d + 1), density=density)
+    return random_machine(rng, svm_type, kernel, rows, gamma=0.3, coef0=1.0, degree=2)
+
+
+@pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
+@pytest.mark.parametrize(
+    "n, of",
+    [
+        (1, {}),
+        (40, {}),
+        (BLOCK, {}),
+        (BLOCK + 1, {"svm_type": "one_class"}),
+        (2 * BLOCK + 70, {}),
+        (3 * BLOCK + 9, {"svm_type": "epsilon_svr"}),
+        (1100, {"kernel": "polynomial"}),
+        (1100, {"kernel": "sigmoid"}),
+        (1100, {"d": 40, "density": 0.2}),
+    ],
+)
+def test_values_are_those_of_any_rows_within_the_radius(n, of, instructions):
+    if not _native.select_instruction_set(instructions):
+        pytest.skip(f"no {instructions} here")
+    machine = one_pair(71, n, **of)
+    model = parse_model(machine.text(), "m")
+    evaluator, own, rows = model.evaluator, _native.Decisions(1, True), _native.Decisions(1, True)
+    assert evaluator.meets_itself
+    told = []
+    evaluator.own_values(told.append, own)
+    evaluator.fast_values(model.vectors, rows)
+    value, radius = np.asarray(own.value)[:, 0], np.asarray(own.radius)[:, 0]
+    assert np.all(np.abs(value - np.asarray(rows.value)[:, 0]) <= radius) and np.all(np.isfinite(radius))
+    np.testing.assert_allclose(radius, np.asarray(rows.radius)[:, 0], rtol=1e-6)
+    k = oracles.kernel_matrix(machine, machine.vectors, machine.vectors).astype(EXTENDED)
+    true = k @ machine.coef[:, 0].astype(EXTENDED) - EXTENDED(machine.rho[0])
+    assert np.all(np.abs(value - true) <= radius)
+    assert told == sorted(told) and told[-1] == 1
+
+
+def test_values_are_the_same_whatever_the_number_of_threads():
+    model = parse_model(one_pair(72, 5 * BLOCK + 33).text(), "m")
+    found = []
+    for threads in (1, 2, 7):
+        _native.set_threads(threads)
+        own = _native.Decisions(1, True)
+        model.evaluator.own_values(None, own)
+        found.append((np.array(own.value), np.array(own.radius)))
+    for value, radius in found[1:]:
+        np.testing.assert_array_equal(value, found[0][0])
+        np.testing.assert_array_equal(radius, found[0][1])
+
+
+def test_an_exception_of_progress_ends_it():
+    def stop(share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        parse_model(one_pair(73, 40).text(), "m").evaluator.own_values(stop, _native.Decisions(1, True))
+
+
+def test_models_of_several_pairs_and_of_sparse_vectors_meet_no_rows_of_their_own():
+    rng = np.random.default_rng(74)
+    several = random_machine(rng, "c_svc", "rbf", random_rows(rng, 30, range(1, 4)), gamma=0.3, nr_class=3)
+    for machine in (several, one_pair(74, 40, d=200, density=0.01), one_pair(74, 40, kernel="linear")):
+        evaluator = parse_model(machine.text(), "m").evaluator
+        assert not evaluator.meets_itself
+        with pytest.raises(ValueError, match="one decision function"):
+            evaluator.own_values(None, _native.Decisions(len(machine.rho), True))
