@@ -7,8 +7,9 @@ The raw file is the rows of the data file again and again, its features stretche
 are `--size` megabytes; its range is that of svm-scale -l 0 -u 1, under which absent features stay absent where their
 least value is 0, and then of -l -1 -u 1. model_file: one that predicts fast, of `fastsvm approx` say; its labels mean
 nothing here. Prints seconds (the least and the median of the runs, which take turns) and MB of raw text per second of:
-predict on scaled rows, predict --scale on raw ones, svm-scale -r alone, and svm-scale -r with predict behind it.
-Exit code 1 where the outputs differ.
+predict on scaled rows, predict --scale on raw ones, predict on raw ones with the model that the range is folded into
+(of an expansion), svm-scale -r alone, and svm-scale -r with predict behind it. Exit code 1 where the outputs of the
+first two differ.
 """
 
 import argparse
@@ -50,6 +51,20 @@ def make_raw(source, target, size):
             file.write(text)
 
 
+def fold(model_file, ranges, target):
+    """Write the expansion that a range file is folded into; False where the model is none."""
+    from fastsvm_cli.compilers.folding import Folding, fold_maclaurin
+    from fastsvm_cli.models import load_model
+    from fastsvm_cli.text.scaling import parse_scaling
+
+    model = load_model(model_file)
+    if model.kind != "maclaurin":
+        return False
+    folding = Folding(parse_scaling(Path(ranges).read_bytes(), ranges))
+    Path(target).write_bytes(fold_maclaurin(model, folding).to_text())
+    return True
+
+
 def seconds(command, output=subprocess.DEVNULL):
     start = time.perf_counter()
     subprocess.run(command, check=True, stdout=output, stderr=subprocess.DEVNULL)
@@ -67,8 +82,8 @@ def main():
     model = os.path.abspath(options.model_file)
     same = True
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        raw, ranges, scaled = (os.path.join(folder, name) for name in ("raw", "range", "scaled"))
-        one, other = os.path.join(folder, "one"), os.path.join(folder, "other")
+        raw, ranges, scaled, folded = (os.path.join(folder, name) for name in ("raw", "range", "scaled", "folded"))
+        one, other, third = (os.path.join(folder, name) for name in ("one", "other", "third"))
         make_raw(options.data_file, raw, options.size * 1e6)
         megabytes = os.path.getsize(raw) / 1e6
 
@@ -83,6 +98,8 @@ def main():
                 "predict --scale": lambda: seconds([*predict, "--scale", ranges, raw, model, other]),
                 "svm-scale -r": restored,
             }
+            if fold(model, ranges, folded):
+                cases["predict, range folded in"] = lambda: seconds([*predict, raw, folded, third])
             times = {name: [] for name in cases}
             restored()
             for _ in range(options.runs):

@@ -15,10 +15,12 @@ from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
+    check_y_scale,
     fold_option,
     model_arguments,
     quiet_option,
     threads_option,
+    y_scale_option,
 )
 from fastsvm_cli.console.scaling import read_folding, say_folded
 
@@ -42,9 +44,11 @@ class ApproxOptions(CompilerOptions):
     certify: bool
     precision: "str | None"
     scale_file: "str | None"
+    y_scale_file: "str | None"
     max_size: float  # MB
 
     def check(self) -> None:
+        check_y_scale(self.scale_file, self.y_scale_file)
         if self.certify and self.scale_file is not None:
             raise click.UsageError(
                 "--certify proves labels of rows that svm-scale has rounded, which a model with --scale never sees:"
@@ -143,6 +147,7 @@ class ApproxOptions(CompilerOptions):
     help="Of the stored numbers.",
 )
 @fold_option()
+@y_scale_option("The model predicts y itself, as it does where a range file holds y.")
 @threads_option
 @click.option(
     "--max-size",
@@ -172,11 +177,11 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output
 
     options = ApproxOptions(**parsed)
-    options.begin(".approx", options.scale_file)
+    options.begin(".approx", options.scale_file, options.y_scale_file)
     source = read_exact_model(options.model_file)
     model = source.model
     options.check_model(model)
-    folding = read_folding(options.scale_file, model)
+    folding = read_folding(options, model)
 
     with Progress("approx", quiet=options.quiet, announced=True) as progress:
         compiled = compile_source(source, options, progress, folding)

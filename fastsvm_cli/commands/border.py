@@ -228,7 +228,7 @@ def command(**parsed):
 
         demand(options.model_file, refusal(source.model))
         options.check_model(source.model)
-    folding = read_folding(options.scale_file, source.model if source is not None else None)
+    folding = read_folding(options, source.model if source is not None else None)
     scaling = folding.scaling if folding is not None else None
     rows = list(read_chunks(options.rows_file, scaling=scaling)) if options.rows_file is not None else None
     if options.rows_file is not None and not sum(chunk.rows for chunk in rows or []):

@@ -13,6 +13,7 @@ from fastsvm_cli.console.options import (
     model_arguments,
     quiet_option,
     threads_option,
+    y_scale_option,
 )
 from fastsvm_cli.console.predict_options import PredictOptions
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
@@ -118,15 +119,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11) likewise.",
 )
-@click.option(
-    "--y-scale",
-    "y_scale_file",
-    metavar="FILE",
-    help=(
-        "For regression with R's e1071: the y scale file that write.svm wrote beside that of --scale. Labels are scaled"
-        " with it, so that the summary is in the unit of the predictions."
-    ),
-)
+@y_scale_option("Labels are scaled with it, so that the summary is in the unit of the predictions.")
 @click.option(
     "--dask",
     metavar="ADDRESS",

@@ -16,11 +16,13 @@ from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
+    check_y_scale,
     fold_option,
     model_arguments,
     quiet_option,
     seed_option,
     threads_option,
+    y_scale_option,
 )
 from fastsvm_cli.console.scaling import read_folding, say_folded
 
@@ -43,6 +45,7 @@ class ReduceOptions(CompilerOptions):
     data_file: "str | None"
     plot_file: "str | None"
     scale_file: "str | None"
+    y_scale_file: "str | None"
     lossless: bool
     init: str
     optimizer: str
@@ -50,6 +53,7 @@ class ReduceOptions(CompilerOptions):
     seed: int
 
     def check(self) -> None:
+        check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"--vectors": self.vectors, "--ratio": self.ratio, "--target": self.target}
         wanted = [name for name, value in sizes.items() if value is not None] + ["--lossless"] * self.lossless
         if len(wanted) != 1:
@@ -143,6 +147,7 @@ class ReduceOptions(CompilerOptions):
 )
 @plot_option("Draw disagreement and time against the number of vectors, of 8 sizes up to this one")
 @fold_option(" One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones.")
+@y_scale_option("The model predicts y itself, as it does where a range file holds y.")
 @seed_option("Of what is drawn.")
 @threads_option
 @quiet_option("No summary, no progress bar.")
@@ -166,13 +171,12 @@ def command(**parsed):
     from fastsvm_cli.text.output import Output
 
     options = ReduceOptions(**parsed)
-    options.begin(".reduced", options.data_file, options.scale_file)
+    options.begin(".reduced", options.data_file, options.scale_file, options.y_scale_file)
     if options.plot_file is not None:
-        check_outputs(
-            [options.output_file, options.plot_file], options.model_file, options.data_file, options.scale_file
-        )
+        scale_files = (options.scale_file, options.y_scale_file)
+        check_outputs([options.output_file, options.plot_file], options.model_file, options.data_file, *scale_files)
     source = read_exact_model(options.model_file)
-    folding = read_folding(options.scale_file, source.model)
+    folding = read_folding(options, source.model)
     if folding is not None:
         source.model = _of_raw_rows(source.model, folding)
     rows = list(read_chunks(options.data_file)) if options.data_file else None

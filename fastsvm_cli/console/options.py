@@ -91,6 +91,22 @@ def fold_option(words: str = "") -> "Callable":
     )
 
 
+def y_scale_option(words: str) -> "Callable":
+    """--y-scale, which goes with --scale, and what becomes of labels."""
+    return click.option(
+        "--y-scale",
+        "y_scale_file",
+        metavar="FILE",
+        help=("For regression with R's e1071: the y scale file that write.svm wrote beside that of --scale. " + words),
+    )
+
+
+def check_y_scale(scale_file: "str | None", y_scale_file: "str | None") -> None:
+    """Raises UsageError for --y-scale by itself."""
+    if y_scale_file is not None and scale_file is None:
+        raise click.UsageError("--y-scale goes with --scale: write.svm writes both files.")
+
+
 def data_options(command: "Callable") -> "Callable":
     """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
     for option in (

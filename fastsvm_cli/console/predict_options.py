@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.options import Options, was_given
+from fastsvm_cli.console.options import Options, check_y_scale, was_given
 
 if TYPE_CHECKING:
     from fastsvm_cli.console.fallback import ExactFile
@@ -45,8 +45,7 @@ class PredictOptions(Options):
     def check(self) -> None:
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
-        if self.y_scale_file is not None and self.scale_file is None:
-            raise click.UsageError("--y-scale goes with --scale: write.svm writes both files.")
+        check_y_scale(self.scale_file, self.y_scale_file)
         if self.dask is not None:
             self._check_dask()
         elif was_given("block"):

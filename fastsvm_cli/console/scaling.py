@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from fastsvm_cli.compilers.folding import Folding
+    from fastsvm_cli.console.exact_model import CompilerOptions
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.text.scaling import Scaling
@@ -28,10 +29,11 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
             print(line, file=sys.stderr)
 
 
-def read_folding(path: "str | None", model: "ExactModel | None") -> "Folding | None":
-    """What --scale of a command that compiles `model` (None: the density estimate of rows) folds into the result; None
-    without it. Raises FileError, DataFormatError and ModelFormatError."""
-    scaling = read_scale_file(path)
+def read_folding(options: "CompilerOptions", model: "ExactModel | None") -> "Folding | None":
+    """What --scale (and --y-scale) of a command that compiles `model` (None: the density estimate of rows) folds into
+    the result; None without it. Raises FileError, DataFormatError and ModelFormatError."""
+    given = vars(options)
+    scaling = read_scale_file(given["scale_file"], given.get("y_scale_file"))
     if scaling is None:
         return None
     from fastsvm_cli.compilers.folding import Folding

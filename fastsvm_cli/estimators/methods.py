@@ -101,7 +101,8 @@ def option_words(method: str, given: "dict[str, Any]") -> "list[str]":
             for name in each.opts:
                 known[name.lstrip("-").replace("-", "_")] = each
     if method != "order":  # what --scale folds in is a scaler in front of the model, from Python
-        known.pop("scale", None)
+        for name in ("scale", "y_scale"):
+            known.pop(name, None)
     if method == "border":
         known = {name: each for name, each in known.items() if each.name not in _WITHOUT_MODEL}
     out: list[str] = []

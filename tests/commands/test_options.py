@@ -29,8 +29,8 @@ def test_what_does_not_go_together_is_refused_when_the_record_is_made():
 
     from fastsvm_cli.commands.reduce import ReduceOptions
 
-    given = dict(vectors=None, ratio=0.1, target=None, data_file=None, scale_file=None, plot_file=None, lossless=False)
-    given |= dict(init="greedy", optimizer="none", finishing=True)
+    given = dict(vectors=None, ratio=0.1, target=None, data_file=None, scale_file=None, y_scale_file=None)
+    given |= dict(plot_file=None, lossless=False, init="greedy", optimizer="none", finishing=True)
     assert ReduceOptions(**given).count(57) == 6
     with pytest.raises(click.UsageError, match="--vectors and --ratio do not go together"):
         ReduceOptions(**given | {"vectors": 3})

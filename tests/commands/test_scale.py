@@ -299,6 +299,12 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
         ("predict --scale r --y-scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind"),
         ("predict --scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind the center"),
         ("predict --scale range --y-scale r rows model o", 1, "range:1: a range file of svm-scale found, expected"),
+        ("approx --y-scale y model o", 2, "--y-scale goes with --scale: write.svm writes both files."),
+        (
+            "reduce --lossless --scale range --y-scale r model o",
+            1,
+            "range:1: a range file of svm-scale found, expected",
+        ),
         ("bound --scale model rows", 1, "this is a model file"),
         (
             "reduce --vectors 5 --scale range model o",
@@ -394,3 +400,11 @@ def test_a_regression_model_of_write_svm(scaled, tmp_path):
     theirs = run(tmp_path, "predict", "done", "model", "theirs")
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
     assert ours.stdout == theirs.stdout and not ours.stderr
+    # Folded into an expansion, which predicts labels as R's user has them.
+    scale = ["--scale", "Rdata.scale", "--y-scale", "Rdata.yscale"]
+    run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", *scale, "model", "folded")
+    run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", "model", "plain")
+    run(tmp_path, "predict", "-q", "raw", "folded", "ours")
+    run(tmp_path, "predict", "-q", *scale, "raw", "plain", "theirs")
+    found, expected = ([float(word) for word in (tmp_path / name).read_text().split()] for name in ("ours", "theirs"))
+    assert found == pytest.approx([0.7 * value + 0.125 for value in expected], rel=1e-9, abs=1e-9)

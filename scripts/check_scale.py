@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Whether `fastsvm predict --scale` writes the bytes of svm-scale and svm-predict, and how far a model of raw rows is
+from it.
+
+    scripts/check_scale.py [--rows N] [--only WORDS] [--libsvm DIR] data_dir
+
+For each data set of data_dir and each way to scale it: its features are stretched and moved, feature i by 1 + 0.37 i
+and i mod 3; a range file is made of half of the rows, and in some cases edited (features left out, or made constant);
+svm-train trains on what svm-scale makes of these. The other half is predicted three ways:
+
+    svm-scale -r range test > scaled; svm-predict scaled model out     LIBSVM's
+    fastsvm predict --scale range test model out                       the same bytes?
+    fastsvm approx --scale range model raw; fastsvm predict test raw   beside approx model, predict --scale range
+
+A row of the table has the rows, the entries per row of the file and of the scaled one, how many lines differ in the
+second way from the first (for regression: from fastsvm predict on the scaled rows, whose values differ from
+svm-predict's in the last digits; the largest difference from these stands behind), and for the third the labels that
+differ and the largest difference of decision values, in the unit of the scaled rows. --libsvm: a folder with the
+programs (default: those on the PATH). Exit code 1 where a line differs.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FASTSVM = str(Path(sys.executable).parent / "fastsvm")
+UP, WIDE, ODD = "-l 0 -u 1", "-l -1 -u 1", "-l 0.1 -u 3.7"
+#: Data file, options of svm-train, of svm-scale, what becomes of the range file.
+CASES = [
+    ("a9a.t", "-g 0.02", UP, ""),
+    ("a9a.t", "-g 0.01", WIDE, ""),
+    ("abalone_scale", "-s 3 -g 0.3", WIDE, ""),
+    ("abalone_scale", "-s 3 -g 0.3", f"{UP} -y 0 1", ""),
+    ("abalone_scale", "-s 4 -g 0.3", f"{WIDE} -y -1 1", "left out"),
+    ("abalone_scale", "-s 3 -t 0", f"{ODD} -y 2 7.25", ""),
+    ("banana_scale", "-g 2", WIDE, ""),
+    ("fourclass_scale", "-g 2", ODD, ""),
+    ("haberman_scale", "-g 1", UP, "constant"),
+    ("heart_scale", "-g 0.1", WIDE, "left out"),
+    ("heart_scale", "-t 0", WIDE, ""),
+    ("ijcnn1.t", "-g 0.1 -c 10", WIDE, ""),
+    ("ijcnn1.t", "-g 0.5", UP, "constant"),
+    ("letter.scale", "-g 0.1", WIDE, ""),
+    ("letter.scale", "-s 1 -n 0.1 -g 1", UP, "left out"),
+    ("mnist1.t", "-g 0.01", UP, ""),
+    ("mnist1.t", "-g 0.001", WIDE, ""),
+    ("optdigits_scale", "-g 0.02", UP, ""),
+    ("satimage.scale", "-g 0.1", WIDE, ""),
+    ("segment_scale", "-t 1 -d 2 -g 0.1 -r 1", WIDE, ""),
+    ("sonar_scale", "-s 2 -n 0.3 -g 0.02", WIDE, ""),
+    ("spambase_scale", "-g 0.05", WIDE, "constant"),
+    ("spambase_scale", "-g 0.05", UP, "left out"),
+    ("u20", "-g 0.05", WIDE, ""),
+]
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=3000, help="of each half, at most (default: 3000)")
+    parser.add_argument("--only", default="", metavar="WORDS", help="cases whose line holds these words")
+    parser.add_argument("--libsvm", metavar="DIR", help="where svm-scale, svm-train and svm-predict are")
+    parser.add_argument("data_dir")
+    return parser.parse_args()
+
+
+def stretched(line):
+    """The row, feature i times 1 + 0.37 i, plus i mod 3."""
+    label, *pairs = line.split()
+    entries = (pair.split(":") for pair in pairs)
+    return " ".join([label, *(f"{i}:{float(v) * (1 + 0.37 * int(i)) + int(i) % 3:.9g}" for i, v in entries)]) + "\n"
+
+
+def halves(path, rows):
+    """(text, text): drawn rows, stretched."""
+    with open(path) as file:
+        lines = [line for line in file if line.strip()]
+    lines = random.Random(1).sample(lines, min(2 * rows, len(lines)))
+    return ["".join(map(stretched, part)) for part in (lines[::2], lines[1::2])]
+
+
+def edited(text, how):
+    """A range file without every fifth feature, or with every fifth one constant."""
+    lines, out, inside = text.splitlines(), [], False
+    for at, line in enumerate(lines):
+        words = line.split()
+        inside = inside or words == ["x"]
+        fifth = inside and len(words) == 3 and int(words[0]) % 5 == 2 and at
+        if fifth and how == "left out":
+            continue
+        out.append(f"{words[0]} {words[1]} {words[1]}" if fifth and how == "constant" else line)
+    return "\n".join(out) + "\n"
+
+
+def run(folder, *words, output=subprocess.DEVNULL):
+    subprocess.run(list(map(str, words)), cwd=folder, check=True, stdout=output, stderr=subprocess.DEVNULL)
+
+
+def numbers(path):
+    with open(path) as file:
+        return [[float(word) for word in line.split()] for line in file]
+
+
+def y_line(ranges):
+    """(slope, offset) of labels."""
+    words = ranges.split()
+    if words[0] != "y":
+        return 1.0, 0.0
+    lower, upper, low, high = map(float, words[1:5])
+    slope = (upper - lower) / (high - low)
+    return slope, lower - slope * low
+
+
+def lines_that_differ(one, other):
+    with open(one) as first, open(other) as second:
+        a, b = first.read().splitlines(), second.read().splitlines()
+    return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))
+
+
+def check(folder, source, training, scaling, how, rows, program):
+    """The cells of a case's row, and whether it is good."""
+    train, test = halves(source, rows)
+    (folder / "train").write_text(train)
+    (folder / "test").write_text(test)
+    run(folder, program("svm-scale"), *scaling.split(), "-s", "range", "train")
+    if how:
+        (folder / "range").write_text(edited((folder / "range").read_text(), how))
+    for name in ("train", "test"):
+        with open(folder / f"{name}.scaled", "wb") as file:
+            run(folder, program("svm-scale"), "-r", "range", name, output=file)
+    run(folder, program("svm-train"), "-q", *training.split(), "train.scaled", "model")
+    run(folder, program("svm-predict"), "test.scaled", "model", "theirs")
+    run(folder, FASTSVM, "predict", "-q", "--scale", "range", "test", "model", "ours")
+    beside = ""
+    regression = training.startswith(("-s 3", "-s 4"))
+    if regression:
+        run(folder, FASTSVM, "predict", "-q", "test.scaled", "model", "plain")
+        apart = max(abs(a - b) for (a,), (b,) in zip(numbers(folder / "ours"), numbers(folder / "theirs")))
+        beside = f" ({apart:.0e})"
+    differ = lines_that_differ(folder / "ours", folder / ("plain" if regression else "theirs"))
+    options = ["--max-size", "2000"]
+    run(folder, FASTSVM, "approx", "-q", *options, "--scale", "range", "model", "raw")
+    run(folder, FASTSVM, "approx", "-q", *options, "model", "fast")
+    run(folder, FASTSVM, "predict", "-q", "--values", "test", "raw", "folded")
+    run(folder, FASTSVM, "predict", "-q", "--values", "--scale", "range", "test", "fast", "unfolded")
+    slope, offset = y_line((folder / "range").read_text()) if regression else (1.0, 0.0)
+    other, largest = 0, 0.0
+    found = list(zip(numbers(folder / "folded"), numbers(folder / "unfolded"), strict=True))
+    for mine, its in found:
+        other += mine[0] != its[0] and not regression
+        largest = max([largest, *(abs(slope * a + offset - b) for a, b in zip(mine[1:], its[1:]))])
+    entries = [text.count(":") / len(found) for text in (test, (folder / "test.scaled").read_text())]
+    cells = [len(found), f"{entries[0]:.1f}", f"{entries[1]:.1f}", f"{differ}{beside}"]
+    return [*cells, "-" if regression else other, f"{largest:.1e}"], not differ
+
+
+def main():
+    options = parsed()
+
+    def program(name):
+        return os.path.join(os.path.abspath(options.libsvm), name) if options.libsvm else name
+
+    widths = (16, 22, 24, 9, 6, 8, 8, 11, 7, 8)
+    heads = ("data", "svm-train", "svm-scale", "range", "rows", "entries", "scaled", "lines", "labels", "values")
+    print("".join(f"{head:<{width}}" for head, width in zip(heads, widths)).rstrip(), flush=True)
+    good = total = 0
+    for name, training, scaling, how in CASES:
+        if options.only not in f"{name} {training} {scaling} {how}":
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(options.data_dir, name)
+            cells, equal = check(Path(folder), source, training, scaling, how, options.rows, program)
+        total, good = total + 1, good + equal
+        cells = [name, training, scaling, how or "-", *cells]
+        print("".join(f"{cell!s:<{width}}" for cell, width in zip(cells, widths)).rstrip(), flush=True)
+    print(f"{good} of {total} to the byte")
+    sys.exit(0 if good == total else 1)
+
+
+if __name__ == "__main__":
+    main()
