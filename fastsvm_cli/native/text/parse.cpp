@@ -544,6 +544,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     for (Piece& piece : pieces) {
         if (piece.row_base != row_count) {
             const auto close = [&](auto* of_rows, std::int64_t each) {
+                if (piece.rows * each == 0) return;  // no memory need be there then
                 std::memmove(of_rows + row_count * each, of_rows + piece.row_base * each,
                              sizeof(*of_rows) * static_cast<std::size_t>(piece.rows * each));
             };
