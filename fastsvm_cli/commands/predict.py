@@ -212,16 +212,23 @@ def command(**parsed):
         return nullcontext() if file is None else Output(file)
 
     rows_on_screen = any(map(is_standard_output, options.outputs)) and sys.stdout.isatty()
+    rows_typed = options.test_file == "-" and sys.stdin is not None and sys.stdin.isatty()
     with (
-        Progress("predict", quiet=options.quiet or rows_on_screen) as progress,
+        Progress("predict", quiet=options.quiet or rows_on_screen or rows_typed, rows=True) as progress,
         open_output() as output,
         rows_output(options.open_file) as open_rows,
         rows_output(options.outside_file) as outside_rows,
     ):
         if not options.resume or not output.whole:
-            going_on = {}
+            going_on, rows_before = {}, 0
             if options.resume:
-                going_on = {"tally": output.tally, "head": not output.begun, "on_chunk": output.on_chunk}
+                going_on, rows_before = {"tally": output.tally, "head": not output.begun}, output.tally.rows
+
+            def on_chunk(tally):
+                if options.resume:
+                    output.on_chunk(tally)
+                progress.count(tally.rows - rows_before)
+
             open_tolerance = options.tolerance if open_rows is not None and exact is None else None
             with LineBlocks(
                 options.test_file,
@@ -249,6 +256,7 @@ def command(**parsed):
                     write_open=open_rows.write if open_rows is not None else None,
                     open_tolerance=open_tolerance or 0.0,
                     write_outside=outside_rows.write if outside_rows is not None else None,
+                    on_chunk=on_chunk,
                     **going_on,
                 )
         else:

@@ -10,6 +10,9 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
 class FileCommand(click.Command):
     """A command whose errors about a file say what to type instead, where the mistake is plain, with our help page."""
 
+    def get_help_option_names(self, context: click.Context) -> "list[str]":
+        return ["-h", "--help"]  # of whatever group the command is called
+
     def get_help(self, context: click.Context) -> str:
         from fastsvm_cli.console.help_page import help_page
 

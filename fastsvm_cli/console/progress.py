@@ -18,42 +18,60 @@ class Progress:
     """Call it with the share done (0 to 1), and a few words if they tell more, as often as is handy. The bar is
     drawn from the second second on, by rich.
 
-    announced: where there is no terminal to draw on, a line says once how long it will take, if that is long."""
+    announced: where there is no terminal to draw on, a line says once how long it will take, if that is long. rows: it
+    will be told of the rows that are done (`count`): these and rows per second stand beside the bar, or, where the end
+    of the input is not known, so that no share is, in place of it."""
 
-    def __init__(self, label: str, *, quiet: bool = False, announced: bool = False):
-        self._label = label
+    def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
+        self._label = self._words = label
         self._wanted = not quiet and sys.stderr.isatty()
         self._announced = announced and not quiet and not self._wanted
         self._start = monotonic()
         self._next = self._start + 1.0
+        self._share: float | None = None
+        self._rows = 0 if rows else None
         self._bar: Bar | None = None
 
     def __call__(self, share: float, words: str = "") -> None:
         if self._announced and share > 0:
             self._announce(share)
-        if not self._wanted or monotonic() < self._next:
-            return
-        if self._bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
+        self._share, self._words = min(share, 1.0), f"{self._label} {words}".strip()
+        self._draw()
 
-            self._bar = Bar(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-                auto_refresh=False,  # which would be a thread's work, and not every machine lets one start
-            )
-            self._task = self._bar.add_task(self._label, total=1.0)
+    def count(self, rows: int) -> None:
+        """So many rows have been done since the beginning."""
+        self._rows = rows
+        self._draw()
+
+    def _draw(self) -> None:
+        now = monotonic()
+        if not self._wanted or now < self._next:
+            return
+        done = "" if self._rows is None else rows_line(self._rows, now - self._start, short=self._share is not None)
+        if self._bar is None:
+            self._bar = self._new_bar()
+            self._task = self._bar.add_task(self._words, total=1.0, completed=self._share or 0.0, rows=done)
             interruption.add_undo(show_cursor)
             self._bar.start()
-        self._bar.update(
-            self._task, completed=min(share, 1.0), description=f"{self._label} {words}".strip(), refresh=True
-        )
-        self._next = monotonic() + 0.1
+        self._bar.update(self._task, completed=self._share or 0.0, description=self._words, rows=done, refresh=True)
+        self._next = now + 0.1
+
+    def _new_bar(self) -> "Bar":
+        """With what is known when it is drawn first: a share, or rows, or both."""
+        from rich.console import Console
+        from rich.progress import BarColumn, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        console = Console(stderr=True)
+        columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False)]
+        if self._share is not None:
+            # Rows have their place beside it in 60 columns too.
+            width = 40 if self._rows is None else max(5, min(40, console.width - 50))
+            columns += [BarColumn(width), TaskProgressColumn(), TimeRemainingColumn()]
+        if self._rows is not None:
+            columns.append(TextColumn("{task.fields[rows]}", markup=False))
+        # It draws when it is told to: by itself would be a thread's work, and not every machine lets one start.
+        return Bar(*columns, console=console, transient=True, auto_refresh=False)
 
     def _announce(self, share: float) -> None:
         """From the second second on, when the share done tells."""
@@ -75,6 +93,23 @@ class Progress:
             interruption.remove_undo(show_cursor)
 
 
+def rows_line(rows: int, seconds: float, *, short: bool) -> str:
+    """12,345,678 rows, 1.23 M rows/s, 0:00:10; or, beside a bar, which has a time of its own, 12.3 M rows, 1.23 M/s."""
+    rate = _rounded(rows / seconds)
+    if short:
+        return f"{_rounded(rows)} rows, {rate}/s"
+    minutes, whole = divmod(int(seconds), 60)
+    return f"{rows:,} rows, {rate} rows/s, {minutes // 60}:{minutes % 60:02}:{whole:02}"
+
+
+def _rounded(number: float) -> str:
+    """Three digits, with k, M or G for as many thousands."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= 0.9995 * size:  # what would be rounded to 1,000 of the unit below
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.3g}"
+
+
 def show_cursor() -> None:
     """rich hides it while a bar stands; the bar's line goes too."""
     import os
@@ -87,7 +122,7 @@ def bytes_read(path: str, progress: Progress) -> "Callable[[int], None] | None":
     import os
 
     try:
-        size = os.stat(path).st_size if path != "-" else 0
+        size = os.stat(path if path != "-" else 0).st_size  # 0: standard input, which may be a file
     except OSError:
         size = 0
     return (lambda taken: progress(taken / size)) if size else None

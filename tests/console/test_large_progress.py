@@ -1,7 +1,10 @@
 """Long compilations show how far they are, in every phase, and say beforehand how long they will take."""
 
 import io
+import os
+import re
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -116,3 +119,96 @@ def test_reduce_goes_on_to_compare_with_an_estimate(fastsvm, tmp_path, model):
     (tmp_path / "m").write_bytes(model.to_text())
     done = fastsvm("reduce", "--vectors", 4, "m", "out")
     assert "to go" not in done.err and "labels that differ" in done.out
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def terminal_of(monkeypatch, columns):
+    """Standard error from here on. (Not a fixture: pytest sets its own between these and the test.)"""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    return screen
+
+
+def shown(screen):
+    """What has been drawn, one after the other, without what moves the cursor."""
+    frames = re.split(r"\r\x1b\[2K|\n", re.sub(r"\x1b\[[\d;]*m|\x1b\[\?25[hl]|\x1b\[1A", "", screen.getvalue()))
+    return [frame.rstrip() for frame in frames if frame.strip()]
+
+
+def test_rows_of_which_no_end_is_known_are_counted(monkeypatch, clock):
+    terminal = terminal_of(monkeypatch, 60)
+    with progress.Progress("predict", rows=True) as line:
+        for seconds, rows in ((0.9, 9_000), (1.5, 15_000), (1.55, 15_500), (3723.0, 12_345_678_901)):
+            clock[0] = 100.0 + seconds
+            line.count(rows)
+    first, *others = shown(terminal)
+    assert first == "predict 15,000 rows, 10 k rows/s, 0:00:01"
+    assert others[-1] == "predict 12,345,678,901 rows, 3.32 M rows/s, 1:02:03"
+    assert not any("15,500" in frame for frame in others)  # ten times a second at most
+
+
+@pytest.mark.parametrize("columns", [50, 60, 80, 120])
+def test_rows_stand_beside_the_bar_of_a_file(monkeypatch, clock, columns):
+    terminal = terminal_of(monkeypatch, columns)
+    with progress.Progress("predict", rows=True) as line:
+        for seconds, share, rows in ((1.5, 0.2, 1_500), (2.0, 0.5, 999_999), (2.5, 0.75, 12_345_678)):
+            clock[0] = 100.0 + seconds
+            line(share)
+            clock[0] += 0.2
+            line.count(rows)
+    frames = shown(terminal)
+    assert all(len(frame) <= columns for frame in frames)
+    assert frames[-1].startswith("predict ━") and " 75% " in frames[-1]
+    assert frames[-1].endswith(" 12.3 M rows, 4.57 M/s")
+    assert any(frame.endswith(" 1 M rows, 455 k/s") for frame in frames)
+
+
+def test_nothing_is_drawn_of_what_is_short_or_quiet(monkeypatch, clock):
+    terminal = terminal_of(monkeypatch, 80)
+    with progress.Progress("predict", rows=True) as line:
+        line.count(5)
+        line(1.0)
+    with progress.Progress("predict", quiet=True) as line:
+        clock[0] += 100
+        line.count(5)
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("piped", [True, False], ids=["pipe", "file"])
+def test_predict_counts_its_rows_on_a_terminal(monkeypatch, tmp_path, model, piped):
+    """Those of a pipe without a bar."""
+    terminal = terminal_of(monkeypatch, 80)
+    (tmp_path / "m").write_bytes(model.to_text())
+    (tmp_path / "rows").write_text("1 1:0.5\n" * 4000)
+    ticks = iter(range(100, 10**6))
+    monkeypatch.setattr(progress, "monotonic", lambda: float(next(ticks)))
+    words = ["-" if piped else str(tmp_path / "rows"), str(tmp_path / "m"), str(tmp_path / "out")]
+    from fastsvm_cli.commands.predict import command
+
+    standard_input = os.dup(0)
+    reading, writing = os.pipe()
+
+    def write():
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write((tmp_path / "rows").read_bytes())
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    os.dup2(reading, 0)
+    try:
+        command.main(words, standalone_mode=False)
+    finally:
+        os.dup2(standard_input, 0)
+        for each in (standard_input, reading):
+            os.close(each)
+        writer.join()
+    last = shown(terminal)[-1]
+    assert re.search(
+        r"4,000 rows, [\d.]+( k)? rows/s, 0:00:\d\d$" if piped else r"━.* 4 k rows, [\d.]+( k)?/s$", last
+    ), last
