@@ -13,7 +13,8 @@ Line: TypeAlias = tuple[str, str]
 #: The columns that stand in one table, and its title.
 Group: TypeAlias = tuple[str, Sequence[int]]
 
-# That so many of the names fit in their column is enough: the others take a line of their own.
+# That so many of the names fit in their column is enough where columns are not ruled: the others take a line of their
+# own.
 _FITTING = 0.75
 _INDENT = 2  # of numbers under a name, at least
 _LEAST_REASON = 40  # columns that a reason takes beside a name; with fewer, it stands under it
@@ -78,9 +79,13 @@ def lines(
     ]
     last = groupings[-1]
     apart = [(f"{title}: {heads[at]}", [at]) for title, columns in last for at in columns]
-    candidates = [(each, look, True) for each in groupings for look in [ruled] * (len(each) == 1) + [opened]]
-    for grouping, look, beside in [*candidates, (last, opened, False)]:
-        if all(table.fits(width, look, beside) for table in tables(grouping)):
+    candidates = [
+        (each, look, share)
+        for each in groupings
+        for look, share in [(ruled, 1.0)] * (len(each) == 1) + [(opened, _FITTING)]
+    ]
+    for grouping, look, share in [*candidates, (last, opened, 0.0)]:
+        if all(table.fits(width, look, share) for table in tables(grouping)):
             break
     else:
         grouping = apart or last
@@ -129,14 +134,12 @@ class _Table:
         room = width - edges - sum(widths)
         return whole, widths, max((name for name in names if name <= room), default=room)
 
-    def fits(self, width: int, look: _Look, beside: bool) -> bool:
-        """Whether the numbers have room; with `beside`, most of the names beside them."""
+    def fits(self, width: int, look: _Look, share: float) -> bool:
+        """Whether the numbers have room, and so large a share of the names beside them."""
         _, _, room = self._laid_out(width, look)
         names = [row.name for row in self.rows if row.why is None]
         fitting = sum(cell_len(name) <= room for name in names)
-        if not beside:
-            return room >= _INDENT
-        return room >= cell_len(self.name_head) and fitting >= _FITTING * len(names)
+        return room >= (cell_len(self.name_head) if share else _INDENT) and fitting >= share * len(names)
 
     def lines(self, width: int, look: _Look) -> "Iterator[Line]":
         heads, widths, room = self._laid_out(width, look)

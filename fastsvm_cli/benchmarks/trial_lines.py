@@ -35,6 +35,8 @@ class TrialLines:
         """What will be tried, and what will not, and why. max_size: in MB. patience: in seconds."""
         tried = sum(each.skipped is None for each in found)
         out = [f"{tried} ways to compile {self._bench.exact_file}, run once each; all are measured after that."]
+        if self._bench.model.header.regression:
+            out.append("Values are within so much of the exact model's.")
         for limit, value in (("--max-size", f"{max_size:g} MB"), ("--patience", f"{patience:g} s")):
             left_out = [f"{each.name} ({each.skipped})" for each in found if each.skipped and each.limit == limit]
             if left_out:

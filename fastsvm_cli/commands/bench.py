@@ -228,9 +228,9 @@ def _compare(options: BenchOptions) -> None:
         if interrupted is not None:
             _note_interruption(bench, options)
             raise interrupted
-        _write(bench, machine, picked, options)
-        if options.budget is not None:
+        if options.budget is not None:  # before anything is written, which a full disk ends
             _print_pick(bench, picked, options.budget, options)
+        _write(bench, machine, picked, options)
     _pass_or_fail(bench, named, options.max_disagreement)
 
 

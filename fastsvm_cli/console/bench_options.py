@@ -65,9 +65,12 @@ class BenchOptions(Options):
         check_plot(self.plot_file)
 
     def check_files(self) -> None:
-        """Before minutes of measuring, as console.file_checks.check_files; and no two outputs are the same file."""
+        """Before minutes of measuring, as console.file_checks.check_files; no two outputs are the same file, and there
+        are rows to train on. Raises FileError, DataFormatError and UsageError."""
         from os.path import exists, isfile, realpath
 
+        from fastsvm_cli.errors import FileError
+        from fastsvm_cli.text.data import read_chunks
         from fastsvm_cli.text.output import check_output, demand_standard_output
 
         demand_standard_output()
@@ -77,6 +80,11 @@ class BenchOptions(Options):
         files = [realpath(path) for path in outputs if isfile(path) or not exists(path)]
         if len(set(files)) < len(files):
             raise click.UsageError("--keep, --csv and --plot write a file each: two of them have the same name.")
+        train_file = self.train_file
+        # What is no file on a disk can perhaps be read only once.
+        if train_file is not None and (isfile(train_file) or not exists(train_file)):
+            if next(iter(read_chunks(train_file)), None) is None:
+                raise FileError(train_file, "no rows found, expected some to train on")
 
     def check_model(self, model: "Model") -> None:
         """Raises UsageError for what does not go with the exact model."""
