@@ -3,8 +3,8 @@
 import os
 import subprocess
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
@@ -48,6 +48,10 @@ class Attempt:
     def name(self) -> str:
         """The command as the tables show it."""
         return " ".join(self.arguments)
+
+    @property
+    def reduces(self) -> bool:
+        return self.arguments[0] == "reduce"
 
 
 class Onlooker(Protocol):
@@ -133,52 +137,75 @@ def methods_refused(model: ExactModel) -> "list[tuple[str, str]]":
     return [(command, why) for command, why in whys if why is not None]
 
 
+class Outcome:
+    """What became of an attempt. seconds: that it took. failed: why nothing was made, or None. given_up: it took too
+    long."""
+
+    def __init__(self, seconds: float, failed: "str | None" = None, given_up: bool = False):
+        self.seconds, self.failed, self.given_up = seconds, failed, given_up
+
+
+#: Compiles attempts, each into its path, and gives the outcomes in their order; calls its second argument with what
+#: begins.
+CompileAll = Callable[["list[tuple[Attempt, str]]", "Callable[[str], None]"], "Iterable[Outcome]"]
+
+
 def compile_attempts(
-    bench: Bench,
-    tried: "list[Attempt]",
-    fastsvm: "list[str]",
-    patience: float,
-    onlooker: Onlooker,
-    on_run: Callable,
+    bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker, on_run: Callable
 ) -> None:
     """Compile by the commands that a user would type, each timed as a new process, file to file, add what they made to
-    the bench, and run it once; what fails, or takes longer than `patience` seconds, is a case that says so. Larger
-    reduced sets take longer: none is tried behind one that was given up. on_run: of Bench.measure."""
-    given_up = None
-    for at, each in enumerate(tried):
-        onlooker.begins(each.name)
-        reduces = each.arguments[0] == "reduce"
-        why = f"not tried: {given_up} took too long" if given_up is not None and reduces else None
-        if each.refused is not None:  # what the command would say, without the time it takes
-            why = str(ModelFormatError(bench.exact_file, each.refused))
-        path = os.path.join(bench.folder, f"tried{at}")
-        start = time.perf_counter()
-        if why is None:
-            words = [
-                *fastsvm,
-                *each.arguments,
-                *bench.thread_words(),
-                "-q",
-                bench.exact_file,
-                path,
-            ]
-            try:
-                code, said = child_processes.run(words, timeout=patience, on_wait=bench.on_wait)
-                why = None if code == 0 else said.strip().removeprefix("Error: ")
-            except subprocess.TimeoutExpired:
-                why = f"given up after {patience:g} s (--patience)"
-                given_up = each.name if reduces else given_up
-        seconds = time.perf_counter() - start
-        if why is not None:
+    the bench, and run it once; what fails, or takes too long, is a case that says so. on_run: of Bench.measure."""
+    paths = [os.path.join(bench.folder, f"tried{at}") for at in range(len(tried))]
+    outcomes = compile_all(list(zip(tried, paths)), onlooker.begins)
+    for each, path, outcome in zip(tried, paths, outcomes):
+        if outcome.failed is not None:
             case = Case(each.name, "compiled")
-            case.failed = why
+            case.failed = outcome.failed
             bench.cases.append(case)
             onlooker.ended([case])
             continue
         onlooker.begins(f"{each.name}: labels")
         cases = bench.add_model(path, name=each.name, exact=each.exact)
         for case in cases:
-            case.compile_seconds, case.made_by = seconds, each.arguments
+            case.compile_seconds, case.made_by = outcome.seconds, each.arguments
         onlooker.begins(f"{each.name}: first run")
         bench.run_once(cases, on_run)
         onlooker.ended(cases)
+
+
+def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAll:
+    """On this machine, each given up after `patience` seconds. Larger reduced sets take longer: none is tried behind
+    one that was given up. fastsvm: the command's words."""
+
+    def compile_all(tried: "list[tuple[Attempt, str]]", begins: "Callable[[str], None]") -> "Iterator[Outcome]":
+        too_slow = None
+        for each, path in tried:
+            begins(each.name)
+            why = refused_before(bench, each, too_slow)
+            if why is not None:
+                yield Outcome(0.0, why)
+                continue
+            words = [*fastsvm, *each.arguments, *bench.thread_words(), "-q", bench.exact_file, path]
+            outcome = run(words, patience, on_wait=bench.on_wait)
+            if outcome.given_up and each.reduces:
+                too_slow = each.name
+            yield outcome
+
+    return compile_all
+
+
+def refused_before(bench: Bench, attempt: Attempt, too_slow: "str | None") -> "str | None":
+    """Why an attempt fails without being made. too_slow: the name of a smaller reduced set that was given up."""
+    if attempt.refused is not None:  # what the command would say, without the time it takes
+        return str(ModelFormatError(bench.exact_file, attempt.refused))
+    return f"not tried: {too_slow} took too long" if too_slow is not None and attempt.reduces else None
+
+
+def run(words: "list[str]", patience: float, **watching: Any) -> Outcome:
+    """A command that compiles, timed and given up after `patience` seconds. watching: of child_processes.run."""
+    start = time.perf_counter()
+    try:
+        code, said = child_processes.run(words, timeout=patience, **watching)
+    except subprocess.TimeoutExpired:
+        return Outcome(time.perf_counter() - start, f"given up after {patience:g} s (--patience)", given_up=True)
+    return Outcome(time.perf_counter() - start, None if code == 0 else said.strip().removeprefix("Error: "))

@@ -16,16 +16,18 @@ def run(
     timeout: "float | None" = None,
     environment: "dict | None" = None,
     on_wait: "Callable[[], None] | None" = None,
+    on_start: "Callable[[subprocess.Popen], object]" = lambda process: None,
 ) -> "tuple[int, str]":
     """Run a command with nothing to read and nowhere to print: (its exit code, what it said on standard error).
-    on_wait: called every half second while it runs. Raises subprocess.TimeoutExpired, the process killed, and
-    OSError."""
+    on_wait: called every half second while it runs. on_start: called with the process, which another thread may kill.
+    Raises subprocess.TimeoutExpired, the process killed, and OSError."""
     process = None
     try:
         with held():  # else it could begin and be known to nobody
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
             )
+        on_start(process)
         said = _heard(process, timeout, on_wait)
     except BaseException:
         if process is not None:

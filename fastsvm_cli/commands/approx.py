@@ -16,6 +16,7 @@ from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
     check_y_scale,
+    dask_option,
     fold_option,
     model_arguments,
     quiet_option,
@@ -46,8 +47,11 @@ class ApproxOptions(CompilerOptions):
     scale_file: "str | None"
     y_scale_file: "str | None"
     max_size: float  # MB
+    dask: "str | None"
 
     def check(self) -> None:
+        if self.dask is not None and not self.certify:
+            raise click.UsageError("--dask shares the sums of a certificate: it goes with --certify.")
         check_y_scale(self.scale_file, self.y_scale_file)
         if self.certify and self.scale_file is not None:
             raise click.UsageError(
@@ -65,6 +69,10 @@ class ApproxOptions(CompilerOptions):
         if self.centers is not None and (self.center is not None or not gaussian):
             raise click.UsageError(
                 "--centers is for RBF kernels, and chooses the centers itself: it does not go with --center."
+            )
+        if self.dask is not None and not gaussian:
+            raise click.UsageError(
+                f"--dask is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of vectors."
             )
         if self.rank is not None and self.tolerance is not None:
             raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
@@ -140,6 +148,7 @@ class ApproxOptions(CompilerOptions):
         " operations, fewer for sparse vectors."
     ),
 )
+@dask_option("With --certify: share its operations, and they alone, among the workers of a Dask cluster.")
 @click.option(
     "--precision",
     type=click.Choice(["single", "double"]),
@@ -226,21 +235,33 @@ def compile_source(
     source: "Source", options: ApproxOptions, progress: "Callable[..., None]", folding: "Folding | None" = None
 ) -> "MaclaurinModel":
     """The expansion that is asked for, of scaled rows: what --scale folds into it, with all features that it needs."""
+    from contextlib import ExitStack
+
     # numpy and scipy: after the faults that need neither.
     from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 
-    return compile_maclaurin(
-        source.model,
-        fingerprint=source.fingerprint,
-        center=options.center,
-        degree=options.degree,
-        certify=options.certify,
-        clusters=options.centers or 1,
-        rank=options.rank,
-        tolerance=options.tolerance,
-        single=None if options.precision is None else options.precision == "single",
-        max_bytes=options.max_size * 1e6,
-        # A finite kernel is made of inner products, which know the support vectors' features alone.
-        more_features=folding.moved if folding is not None and source.model.header.kernel_type == "rbf" else (),
-        on_progress=progress,
-    )
+    with ExitStack() as stack:
+        add_up = None
+        if options.dask is not None:
+            from fastsvm_cli.cluster.pair_sums import over
+            from fastsvm_cli.cluster.scheduler import connect
+            from fastsvm_cli.interruption import raising
+
+            stack.enter_context(raising())  # told to stop, it has tasks to cancel, and workers to end
+            add_up = over(stack.enter_context(connect(options.dask)))
+        return compile_maclaurin(
+            source.model,
+            fingerprint=source.fingerprint,
+            center=options.center,
+            degree=options.degree,
+            certify=options.certify,
+            clusters=options.centers or 1,
+            rank=options.rank,
+            tolerance=options.tolerance,
+            single=None if options.precision is None else options.precision == "single",
+            max_bytes=options.max_size * 1e6,
+            # A finite kernel is made of inner products, which know the support vectors' features alone.
+            more_features=folding.moved if folding is not None and source.model.header.kernel_type == "rbf" else (),
+            on_progress=progress,
+            add_up=add_up,
+        )

@@ -9,6 +9,7 @@ from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
     Share,
+    dask_option,
     json_option,
     quiet_option,
     scale_option,
@@ -121,6 +122,10 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="MB",
     help="With --try: larger models are not made.",
+)
+@dask_option(
+    "With --try: compile on the workers of a Dask cluster, side by side, each with one thread (or --threads). What is"
+    " timed runs on this machine, one at a time."
 )
 @json_option("Everything on standard output as JSON, instead of the tables.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown.")
@@ -361,7 +366,7 @@ def _try_everything(
     """The cases of --try, each run once, and what is said of them; None without --try. fastsvm: the command's words."""
     if not options.attempt:
         return None
-    from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts
+    from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts, one_by_one
     from fastsvm_cli.benchmarks.trial_lines import TrialLines
 
     found = attempts(bench.answers.model, options.max_size * 1e6, options.patience)
@@ -391,7 +396,13 @@ def _try_everything(
             screen.say(lines.of(case))
     screen.best(lines.best())
     screen.remaining(0.0, f"0 of {len(tried)} tried")
-    compile_attempts(bench, tried, fastsvm, options.patience, Watching(), raw)
+    if options.dask is None:
+        compile_all = one_by_one(bench, fastsvm, options.patience)
+    else:
+        from fastsvm_cli.cluster.attempts import side_by_side
+
+        compile_all = side_by_side(options.dask, bench, options.patience)
+    compile_attempts(bench, tried, compile_all, Watching(), raw)
     return lines
 
 

@@ -29,6 +29,7 @@ class BenchOptions(Options):
     max_seconds: float
     patience: float
     max_size: float  # MB
+    dask: "str | None"
     as_json: bool
     as_markdown: bool
     csv_file: "str | None"
@@ -56,6 +57,8 @@ class BenchOptions(Options):
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
         if self.cost is not None and self.folds is None and self.train_file is None:
             raise click.UsageError("-c goes with --cross-validate or --control.")
+        if self.dask is not None and not self.attempt:
+            raise click.UsageError("--dask goes with --try: it compiles there; what is timed runs here.")
         if self.keep is not None and not (self.attempt and budget):
             raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
         if gate and len(self.model_files) < 2:

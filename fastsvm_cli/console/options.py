@@ -154,6 +154,14 @@ threads_option = click.option(
 )
 
 
+def dask_option(words: str) -> "Callable":
+    """--dask, and what is done there."""
+    where = (
+        "ADDRESS is its scheduler's, tcp://HOST:8786, or local:N for N processes here (pip install 'fastsvm[dask]')."
+    )
+    return click.option("--dask", metavar="ADDRESS", help=f"{words} {where}")
+
+
 def quiet_option(words: str = "No summary, no warnings, no progress bar.") -> "Callable":
     """-q, and what it leaves out."""
     return click.option("-q", "--quiet", is_flag=True, help=words)

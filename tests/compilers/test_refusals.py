@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts
+from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts, one_by_one
 from fastsvm_cli.compilers.border import compile as border
 from fastsvm_cli.compilers.maclaurin import certificates
 from fastsvm_cli.compilers.maclaurin import compile as maclaurin
@@ -134,11 +134,18 @@ def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp
         def thread_words(self):
             return []
 
+    class Onlooker:
+        def begins(self, what):
+            pass
+
+        def ended(self, cases):
+            assert cases == Bench.cases[-1:]
+
     def started(*_, **__):
         raise AssertionError
 
     monkeypatch.setattr("fastsvm_cli.benchmarks.child_processes.run", started)
     tried = [each for each in attempts(model, 1e9, 1e9) if "--certify" in each.arguments]
     assert [each.name for each in tried] == ["approx --degree 2 --certify", "approx --degree 3 --certify"]
-    compile_attempts(Bench(), tried, [], 1.0, lambda share, words: None)
+    compile_attempts(Bench(), tried, one_by_one(Bench(), [], 1.0), Onlooker(), lambda *_: None)
     assert [f"Error: {case.failed}\n" for case in Bench.cases] == [done.err] * 2

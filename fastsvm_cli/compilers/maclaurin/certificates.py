@@ -8,8 +8,9 @@ from math import factorial
 import numpy as np
 import scipy.sparse
 
-from fastsvm_cli import _native, bounds
+from fastsvm_cli import bounds
 from fastsvm_cli.compilers.feature_space import Matrix, row_norms
+from fastsvm_cli.compilers.maclaurin.pair_sums import AddUp, PairSums
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
 from fastsvm_cli.text.header import Header
@@ -55,9 +56,11 @@ def certificate(
     stored: "Sequence[float]",
     rank: int,
     on_progress: "Callable[[float], None] | None",
+    add_up: "AddUp | None" = None,
 ) -> Certificate:
     """Everything a radius needs to know of one expansion; see bounds.py. x (n, d), sparse, a: its support vectors and
-    coefficients. total, stored: the coefficients as computed and as stored, packed; of a
+    coefficients. add_up: does the sums over every two of them; None: this
+    process. total, stored: the coefficients as computed and as stored, packed; of a
     compressed M (rank above 0) only the constant and v are compared."""
     n, d = x.shape
     degree = len(factors) - 1
@@ -89,7 +92,7 @@ def certificate(
     truncation = []
     if gaussian:
         last = certified_degree(degree, True)
-        computed, lengths = _degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress)
+        computed, lengths = _degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress, add_up)
         scaled = np.sqrt(2 * header.gamma) * lengths
         largest = float(np.max(header.gamma * lengths**2, initial=0.0))
         for k in range(degree + 1, last + 1):
@@ -120,6 +123,7 @@ def _degree_norms(
     first: int,
     last: int,
     on_progress: "Callable[[float], None] | None",
+    add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
     """W_first^2 .. W_last^2 and W_{>last}^2 as computed, and the lengths (n) whose products bound what an inner product
     is wrong by (bounds.degree_norm). squares: |x~|^2."""
@@ -128,7 +132,8 @@ def _degree_norms(
     if n * d <= _DENSE_CELLS and not _is_sparse(counts, n):
         dense = x.toarray()
         dense -= point
-        return _native.degree_norms(dense, a, gamma, first, last, on_progress), np.sqrt(squares)
+        dense_pairs = PairSums(dense, a, gamma, first, last, sparse=False)
+        return (add_up or PairSums.here)(dense_pairs, on_progress), np.sqrt(squares)
     # The center is taken from columns that are mostly full, and they are full then; of the others from the products.
     full = 2 * counts >= n
     y, center = x, np.where(full, 0.0, point)
@@ -143,10 +148,8 @@ def _degree_norms(
     shift = y @ center - center @ center / 2
     lengths = np.sqrt(row_norms(y)) + np.linalg.norm(center)
     starts, columns = y.indptr.astype(np.int64), y.indices.astype(np.int32)
-    computed = _native.sparse_degree_norms(
-        starts, columns, y.data, d, shift, squares, a, gamma, first, last, on_progress
-    )
-    return computed, lengths
+    pairs = PairSums(starts, columns, y.data, d, shift, squares, a, gamma, first, last, sparse=True)
+    return (add_up or PairSums.here)(pairs, on_progress), lengths
 
 
 def _is_sparse(counts: np.ndarray, n: int) -> bool:

@@ -6,6 +6,7 @@ Compiling without a certificate needs no numpy: most of its time would be numpy'
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from math import comb, factorial, isfinite
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.refusals import demand
@@ -20,6 +21,9 @@ from fastsvm_cli.models.maclaurin import (
     compressed_count,
 )
 from fastsvm_cli.text.header import Header
+
+if TYPE_CHECKING:
+    from fastsvm_cli.compilers.maclaurin.pair_sums import AddUp
 
 CENTERS = ("mean", "origin", "pair")
 _FORMED = 1 << 28  # numbers that are held while a matrix is compressed
@@ -62,6 +66,7 @@ def compile_maclaurin(
     max_bytes: float = float("inf"),
     more_features: "Sequence[int]" = (),
     on_progress: "Callable[[float], None] | None" = None,
+    add_up: "AddUp | None" = None,
 ) -> MaclaurinModel:
     """Expand every decision function to `degree` (1 to 4; default 2, or the kernel's own where it is linear or
     polynomial).
@@ -73,8 +78,8 @@ def compile_maclaurin(
     instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as few as change no decision
     value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a
     larger file. more_features: LIBSVM indices that the expansions are to have, whether a support vector has them or
-    not. on_progress: called with the share done. Raises ModelFormatError for kernels without such an expansion,
-    TooLargeError.
+    not. on_progress: called with the share done. add_up: does the sums of a certificate; None: this process. Raises
+    ModelFormatError for kernels without such an expansion, TooLargeError.
     """
     header = model.header
     gaussian = header.kernel_type == "rbf"
@@ -183,7 +188,7 @@ def compile_maclaurin(
             if certify:
                 shown = on_progress and _shown_of(on_progress, done, work_of(mine), work)
                 certificate = certificates.certificate(
-                    x[mine], a, point, header, factors, total, stored, own_rank, shown
+                    x[mine], a, point, header, factors, total, stored, own_rank, shown, add_up
                 )
                 certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
                 if not all(map(isfinite, certificate.numbers())):

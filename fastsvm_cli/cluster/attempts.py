@@ -1,0 +1,135 @@
+"""The compilations of `bench --try` on the workers of a cluster, side by side. Nothing that is compared is timed there:
+predictions are measured on one machine, one at a time."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from fastsvm_cli.benchmarks.attempts import Attempt, CompileAll, Outcome, refused_before, run
+from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.cluster.lost import demanding_workers
+from fastsvm_cli.cluster.scheduler import connect
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from distributed import Client
+
+#: On a worker: the commands that run there, by the `bench` that asked for them; None once it has ended.
+_running: "dict[str, set[Popen] | None]" = {}
+_lock = Lock()
+
+
+def side_by_side(address: str, bench: Bench, patience: float) -> CompileAll:
+    """Each attempt on a thread of a worker, and given up after `patience` seconds there. Larger reduced sets than one
+    that was given up are not waited for. When the first outcome is given all are known, and nothing runs on the workers
+    any more: what is timed next has this machine for itself. Raises FastsvmError as connect and demanding_workers."""
+
+    def compile_all(tried: "list[tuple[Attempt, str]]", begins: "Callable[[str], None]") -> "Iterator[Outcome]":
+        with open(bench.exact_file, "rb") as file:
+            text = file.read()
+        begins(f"{len(tried)} attempts on the cluster")
+        with connect(address) as client, demanding_workers(client):
+            made = _made(client, bench, tried, text, patience, begins)
+        for (_, path), (outcome, model) in zip(tried, made):
+            if model is not None:
+                with open(path, "wb") as file:
+                    file.write(model)
+            yield outcome
+
+    return compile_all
+
+
+def _made(
+    client: "Client",
+    bench: Bench,
+    tried: "list[tuple[Attempt, str]]",
+    text: bytes,
+    patience: float,
+    begins: "Callable[[str], None]",
+) -> "list[tuple[Outcome, bytes | None]]":
+    """The outcome of every attempt, and the file that it made."""
+    from distributed import as_completed
+
+    owner = uuid4().hex
+    sent = client.scatter(text, broadcast=True, hash=False)
+    threads = bench.thread_words() or ["--threads", "1"]
+    tasks: dict[Any, int] = {}
+    found: dict[int, tuple[Outcome, bytes | None]] = {}
+    for at, (each, _) in enumerate(tried):
+        why = refused_before(bench, each, None)
+        if why is not None:
+            found[at] = Outcome(0.0, why), None
+        else:
+            words = [*each.arguments, *threads]
+            tasks[client.submit(_compile, owner, sent, bench.exact_file, words, patience, pure=False)] = at
+    try:
+        for task in as_completed(list(tasks)):
+            at = tasks[task]
+            if task.status == "cancelled":
+                continue
+            found[at] = task.result()
+            each = tried[at][0]
+            begins(f"{len(found)} of {len(tried)} attempts compiled on the cluster")
+            if found[at][0].given_up and each.reduces:
+                too_large = [other for other in tasks if tasks[other] > at and tried[tasks[other]][0].reduces]
+                for other in too_large:
+                    if tasks[other] not in found:
+                        why = refused_before(bench, tried[tasks[other]][0], each.name)
+                        found[tasks[other]] = Outcome(0.0, why), None
+                client.cancel(too_large)
+    finally:
+        client.cancel(list(tasks))
+        with suppress(Exception):  # a lost scheduler has been told of
+            client.run(_end, owner, on_error="ignore")
+    return [found[at] for at in range(len(tried))]
+
+
+def _compile(
+    owner: str, text: bytes, exact_file: str, words: "list[str]", patience: float
+) -> "tuple[Outcome, bytes | None]":
+    """On a worker: the command in a process of its own. Returns (outcome, the file that it made)."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        model, out = os.path.join(folder, os.path.basename(exact_file)), os.path.join(folder, "out", "model")
+        os.mkdir(os.path.dirname(out))
+        with open(model, "wb") as file:
+            file.write(text)
+        outcome = run(
+            [*_fastsvm(), *words, "-q", model, out],
+            patience,
+            on_start=lambda process: _note(owner, process),
+        )
+        if outcome.failed is not None:
+            outcome.failed = outcome.failed.replace(model, exact_file)
+            return outcome, None
+        with open(out, "rb") as file:
+            return outcome, file.read()
+
+
+def _fastsvm() -> "list[str]":
+    """How the fastsvm of this process is started: -m would look into the directory that the worker stands in first."""
+    script = os.path.join(os.path.dirname(sys.executable), "fastsvm")
+    return [script] if os.access(script, os.X_OK) else [sys.executable, "-m", "fastsvm_cli"]
+
+
+def _note(owner: str, process: "Popen") -> None:
+    with _lock:
+        those = _running.setdefault(owner, set())
+        if those is None:
+            process.kill()
+        else:
+            those.add(process)
+
+
+def _end(owner: str) -> None:
+    """On a worker: nothing that was compiled for this `bench` goes on, now that it is to measure."""
+    with _lock:
+        for process in _running.get(owner) or ():
+            process.kill()
+        _running[owner] = None

@@ -1,0 +1,54 @@
+"""The sums over every two support vectors that a certificate is made of (native/models/degree_norms.h), in parts that
+anybody may compute."""
+
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Any
+
+from fastsvm_cli import _native
+
+
+class PairSums:
+    """The sums of one expansion, in parts of about a second of one processor or less. It pickles as the numbers that it
+    is made of; any number of threads may use it at a time."""
+
+    def __init__(self, *arrays: Any, sparse: bool):
+        """arrays: the arguments of _native.DegreeNormParts.sparse, or of .dense, in their order."""
+        self._arrays, self._sparse = arrays, sparse
+        self._parts: _native.DegreeNormParts | None = None
+        self._lock = Lock()
+
+    @property
+    def parts(self) -> _native.DegreeNormParts:
+        """Made when it is asked for first."""
+        with self._lock:
+            if self._parts is None:
+                make = _native.DegreeNormParts.sparse if self._sparse else _native.DegreeNormParts.dense
+                self._parts = make(*self._arrays)
+            return self._parts
+
+    def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
+        """Their totals, on all threads of this process."""
+        add_up = _native.sparse_degree_norms if self._sparse else _native.degree_norms
+        return add_up(*self._arrays, on_progress)
+
+    def __getstate__(self) -> "tuple[tuple[Any, ...], bool]":
+        return self._arrays, self._sparse
+
+    def __setstate__(self, state: "tuple[tuple[Any, ...], bool]") -> None:
+        self.__init__(*state[0], sparse=state[1])  # type: ignore[misc]
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sum(getattr(each, "nbytes", 0) for each in self._arrays)
+
+
+#: Gives the totals of PairSums, and calls its second argument with the share done.
+AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
+
+
+def totals(sums: "Iterable[list[float]]") -> "list[float]":
+    """Of the sums of all parts, in their order: the additions that the core does by itself, and the proof counts."""
+    out: list[float] = []
+    for part in sums:
+        out = [total + each for total, each in zip(out or [0.0] * len(part), part)]
+    return out

@@ -1,0 +1,205 @@
+"""What runs on the workers of a cluster, two processes of this machine: answers for collections, the sums of a
+certificate, compilations of bench."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import dask
+import dask.array as da
+import dask.bag as db
+import numpy as np
+import pytest
+from sklearn.datasets import load_svmlight_file
+
+import fastsvm_cli
+import fastsvm_cli.dask as lazy
+from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.attempts import Attempt
+from fastsvm_cli.cluster import attempts, pair_sums
+from fastsvm_cli.cluster.attempts import side_by_side
+from fastsvm_cli.cluster.lost import demanding_workers
+from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.compilers.maclaurin.pair_sums import totals
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.models import parse_model
+from support.benching import first_rows
+from support.processes import PATIENCE
+from support.training import train_on
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster) as client:
+        yield client
+
+
+def test_collections_are_answered_by_workers_which_are_sent_the_model_once(folder, client):
+    X = load_svmlight_file(str(folder / "rings.test"), n_features=8)[0].toarray()[:2000]
+    path, exact = str(folder / "rings.model.approx"), str(folder / "rings.model")
+    fast, rows = fastsvm_cli.load(path, exact=exact), da.from_array(X, chunks=(100, -1))
+    found = lazy.predict(rows, path, exact=exact)
+    assert found.dtype == np.int64 and (found.compute() == fast.predict(X)).all()
+    values = lazy.decision_function(rows, fast)
+    assert (values.compute() == fast.decision_function(X)).all()
+    lines = (folder / "rings.test").read_bytes().splitlines()[:200]
+    bag = lazy.predict(db.from_sequence(lines, npartitions=4), path, exact=exact)
+    assert bag.compute() == fast.predict(X[:200]).tolist()
+
+    def models_here():  # within the test, so that it travels as a whole
+        import gc
+
+        return [id(each) for each in gc.get_objects() if type(each).__name__ == "Carried"]
+
+    # Three collections, one model: on the scheduler, and an object for each worker.
+    keys = {
+        key for key in client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.tasks)) if "Carried" in key
+    }
+    assert len(keys) == 1
+    assert [len(each) for each in client.run(models_here).values()] == [1, 1]
+    X[1234, 5] = np.inf
+    with pytest.raises(ValueError, match=r"^block 12: Input X contains infinity"):
+        lazy.predict(da.from_array(X, chunks=(100, -1)), path).compute()
+
+
+def test_other_schedulers_are_not_given_a_future(folder, client):
+    path, X = str(folder / "rings.model"), np.full((30, 8), 0.5)
+    with dask.config.set(scheduler="threads"):
+        found = lazy.predict(da.from_array(X, chunks=(10, -1)), path)
+        assert found.compute().tolist() == fastsvm_cli.load(path).predict(X).tolist()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_certificate_is_the_same_to_the_last_bit(folder, client, monkeypatch, sparse):
+    rng = np.random.default_rng(3)
+    n, d = 3000, 400 if sparse else 30
+    lines = []
+    for _ in range(n):
+        at = np.sort(rng.choice(d, 4 if sparse else d, replace=False)) + 1
+        entries = " ".join(f"{j}:{value:.3g}" for j, value in zip(at, rng.random(len(at))))
+        lines.append(f"{rng.standard_normal():.17g} {entries} \n")
+    header = "svm_type c_svc\nkernel_type rbf\ngamma 0.05\nnr_class 2\n"
+    header += f"total_sv {n}\nrho 0.1\nlabel 1 -1\nnr_sv {n - 9} 9\nSV\n"
+    exact = parse_model((header + "".join(lines)).encode(), "m")
+    here = compile_maclaurin(exact, fingerprint="f" * 32, certify=True).to_text()
+    asked, shares = [], []
+    inner = pair_sums.over(client)
+
+    def noted(pairs, on_progress):
+        asked.append((len(pairs.parts), pairs._sparse))
+        return inner(pairs, lambda share: (shares.append(share), on_progress and on_progress(share)))
+
+    there = compile_maclaurin(exact, fingerprint="f" * 32, certify=True, add_up=noted).to_text()
+    assert there == here and [kind for _, kind in asked] == [sparse]
+    assert shares == sorted(shares) and shares[-1] == pytest.approx(1)
+
+
+def test_parts_add_up_in_any_hands():
+    rng = np.random.default_rng(5)
+    x, a = rng.standard_normal((20_000, 3)) / 4, rng.standard_normal(20_000)
+    parts = _native.DegreeNormParts.dense(x, a, 0.5, 3, 7)
+    assert len(parts) > 1 and parts.share(0) == 0 and parts.share(len(parts)) == 1
+    backwards = {part: parts.sums(part) for part in reversed(range(len(parts)))}
+    assert totals(backwards[part] for part in range(len(parts))) == _native.degree_norms(x, a, 0.5, 3, 7)
+    with pytest.raises(IndexError):
+        parts.sums(len(parts))
+
+
+def test_approx_certify_writes_the_same_file(folder, cluster, fastsvm, tmp_path):
+    for name in ("rings", "colors"):
+        fastsvm("approx", "--certify", "-q", "--dask", cluster.scheduler_address, folder / f"{name}.model", "there")
+        fastsvm("approx", "--certify", "-q", folder / f"{name}.model", "here")
+        assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
+def test_lost_workers_are_one_line(client):
+    def die(first, last):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(FastsvmError, match="4 workers died at the same task"), demanding_workers(client):
+        client.submit(die, 0, 1, pure=False).result()
+
+
+class Folder:
+    """A bench, as far as compilations know it."""
+
+    def __init__(self, exact_file, threads=()):
+        self.exact_file, self.thread_words = str(exact_file), lambda: list(threads)
+
+
+def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folder, cluster, fastsvm, tmp_path):
+    model, shown = folder / "rings.model", []
+    tried = [
+        Attempt("approx", "--degree", "3"),
+        Attempt("approx", "--centers", "100000", "--rank", "2", "--tolerance", "1"),
+        Attempt("order", "--method", "blocks", refused="a reason"),
+        Attempt("reduce", "--ratio", "0.01"),
+        Attempt("order", "--method", "triangle"),
+    ]
+    paths = [str(tmp_path / f"tried{at}") for at in range(len(tried))]
+    compile_all = side_by_side(cluster.scheduler_address, Folder(model), 60.0)
+    outcomes = list(compile_all(list(zip(tried, paths)), shown.append))
+    assert [each.failed is None for each in outcomes] == [True, False, False, True, True]
+    assert "two ways to say the same thing" in outcomes[1].failed and outcomes[2].failed == f"{model}: a reason"
+    for each, path, outcome in zip(tried, paths, outcomes):
+        if outcome.failed is None:
+            fastsvm(*each.arguments, "-q", model, "made")
+            assert (tmp_path / "made").read_bytes() == open(path, "rb").read() and outcome.seconds > 0
+    assert shown[0] == "5 attempts on the cluster" and shown[-1] == "5 of 5 attempts compiled on the cluster"
+
+
+def test_attempts_that_take_too_long_end_on_the_workers_too(folder, cluster, tmp_path):
+    tried = [Attempt("reduce", "--ratio", str(ratio)) for ratio in (0.1, 0.2, 0.3, 0.4)]
+    paths = [str(tmp_path / f"tried{at}") for at in range(4)]
+    compile_all = side_by_side(cluster.scheduler_address, Folder(folder / "rings.model"), 1e-9)
+    outcomes = list(compile_all(list(zip(tried, paths)), lambda what: None))
+    words = {each.failed for each in outcomes}
+    assert words <= {"given up after 1e-09 s (--patience)"} | {
+        f"not tried: {each.name} took too long" for each in tried
+    }
+    assert any(each.given_up for each in outcomes) and not any(map(os.path.exists, paths))
+
+
+def test_a_worker_ends_what_nobody_waits_for():
+    """A command that has begun, and one that begins when all has ended."""
+    for begun_first in (True, False):
+        owner = f"owner {begun_first}"
+        process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+        steps = [lambda: attempts._note(owner, process), lambda: attempts._end(owner)]
+        for step in steps if begun_first else reversed(steps):
+            step()
+        assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
+
+
+def test_bench_tries_on_workers(folder, cluster, fastsvm, tmp_path):
+    train_on(tmp_path / "m", "rings.train", "-t 0", 50)
+    first_rows(tmp_path, "rows", "rings.test", 100)
+    done = fastsvm(
+        *("bench", "--try", "--json", "-q", "--runs", 1, "--max-size", 0.0006),
+        *("--dask", cluster.scheduler_address, "rows", "m"),
+    )
+    tried = {each["name"]: each for each in json.loads(done.out)["cases"] if each["role"] == "compiled"}
+    case = tried["approx --certify"]
+    assert not case["failed"] and case["compile_seconds"] > 0 and case["end_to_end"]["median"] > 0
+
+
+def test_what_is_no_address_or_does_not_go_with_it(fastsvm, folder):
+    model, rows = folder / "rings.model", folder / "rings.test"
+    assert "it goes with --certify" in fastsvm("approx", "--dask", "local:2", model, code=2).err
+    assert (
+        "it compiles there; what is timed runs here" in fastsvm("bench", "--dask", "local:2", rows, model, code=2).err
+    )
+    done = fastsvm("approx", "--certify", "--dask", "nowhere", model, code=1)
+    assert done.err.startswith("Error: ") and done.err.count("\n") == 1
