@@ -19,7 +19,7 @@ from support.training import train_on
 MODULES = [f"fastsvm_cli.estimators.{each.name}" for each in pkgutil.iter_modules(fastsvm_cli.estimators.__path__)]
 
 
-@pytest.mark.parametrize("name", [*MODULES, "fastsvm_cli.sklearn"])
+@pytest.mark.parametrize("name", [*MODULES, "fastsvm_cli.dask", "fastsvm_cli.sklearn"])
 def test_examples(folder, monkeypatch, name):
     monkeypatch.chdir(folder)
     rows, y = sparse_rows("rings.test")
