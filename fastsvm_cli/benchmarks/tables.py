@@ -172,7 +172,7 @@ class _Table:
 def _reason(name: str, why: str, room: int, width: int, look: _Look) -> "Iterator[str]":
     """A name, and why it has no numbers: where they would stand, or below it."""
     start = 2 * cell_len(look.edge) + room + cell_len(look.between)
-    if cell_len(name) <= room and width - start >= _LEAST_REASON:
+    if cell_len(name) <= room and width - start >= min(_LEAST_REASON, cell_len(why)):
         for at, line in enumerate(wrapped(why, width - start)):
             yield look.edge + _left("" if at else name, room) + look.between + line
         return

@@ -181,7 +181,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
     from fastsvm_cli.compilers.training import load_libsvm
-    from fastsvm_cli.console.bench_screen import BenchScreen, print_lines
+    from fastsvm_cli.console.bench_screen import BenchScreen, print_lines, width_of
     from fastsvm_cli.interruption import raising
 
     scaling = read_scale_file(options.scale_file)
@@ -229,6 +229,8 @@ def _compare(options: BenchOptions) -> None:
         elif options.as_markdown:
             print(report.as_markdown(bench, machine))
         else:
+            if options.attempt and width_of(sys.stdout) is not None:
+                print()  # between the lines of what was tried, and the tables
             print_lines(_tables(bench, machine, picked, front))
         if interrupted is not None:
             _note_interruption(bench, options)
@@ -311,6 +313,9 @@ def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: B
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
     """What the tables above lack."""
     from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING
+    from fastsvm_cli.benchmarks.tables import wrapped
+    from fastsvm_cli.benchmarks.trial_lines import TrialLines
+    from fastsvm_cli.console.bench_screen import width_of
 
     if not any(case.timings(END_TO_END) is not None for case in bench.cases):
         words = "nothing was timed yet"
@@ -319,7 +324,10 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
     else:
         words = "the runs until then are counted"
     kept = f"; {options.keep} was not written" if options.keep is not None else ""
-    options.note(f"Interrupted: {words}{kept}.")
+    width = width_of(sys.stderr) or sys.maxsize
+    best = TrialLines(bench, [], options.budget, width).best() if options.attempt else ""
+    for line in wrapped(f"Interrupted: {words}{'; ' if best else ''}{best}{kept}.", width):
+        options.note(line)
 
 
 def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
