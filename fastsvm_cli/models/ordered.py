@@ -56,7 +56,14 @@ class OrderedModel(Model):
         left = self.settle(chunk, self._task, tolerance or 0.0, out)
         if not left:
             return
-        part, again = chunk.select(left), _native.Decisions(self.pairs, True)
+        part = chunk.select(left)
+        if tolerance is None and self.header.elects and out.radius is None:
+            # Their labels alone, by the cheapest rung of the exact evaluation that tells them.
+            winners = _native.Decisions(self.pairs, False, True)
+            self._exact_values(part, winners, wanted)
+            out.elect(left, winners)
+            return
+        again = _native.Decisions(self.pairs, True)
         if tolerance is None:
             self._exact_values(part, again, wanted)
         else:

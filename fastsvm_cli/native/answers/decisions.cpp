@@ -1,6 +1,7 @@
 #include "answers/decisions.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace fastsvm {
@@ -25,6 +26,21 @@ void Decisions::put(const std::vector<std::int64_t>& which, const Decisions& fro
             std::copy_n(from.radius.data() + source, pairs, radius.data() + target);
         else
             std::fill_n(radius.data() + target, pairs, 0.0);
+    }
+    reference_rows += from.reference_rows;
+}
+
+void Decisions::elect(const std::vector<std::int64_t>& which, const Decisions& from) {
+    if (labels_alone || !from.labels_alone) throw std::invalid_argument("labels alone are put in the place of values");
+    if (from.pairs != pairs) throw std::invalid_argument("other rows or pairs");
+    charge(which, from);
+    winner.resize(static_cast<std::size_t>(rows), -1);
+    for (std::size_t i = 0; i < which.size(); ++i) {
+        winner[static_cast<std::size_t>(which[i])] = from.winner[i];
+        if (pairs != 1) continue;
+        // svm-predict's value is between zero, on that side, and where the interval about this one ends.
+        double& own = value[static_cast<std::size_t>(which[i])];
+        if ((own > 0) != (from.winner[i] == 0)) own = from.winner[i] == 0 ? std::numeric_limits<double>::min() : 0.0;
     }
     reference_rows += from.reference_rows;
 }

@@ -25,7 +25,7 @@ struct Decisions {
         if (labels_alone)
             winner.resize(static_cast<std::size_t>(n));
         else
-            value.resize(static_cast<std::size_t>(n * pairs));
+            value.resize(static_cast<std::size_t>(n * pairs)), winner.clear();
         if (with_radius) radius.resize(static_cast<std::size_t>(n * pairs));
         is_outside.clear();
         evaluations.assign(static_cast<std::size_t>(n), 0);
@@ -35,6 +35,12 @@ struct Decisions {
     // Replaces the values (and radii; 0 where `from` has none) of these rows, and adds what they cost. Throws
     // std::invalid_argument, std::out_of_range.
     void put(const std::vector<std::int64_t>& which, const Decisions& from);
+    // These rows' classes are those of `from`, which is of labels alone: their labels are, whatever the values say. Of
+    // one pair the value moves to its side of zero, where it is not there, and its radius holds of it as before. Throws
+    // likewise.
+    void elect(const std::vector<std::int64_t>& which, const Decisions& from);
+    // The class of a row that was elected, or -1.
+    std::int32_t elected(std::int64_t row) const { return winner.empty() ? -1 : winner[static_cast<std::size_t>(row)]; }
     // Adds the kernel evaluations of `from` to those of these rows, and nothing else. Throws likewise.
     void charge(const std::vector<std::int64_t>& which, const Decisions& from);
     // Every row took so many kernel evaluations more.
@@ -48,7 +54,8 @@ struct Decisions {
     // The caller wants each row's class and nothing else, from a model that can tell it without all values.
     bool labels_alone;
     std::int64_t rows = 0;
-    // (rows): the class, as its place in the model's labels. With labels_alone, in place of values.
+    // (rows): the class, as its place in the model's labels. With labels_alone, in place of values; without, -1 where a
+    // row was not elected, and empty where none was.
     std::vector<std::int32_t> winner;
     // (rows, pairs), rho subtracted.
     std::vector<double> value;

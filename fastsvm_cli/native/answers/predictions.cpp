@@ -106,10 +106,11 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
-            if (decisions.labels_alone && task.type == SvmType::one_class) {
-                out.label[row] = decisions.winner[row] == 0 ? 1 : -1;
-            } else if (decisions.labels_alone) {
-                out.label[row] = task.labels[static_cast<std::size_t>(decisions.winner[row])];
+            const std::int32_t elected = out.columns ? -1 : decisions.elected(row);
+            if (elected >= 0 && task.type == SvmType::one_class) {
+                out.label[row] = elected == 0 ? 1 : -1;
+            } else if (elected >= 0) {
+                out.label[row] = task.labels[static_cast<std::size_t>(elected)];
             } else if (task.regression()) {
                 out.label[row] = value[0];
             } else if (task.type == SvmType::one_class) {

@@ -49,6 +49,8 @@ void bind_answers(nb::module_& m) {
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", &Decisions::put, "rows"_a, "from_"_a,
              "Replace the values (and radii; 0 where `from_` has none) of these rows, and add what they cost.")
+        .def("elect", &Decisions::elect, "rows"_a, "from_"_a,
+             "These rows' labels are those of `from_`, which is of labels alone; add what they cost.")
         .def("charge", &Decisions::charge, "rows"_a, "from_"_a,
              "Add the kernel evaluations of `from_` to those of these rows, and nothing else.")
         .def_prop_ro(
