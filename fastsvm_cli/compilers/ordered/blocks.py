@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 import numpy as np
-import scipy.sparse
 
-from fastsvm_cli.compilers.feature_space import matrix
+from fastsvm_cli.compilers.feature_space import Matrix, matrix
 from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.models import triangle
 from fastsvm_cli.models.blocks import BLOCK, BlocksModel
 from fastsvm_cli.models.exact import ExactModel
+
+_DENSE_CELLS = 1 << 25  # up to so many, a dense matrix: of the many small parts a sparse one's overhead is all there is
 
 
 def refusal(model: ExactModel) -> "str | None":
@@ -24,7 +25,9 @@ def compile_blocks(
     most, down to blocks of 8. Raises ModelFormatError for kernels that do not fall with the distance."""
     demand(model.path, refusal(model))
     vectors, header = model.vectors, model.header
-    x, _ = matrix(vectors)
+    x: Matrix = matrix(vectors)[0]
+    if x.shape[0] * x.shape[1] <= _DENSE_CELLS:
+        x = x.toarray()
     order: list[int] = []
     first = 0
 
@@ -38,7 +41,7 @@ def compile_blocks(
     return BlocksModel(model, fingerprint, order=[int(i) for i in order])
 
 
-def _halve(x: scipy.sparse.csr_matrix, rows: np.ndarray, before: int, show: "Callable[[int], None]") -> "list[int]":
+def _halve(x: Matrix, rows: np.ndarray, before: int, show: "Callable[[int], None]") -> "list[int]":
     """The rows in order. before: how many of the class are; show: called with how many are, as often as is handy."""
     if len(rows) <= BLOCK or not x.shape[1]:
         show(before + len(rows))
@@ -54,9 +57,10 @@ def _halve(x: scipy.sparse.csr_matrix, rows: np.ndarray, before: int, show: "Cal
     return _halve(x, rows[by[:cut]], before, show) + _halve(x, rows[by[cut:]], before + cut, show)
 
 
-def _direction(x: scipy.sparse.csr_matrix, mean: np.ndarray, steps: int = 8) -> np.ndarray:
+def _direction(x: Matrix, mean: np.ndarray, steps: int = 8) -> np.ndarray:
     """Roughly the first principal component, by power iteration on the covariance, never formed: (d)."""
-    spread = np.asarray(x.multiply(x).mean(axis=0)).ravel() - mean**2
+    squares = x * x if isinstance(x, np.ndarray) else x.multiply(x)
+    spread = np.asarray(squares.mean(axis=0)).ravel() - mean**2
     v = np.zeros(len(mean))
     v[int(np.argmax(np.nan_to_num(spread)))] = 1.0
     for _ in range(steps):
