@@ -10,7 +10,8 @@ as take --seconds.
 For each rung: nanoseconds per kernel evaluation; GFlop/s, counting two operations per feature of the model (whether a
 row has it or not) and nothing for the exponential and the sum; their share of `peak`, independent fused multiply-adds
 of that precision on the same core. `labels` is the whole ladder, as `predict` goes up for labels alone, with the share
-of rows that each rung settled; `double` is what --values and -b 1 are made of; `reference` LIBSVM's own sums.
+of rows that each rung settled; `double` is what --values and -b 1 are made of; `matrix` a matrix of kernel values with
+100 of the rows, as compilers ask for it, and `sums` its product with a column; `reference` LIBSVM's own sums.
 --instructions: baseline, avx2 or avx512, where the machine has it.
 """
 
@@ -21,8 +22,11 @@ from time import process_time
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.compilers.feature_space import matrix as sparse_matrix
+from fastsvm_cli.compilers.kernel_matrix import KernelMatrix
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.wanted import Wanted
 
 SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
 ROWS = 480
@@ -113,7 +117,7 @@ def measure(name: str, model: ExactModel, chunk: _native.Chunk, peaks: "dict[boo
         print(f"  {rung:10s} {each:8.3f} ns {speed:8.1f} GFlop/s {share}{note}")
 
     values = _native.Decisions(model.pairs)
-    if model.labels_alone:
+    if model.header.elects:
         alone = _native.Decisions(model.pairs, False, True)
         model.decision_values(chunk, alone)
         settled = [100 * count / max(chunk.rows, 1) for count in alone.rung_rows]
@@ -121,7 +125,13 @@ def measure(name: str, model: ExactModel, chunk: _native.Chunk, peaks: "dict[boo
             f"{share:.1f} % {rung}" for rung, share in zip(("grid", "single", "double", "reference"), settled) if share
         )
         line("labels", lambda: model.decision_values(chunk, alone), True, chunk.rows, f"; rows: {shares}")
-    line("double", lambda: model.decision_values(chunk, values, []), False, chunk.rows)
+    line("double", lambda: model.decision_values(chunk, values, Wanted.values()), False, chunk.rows)
+    vectors, columns = sparse_matrix(model.vectors)
+    matrix = KernelMatrix(model.kernel, vectors)
+    z = sparse_matrix(chunk.select(list(range(min(100, chunk.rows)))), columns)[0].toarray()
+    weights = np.ones((model.header.total_sv, 1))
+    line("matrix", lambda: matrix(z), False, len(z))
+    line("sums", lambda: matrix.times(z, weights), False, len(z))
     few = chunk.select(list(range(min(32, chunk.rows))))
     line("reference", lambda: model.reference_values(few, values), False, few.rows)
 
