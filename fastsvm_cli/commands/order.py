@@ -14,7 +14,7 @@ from fastsvm_cli.console.options import (
     seed_option,
     threads_option,
 )
-from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.scaling import read_scale_file, refuse_twice, warn_of_scaling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,6 +194,7 @@ def command(**parsed):
     scaling = read_scale_file(options.scale_file)
     source = read_exact_model(options.model_file)
     options.check_model(source.model)
+    refuse_twice(options.scale_file, source.model, options.model_file)
 
     report = summary_stream(options.output_file)
     model = with_own_kernel(source.model, options, scaling)

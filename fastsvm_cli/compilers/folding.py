@@ -70,6 +70,8 @@ class Folding:
             return
         if model.header.kernel_type == "precomputed":
             raise ModelFormatError(model.path, "a precomputed kernel found, whose rows hold kernel values: no --scale")
+        if model.folded is not None:
+            raise ModelFormatError(model.path, "it takes raw rows, because --scale is folded into it: give no --scale")
         known = set(self.affine.features)
         unknown = next((index for index in _native.used_indices(model.vectors) if index not in known), None)
         if unknown is not None:

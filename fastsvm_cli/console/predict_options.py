@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console.options import Options, check_y_scale, was_given
+from fastsvm_cli.console.scaling import refuse_twice
 
 if TYPE_CHECKING:
     from fastsvm_cli.console.fallback import ExactFile
@@ -98,10 +99,7 @@ class PredictOptions(Options):
         """The model that answers: with --steps it stops early. Raises UsageError and ModelFormatError for what does
         not go with it."""
         header = model.header
-        if self.scale_file is not None:
-            from fastsvm_cli.console.scaling import refuse_twice
-
-            refuse_twice(model, self.model_file, "give it no --scale")
+        refuse_twice(self.scale_file, model, self.model_file)
         if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
             raise click.UsageError("--scale does not go with a precomputed kernel, whose rows hold kernel values.")
         if self.dense and header.kernel_type == "precomputed" and not model.ordered:

@@ -49,11 +49,9 @@ def say_folded(folding: "Folding", report: TextIO) -> None:
     print(f"{folding.path} is part of it: it takes {raw}", file=report)
 
 
-def refuse_twice(model: "Model", model_file: str, option: str) -> None:
-    """Raises UsageError for a model that scaling is folded into, given rows that are scaled: `option` does that, or
-    needs it."""
-    if model.folded is None:
-        return
-    import click
+def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
+    """Raises UsageError for a model that scaling is folded into, where rows are to be scaled."""
+    if scale_file is not None and model.folded is not None:
+        import click
 
-    raise click.UsageError(f"{model_file} takes raw rows, because --scale is folded into it: {option}.")
+        raise click.UsageError(f"{model_file} takes raw rows, because --scale is folded into it: give it no --scale.")

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from support.places import DATA, FASTSVM
+from support.places import DATA, FASTSVM, GOLDEN
 from support.scaling import raw_rows, run_svm_scale
 from support.training import train
 
@@ -283,6 +283,9 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
     (tmp_path / "raw").write_text(f"1 1:1 {count + 1}:5\n-1 1:1\n")
     said = run(tmp_path, *words, "--data", "raw", "model", "out").stderr
     assert f"Warning: the rows have feature {count + 1}, which range does not hold: svm-scale leaves it out" in said
+    run(tmp_path, "reduce", "-q", "--lossless", "--scale", "range", "model", "folded")
+    done = run(tmp_path, "order", "--scale", "range", "--fold", "raw", "folded", "o", code=2)
+    assert "folded takes raw rows, because --scale is folded into it: give it no --scale." in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -350,6 +353,10 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
             "the exact model takes scaled ones, so bench needs that --scale, too",
         ),
         ("bench -q --runs 1 --scale far rows model folded", 1, "folded into it, but another file than far"),
+        ("approx --scale range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give no --scale"),
+        ("reduce --lossless --scale range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give"),
+        ("predict --scale range rows raw o", 2, "raw takes raw rows, because --scale is folded into it: give it no"),
+        ("bench -q --runs 1 --scale range rows raw", 1, "raw: a compiled model found, expected the LIBSVM model first"),
         ("order folded o", 1, "folded: a compiled model found, expected the LIBSVM model it was made from"),
         ("order --scale range model o", 2, "--scale goes with --vectors or --fold: it scales those rows."),
         ("bench --scale - rows model", 2, "none of them can be standard input."),
@@ -365,6 +372,7 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     (tmp_path / "r").write_text("0 2\n1 0.5\n")
     (tmp_path / "bad").write_text("1 -2\n")
     (tmp_path / "folded").write_bytes((scaled / "folded").read_bytes())
+    (tmp_path / "raw").write_bytes((GOLDEN / "version2" / "epsilon_svr.folded").read_bytes())
     (tmp_path / "r2").write_text("x\n0 1\n1 0 1\n")
     (tmp_path / "far").write_text("x\n0 1\n1 1e12 1000000000010\n2 0 1\n")
     (tmp_path / "y2").write_text("y\n0 1\n-1 1\n" + (scaled / "range").read_text())
