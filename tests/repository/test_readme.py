@@ -20,7 +20,22 @@ from support.places import DATA, ROOT, SCRIPTS
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
 #: Programs of other projects that command lines name.
-OTHERS = {"svm-train", "svm-predict", "zcat", "sort", "uniq", "jq", "ssh", "echo", "sha256sum", "head", "pip", "sed"}
+OTHERS = {
+    *(
+        "svm-train",
+        "svm-predict",
+        "svm-scale",
+        "svm-checkdata",
+        "svm-subset",
+        "svm-grid",
+        "pip",
+        "python3",
+        "jq",
+        "ssh",
+    ),
+    *("zcat", "sort", "uniq", "echo", "sha256sum", "head", "tail", "sed", "cat", "cmp", "ls", "mkdir", "mv", "gzip"),
+    *("read", "split", "xargs", "parallel"),
+}
 
 
 def _options(name):

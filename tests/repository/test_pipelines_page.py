@@ -1,0 +1,149 @@
+"""commands/PIPELINES.md: its command lines, run from top to bottom of each section."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.pages import PAGES, blocks, sections
+from support.places import DATA, GOLDEN, ROOT, SCRIPTS
+from support.processes import PATIENCE
+
+PAGE = PAGES["fastsvm_cli/commands/PIPELINES.md"]
+TOOLS = ("svm-checkdata", "svm-subset", "svm-grid", "svm-easy")
+#: Of `bench --try` in these tests: what it measures is not looked at.
+BRIEF = "--runs 1 --max-seconds 1 --max-size 0.01"
+
+
+@pytest.fixture(scope="module")
+def libsvm_tools():
+    """LIBSVM's tools/ as Debian has them. Missing: as svm_predict."""
+    missing = [name for name in TOOLS if not Path("/usr/bin", name).is_file()]
+    if missing and os.environ.get("CI"):
+        pytest.fail(f"{missing[0]} is not installed: .ci/run should have installed libsvm-tools")
+    if missing:
+        pytest.skip(f"{missing[0]} is not installed (Debian: libsvm-tools)")
+
+
+def environment():
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+def run(folder, lines):
+    """What lines of shell print, as one script that ends at the first that fails."""
+    (folder / "data").symlink_to(DATA)
+    script = "\n".join(["set -eo pipefail", *lines])
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def lines_of(text):
+    lines = [line[2:] for block in blocks(text, "console") for line in block if line.startswith("$ ")]
+    return [line.replace("bench --try", f"bench --try {BRIEF}") for line in lines]
+
+
+def written(folder, name):
+    return (folder / name).read_text().splitlines()
+
+
+def told_by_bench(said):
+    """The last line of `bench --try`: what predicts with the model it kept."""
+    return re.findall(r"^ +(fastsvm predict .*)$", said, re.M)[-1]
+
+
+def differing(one, other):
+    assert len(one) == len(other) > 0
+    return sum(a != b for a, b in zip(one, other)) / len(one)
+
+
+def test_from_raw_data_to_a_model_inside_the_budget(libsvm_tools, tmp_path):
+    text = sections(PAGE, 2)["From raw data to a model inside a budget"].split("\n### ")[0]
+    said = run(tmp_path, lines_of(text))
+    shown = [line for block in blocks(text, "console") for line in block if not line.startswith("$ ")]
+    assert shown == ["No error."] and said.startswith("No error.\n")
+    assert len(written(tmp_path, "train")) == 2000 and len(written(tmp_path, "test")) == 1000
+    assert sorted(written(tmp_path, "train") + written(tmp_path, "test")) == sorted(written(DATA, "rings.train"))
+    assert len(written(tmp_path, "best")[0].split()) == 3 and len(written(tmp_path, "sample.out")) == 12
+    told = told_by_bench(said)
+    assert re.fullmatch(r"fastsvm predict --scale range (--exact model )?test fast.model out", told)
+    compare = [
+        "svm-scale -r range data/rings.test > scaled",
+        "svm-predict scaled model theirs",
+        "fastsvm predict --scale range data/rings.test model exact && cmp exact theirs",
+        "fastsvm predict --scale range test model first",
+        "cp out whole",
+        f"{told} && mv out second && mv whole out",
+    ]
+    (tmp_path / "data").unlink()
+    run(tmp_path, compare)
+    assert differing(written(tmp_path, "first"), written(tmp_path, "second")) <= 0.005
+    assert len(written(tmp_path, "out")) == 6000
+
+
+def test_after_easy(libsvm_tools, tmp_path):
+    text = sections(PAGE, 3)["After easy.py"]
+    said = run(tmp_path, lines_of(text))
+    assert "Output model: train.model" in said and "Output prediction: test.predict" in said
+    named = {name for row in re.findall(r"^\| (`.*?) +\|", text, re.M) for name in re.findall("`(.*?)`", row)}
+    assert {"train.range", "train.model"} < named
+    assert all((tmp_path / name).is_file() for name in named - {"train.scale.png"})  # which gnuplot draws
+    (tmp_path / "data").unlink()
+    run(tmp_path, [told_by_bench(said)])
+    assert differing(written(tmp_path, "exact"), written(tmp_path, "out")) <= 0.005
+
+
+def test_parts_give_the_bytes_of_one_process(svm_scale, tmp_path):
+    """Which the lines of the page compare themselves."""
+    lines = lines_of(sections(PAGE, 2)["In parts: split, xargs, GNU parallel"])
+    compared = [word for line in lines if line.startswith("cmp ") for word in re.findall(r"cmp one (\w+)", line)]
+    assert compared == [re.search(r"> (\w+)$", line)[1] for line in lines if re.search("split.*>|xargs|parallel", line)]
+    if shutil.which("parallel") is None:
+        lines = [line for line in lines if not line.startswith("cmp one six") and "parallel" not in line]
+    run(tmp_path, [line.replace("--block 64M", "--block 100k") for line in lines])
+    assert len(written(tmp_path, "one")) == 6000 and len(list(tmp_path.glob("shards/*.gz"))) == 6
+
+
+def test_what_parts_lose_is_as_the_page_says(tmp_path):
+    page = sections(PAGE, 2)["In parts: split, xargs, GNU parallel"]
+    lines = (DATA / "rings.test").read_text().splitlines(keepends=True)
+    model = GOLDEN / "c_svc.model"
+    run(
+        tmp_path,
+        [
+            "head -n 50 data/rings.test > rows",
+            f"fastsvm predict -q -b 1 rows {model} one",
+            "split -n l/3 rows part.",
+            f"ls part.?? | xargs -I{{}} fastsvm predict -q -b 1 {{}} {model} {{}}.out",
+            "cat part.??.out | sed '1!{/^labels /d}' > two && cmp one two",
+        ],
+    )
+    assert "`sed '1!{/^labels /d}'`" in page
+    (tmp_path / "rows").write_text("".join([*lines[:30], "foo\n", *lines[30:60]]))
+    for command, code, name in (
+        (f"ls rows | xargs -I{{}} fastsvm predict -q {{}} {model} {{}}.out", 123, "rows:31"),
+        (f"split -l 20 --filter='fastsvm predict -q - {model}' rows", 1, "standard input:11"),
+    ):
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE
+        )
+        assert done.returncode == code and f"Error: {name}: 'foo' found, expected a label" in done.stderr
+        assert len(done.stdout.splitlines()) == (30 if command.startswith("split") else 0)
+    assert not (tmp_path / "rows.out").exists() and "xargs says 123" in page and "with 1, as" in page
+
+
+def test_the_script_that_times_parts_compares_their_outputs(tmp_path):
+    script = [sys.executable, ROOT / SCRIPTS / "measure_parts.py", "--copies", "3", "--runs", "1", "--jobs", "2"]
+    words = [*script, "--folder", tmp_path, DATA / "colors.train", GOLDEN / "c_svc.model"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    head, *times = done.stdout.splitlines()
+    assert head == "0.2 MB, 2 jobs, outputs equal"
+    assert [line.split("  ")[-1] for line in times if "parallel" not in line][-1].startswith("ls shards/*.gz | xargs")
+    assert os.listdir(tmp_path) == []
