@@ -33,8 +33,9 @@ def test_a_page_fits_its_terminal_and_says_what_is_meant(name, columns):
     words = " ".join(shown.split())
     assert " ".join(page(name, 300).split()) == words  # nothing is cut
     assert not re.search(r"RANGE\b(?!_FILE)|INTEGER|FLOAT|TEXT|x>|<=x|\(default|\x08|\xa0", shown)
-    for bracket in re.findall(r"\[([^]|]*)\]", words.partition("Options:")[2]):
-        assert re.match(r"default: |(above )?[\d,]+ to [\d,]+$|plot$", bracket), bracket
+    # Brackets are of defaults and limits, but for the extras of fastsvm[plot].
+    for bracket in re.findall(r"(?<!fastsvm)\[([^]|]*)\]", words.partition("Options:")[2]):
+        assert re.match(r"default: |(above )?[\d,]+ to [\d,]+$", bracket), bracket
 
 
 def test_commands_stand_in_the_order_in_which_they_are_met():
@@ -80,3 +81,14 @@ def test_the_terminal_decides_how_wide_a_page_is(fastsvm):
     for columns in (60, 80):
         assert fastsvm("border", "--help", env={"COLUMNS": str(columns)}).out == page("border", columns) + "\n"
     assert fastsvm("--help", env={"COLUMNS": "80"}).out == page(None, 80) + "\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_default_is_shown(name):
+    """Behind what the option does, and in no other way."""
+    command = group.get_command(click.Context(group), name)
+    unasked = command.make_context(name, [], resilient_parsing=True).params
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.is_flag:
+            assert unasked[option.name] is None or option.show_default, f"{name} {option.name}"
+            assert "default" not in option.help, option.help

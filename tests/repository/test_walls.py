@@ -248,6 +248,8 @@ def test_predict_loads_nothing_heavy(models, model):
     assert "fastsvm_cli._native" in loaded
     libraries = {name.split(".")[0] for name in loaded}
     assert not libraries & {"numpy", "scipy", "rich", "libsvm", "dask", "distributed", "fsspec"}
+    # What is said of the options is loaded where somebody asks.
+    assert not loaded & {f"fastsvm_cli.console.{name}" for name in ("help_page", "man_page", "completion")}
     assert not loaded & {
         "fastsvm_cli.cluster",
         "tempfile",
