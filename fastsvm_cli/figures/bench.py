@@ -200,7 +200,7 @@ def _ring(x: "list[float]", y: "list[float]") -> Line2D:
         linestyle="none",
         marker="o",
         markersize=_RING - 0.5,
-        markerfacecolor="none",
+        fillstyle="none",  # not a color without opacity, which some converters of SVG fill
         markeredgecolor=BLACK,
         markeredgewidth=0.8,
         zorder=4,
@@ -302,10 +302,13 @@ def _draw_labels(
         if box is None:
             text.remove()
             continue
-        x, y = axis.transData.inverted().transform((box.x0 / to_print, box.y0 / to_print))
-        text.set_position((x, y))
-        text.set_gid("label")
         near = box.nearest(*marks[each])
+        # Held where it is nearest to its point: in a program that has another type it is as near.
+        side = round(2 * (near[0] - box.x0) / (box.x1 - box.x0))
+        held = box.x0 + side * (box.x1 - box.x0) / 2
+        text.set_position(axis.transData.inverted().transform((held / to_print, box.y0 / to_print)))
+        text.set_horizontalalignment(("left", "center", "right")[side])
+        text.set_gid("label")
         if hypot(near[0] - marks[each][0], near[1] - marks[each][1]) > 1.3 * _MARK:
             end = axis.transData.inverted().transform((near[0] / to_print, near[1] / to_print))
             axis.plot(

@@ -135,7 +135,7 @@ def _ring(x: "list[float]", y: "list[float]") -> Line2D:
         linestyle="none",
         marker="o",
         markersize=9.5,
-        markerfacecolor="none",
+        fillstyle="none",  # not a color without opacity, which some converters of SVG fill
         markeredgecolor=BLACK,
         markeredgewidth=0.8,
         zorder=4,
