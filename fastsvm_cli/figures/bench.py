@@ -37,7 +37,7 @@ _LEGEND_COLUMNS = 3
 _MARK, _RING = 5.0, 10.0  # a case, for the labels; what is around the picked one
 # How much farther a label goes from its point in order not to hide a case, or to stand beside one, in points; how long
 # the dashes of a line are, and what each of them counts.
-_POINT, _NEAR = 14.0, 3.0
+_POINT, _NEAR = 40.0, 3.0
 _DASH, _LINES = 4.0, {"front": 0.8, "interval of time": 1.5, "interval of distance": 1.5}
 
 

@@ -130,7 +130,7 @@ def _choices(
         distance = hypot(end[0] - x, end[1] - y)
         cost = distance + sum(price for each, price in hidden if box.overlaps(each))
         if distance > _DISTANCES[1]:
-            cost += sum(price / 2 for each, price in strangers if each.crosses((anchor, end)))
+            cost += sum(price / 5 for each, price in strangers if each.crosses((anchor, end)))
         out.append(_Choice(cost, box, end))
     return sorted(out, key=lambda each: each.cost)
 
