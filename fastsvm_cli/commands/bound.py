@@ -24,11 +24,11 @@ def command(as_json, quiet, plot_file, dense, delimiter, unlabelled, max_line, s
     """Tell whether an approximation will hold, before training or after.
 
     \b
-      fastsvm bound train.txt                             gamma_MAX, before training
-      fastsvm bound train.model                           its gamma against gamma_MAX
-      fastsvm bound train.model test.txt                  share of rows inside the bound
-      fastsvm bound certified.approx test.txt             and rows proven
-      fastsvm bound --plot p.svg train.model test.txt     what each degree proves
+      fastsvm bound train.txt                          gamma_MAX, before training
+      fastsvm bound train.model                        its gamma against gamma_MAX
+      fastsvm bound train.model test.txt               rows inside the bound
+      fastsvm bound certified.approx test.txt          and rows proven
+      fastsvm bound --plot p.svg train.model test.txt  what each degree proves
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
     3.05 %. It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the
