@@ -171,7 +171,9 @@ def _work(
                 rows += answer["tally"]["rows"]
             else:
                 faults[block.part] = answer
-                if answer["fault"] in (work.OUTPUT, work.LEASE, work.JOB):
+                if answer["fault"] in (work.OUTPUT, work.LEASE):
+                    return FileError(shown(manifest.folder.url), answer["why"])
+                if answer["fault"] == work.JOB:
                     return FastsvmError(answer["why"])
         speed = rows / max(monotonic() - start, 1e-3)
         progress(done / total, f"{len(records)}/{len(blocks)} parts, {_short(speed)} rows/s")

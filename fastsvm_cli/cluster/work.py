@@ -82,9 +82,13 @@ def _do(key: str, block: Block) -> "dict[str, Any]":
 
         lasting = {getattr(errno, name) for name in _LASTING}
         passes = not isinstance(error.cause, OSError) or error.cause.errno not in lasting
-        return _fault(block, AGAIN if passes else OUTPUT, f"{prepared.job.out}: {error}")
+        return (
+            _fault(block, AGAIN, f"its part cannot be written: {error}")
+            if passes
+            else _fault(block, OUTPUT, str(error))
+        )
     except LeaseLost:
-        return _fault(block, LEASE, "another fastsvm has taken the output directory over")
+        return _fault(block, LEASE, "another fastsvm has taken it over")
     except FastsvmError as error:
         of_shard = str(error).startswith(f"{block.shard.name}: ")
         return _fault(block, SHARD if of_shard else JOB, str(error).removeprefix(f"{block.shard.name}: "))

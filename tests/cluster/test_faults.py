@@ -1,0 +1,244 @@
+"""A block that fails stops no other, is tried again only where that can help, and is named by its shard and line."""
+
+import errno
+import json
+import os
+
+import pytest
+
+from fastsvm_cli.cluster import crew, folder, lease, work
+from fastsvm_cli.errors import FileError
+from support.dasking import Client, Future, parts, predict, run_here
+
+
+@pytest.fixture
+def run(models, tmp_path, monkeypatch):
+    """A function that predicts `rows` in the current folder, a task per block."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(crew, "_TOGETHER", 1)
+    (tmp_path / "rows").write_bytes(models["two"][1].read_bytes())
+    run_here("predict", "-q", "rows", models["two"][0], "one")
+
+    def run(*options, client=None, code=0, block=0.002):
+        return predict(
+            "--dask", "local", "--block", block, *options, "rows", models["two"][0], "out", client=client, code=code
+        )
+
+    return run
+
+
+def spoil(lines):
+    """Replace lines of `rows`, numbered from 1."""
+    with open("rows", "rb") as file:
+        text = file.read().splitlines(keepends=True)
+    for number, line in lines.items():
+        text[number - 1] = line
+    with open("rows", "wb") as file:
+        file.write(b"".join(text))
+
+
+def whole():
+    with open("out/manifest.json") as file:
+        return json.load(file)["complete"]
+
+
+def test_bad_rows_are_named_and_not_tried_again(run):
+    spoil({5: b"1 x\n", 100: b"1 2:1 1:1\n", 250: b"no label\n"})
+    client = Client()
+    said = run(client=client, code=1)
+    lines = said.err.splitlines()
+    assert [line.split(": ")[1] for line in lines[:3]] == ["rows:5", "rows:100", "rows:250"]
+    assert lines[3].startswith("Error: 3 of ") and len(lines) == 4 and "Accuracy" not in said.out and not whole()
+    tasks = [part for task in client.tasks for part in task]
+    assert len(tasks) == len(set(tasks)) == len(list(os.scandir("out"))) - 1 + 3
+    # Line numbers are the shard's also where no other block has counted any.
+    again = Client()
+    assert run(client=again, code=1).err.splitlines()[-4:] == lines and len(again.tasks) == 3
+
+
+def test_line_numbers_behind_a_block_that_failed(run):
+    """Its lines have to be counted."""
+    spoil({1: b"1 x\n", 2: b"1 y\n", 249: b"1 z\n"})
+    said = run(code=1, block=0.012)
+    assert "rows:1: " in said.err and "rows:249: " in said.err and "rows:2: " not in said.err
+
+
+def test_ten_blocks_are_named_and_the_others_counted(run):
+    spoil(dict.fromkeys(range(1, 251), b"x\n"))
+    said = run("-q", code=1, block=0.00002)
+    lines = said.err.splitlines()
+    assert len(lines) == 12 and lines[10].endswith(" more blocks failed.") and "rows:1: " in lines[0]
+
+
+class KilledWorker(Exception):
+    """distributed's, by its name."""
+
+
+@pytest.mark.parametrize("fault", [OSError("503"), TimeoutError(), KilledWorker("x"), MemoryError()])
+def test_what_can_pass_is_tried_again(fault, run, tmp_path):
+    seen = {}
+
+    def fail_once(blocks):
+        (block,) = blocks
+        seen[block.part] = seen.get(block.part, 0) + 1
+        if seen[block.part] == 1:
+            raise fault
+
+    run(client=Client(fail_once))
+    assert set(seen.values()) == {2} and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+
+
+def test_what_does_not_pass_is_given_up(run):
+    tried = []
+
+    def fail(blocks):
+        if blocks[0].number == 2:
+            tried.append(1)
+            raise OSError("503 Slow Down")
+
+    said = run(client=Client(fail), code=1)
+    assert len(tried) == crew.TRIES
+    assert said.err.startswith("Error: rows: 503 Slow Down\nError: 1 of") and not whole()
+
+
+class FullDisk(folder._LocalFile):
+    left = 300
+
+    def write(self, data):
+        FullDisk.left -= len(data)
+        if FullDisk.left < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().write(data)
+
+
+def test_a_full_disk_ends_the_run_and_leaves_whole_parts(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "_LocalFile", _only_parts(FullDisk))
+    client = Client()
+    said = run(client=client, code=1)
+    assert said.err.splitlines()[0] == "Error: out: No space left on device"
+    assert len(said.err.splitlines()) == 2 and not list((tmp_path / "out").glob(".part*"))
+    found = parts(tmp_path / "out")
+    assert found and (tmp_path / "one").read_bytes().startswith(found) and not whole()
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert "Kept: " in run().err and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+
+
+def _only_parts(kind):
+    plain = folder._LocalFile
+    return lambda path, name, words: (kind if name.startswith("part-") else plain)(path, name, words)
+
+
+def test_a_shard_that_changes_while_it_is_read(run, models, tmp_path):
+    def change(blocks):
+        if blocks[0].number == 1:
+            with open("rows", "ab") as file:
+                file.write(b"+1 1:1\n")
+
+    said = run(client=Client(change), code=1)
+    assert "rows: it was changed while it was read; run the same command again" in said.err
+    run()
+    run_here("predict", "-q", "rows", models["two"][0], "one")
+    assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+
+
+def test_a_second_client_is_refused_and_a_dead_one_is_not_missed(run, tmp_path, monkeypatch):
+    seen = []
+
+    def second(blocks):
+        if not seen:
+            seen.append(run(code=1).err)
+
+    run(client=Client(second))
+    assert seen == [f"Error: out: another fastsvm is writing it (process {os.getpid()} on this machine)\n"]
+    assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes() and not list((tmp_path / "out").glob(".*"))
+
+
+@pytest.mark.parametrize("silent, refused", [(20, True), (70, False)])
+def test_a_client_of_another_machine(silent, refused, run, tmp_path, monkeypatch):
+    import time
+
+    (tmp_path / "out").mkdir()
+    words = {"client": "ab", "host": "far", "pid": 7, "place": "far", "begun": "7", "renewed": time.time() - silent}
+    (tmp_path / "out" / lease.NAME).write_text(json.dumps(words))
+    said = run(code=int(refused))
+    assert ("process 7 on far" in said.err) and ("try again in" in said.err) == refused
+
+
+def test_a_client_that_was_taken_over_stops(run, tmp_path):
+    """It slept, say; the parts of its workers are not published then."""
+
+    def take(blocks):
+        if blocks[0].number == 3:
+            (tmp_path / "out" / lease.NAME).write_text("{}")
+
+    said = run(client=Client(take), code=1)
+    assert "another fastsvm has taken" in said.err and not whole()
+    assert len(list((tmp_path / "out").glob("part-*"))) == 3
+
+
+def test_the_lease_is_renewed_and_its_loss_is_seen(tmp_path, monkeypatch):
+    from support.processes import wait_until
+
+    monkeypatch.setattr(lease, "BEAT", 0.01)
+    where = folder.folder(str(tmp_path))
+    mine = lease.Lease(where)
+    mine.take()
+    first = where.read(lease.NAME)
+    assert wait_until(lambda: where.read(lease.NAME) != first) and not mine.lost
+    with pytest.raises(FileError, match="another fastsvm is writing"):
+        lease.Lease(where).take()
+    words = json.dumps({"client": "another", "host": "", "pid": 1, "renewed": 0}).encode()
+    # Again and again: it may be renewing at that very moment.
+    assert wait_until(lambda: where.put(lease.NAME, words, "x") and mine.lost)
+    mine.release()
+    assert where.read(lease.NAME) == words
+
+
+def test_parts_that_somebody_else_has_written_since_are_done_again(run, tmp_path):
+    """A worker of a former client, say, that had not been told to stop."""
+
+    def overwrite(blocks):
+        if blocks[0].number == 3:
+            (tmp_path / "out/part-00000-00001").write_text("another model's\n")
+
+    client = Client(overwrite)
+    run(client=client)
+    assert [task[0][-1] for task in client.tasks].count("1") >= 2
+    assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes() and whole()
+
+
+def test_a_scheduler_that_goes(run):
+    client = Client()
+
+    def go(blocks):
+        if blocks[0].number == 2:
+            client.status = "closed"
+            raise RuntimeError
+
+    client._before = go
+    said = run(client=client, code=1)
+    assert said.err.splitlines()[0] == "Error: the scheduler at local does not answer any longer"
+
+
+def test_a_worker_of_another_fastsvm(run, monkeypatch):
+    monkeypatch.setattr(work, "__version__", "0.0.1")
+    said = run(code=1)
+    assert "a worker 0.0.1: install the same one" in said.err and len(said.err.splitlines()) == 1
+
+
+def test_a_task_that_was_lost_is_done(run, tmp_path):
+    class Losing(Client):
+        lost = 0
+
+        def submit(self, *arguments, **words):
+            future = super().submit(*arguments, **words)
+            if self.lost < 2:
+                self.lost += 1
+                future = Future(None)
+                future.status = "cancelled"
+            return future
+
+    client = Losing()
+    run(client=client)
+    assert client.lost == 2 and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
