@@ -147,7 +147,7 @@ def _start(name: str) -> bytes:
             with open(name, "rb") as file:
                 return file.read(MAGIC_BYTES)
         fs, path = store_of(name)
-        return fs.cat_file(path, 0, MAGIC_BYTES)
+        return fs.cat_file(path, start=0, end=MAGIC_BYTES)
     except Exception as error:
         raise FileError(name, one_line(error)) from None
 

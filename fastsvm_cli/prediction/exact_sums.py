@@ -113,7 +113,7 @@ def _rounded(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        return copysign(inf, value)
+        return inf if value > 0 else -inf
 
 
 def _over(a: float, b: float) -> float:

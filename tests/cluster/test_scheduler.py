@@ -1,0 +1,165 @@
+"""Real schedulers and workers, as processes on this machine."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from fastsvm_cli.cluster import scheduler
+from fastsvm_cli.errors import FastsvmError
+from support.dasking import parts, run_here
+from support.places import FASTSVM
+from support.processes import PATIENCE, default_signals, wait_until
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def environment():
+    """Of the store that `store` runs, for fsspec in all processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        port = free_port()
+        patch.setenv("FSSPEC_S3_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        for name, value in (("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "y"), ("DEFAULT_REGION", "us-east-1")):
+            patch.setenv(f"AWS_{name}", value)
+        yield port
+
+
+@pytest.fixture(scope="module")
+def address(environment):
+    """Of a scheduler with two worker processes."""
+    with scheduler.connect("local:2") as client:
+        yield client.scheduler.address
+
+
+@pytest.fixture(scope="module")
+def store(environment):
+    """A server that speaks S3, with the bucket `rows`; what fsspec knows it by."""
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(environment)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        import fsspec
+
+        def answers():
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", environment)) == 0
+
+        assert wait_until(answers)
+        fs = fsspec.filesystem("s3", endpoint_url=f"http://127.0.0.1:{environment}")
+        fs.mkdir("rows")
+        yield fs
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def fastsvm(folder, *arguments, code=0):
+    done = subprocess.run([FASTSVM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def test_parts_of_real_workers_and_one_of_them_killed(models, address, tmp_path):
+    """The one that dies had begun with a part: it stops itself there, until it is killed."""
+    model, rows, options = models["certified"]
+    one = run_here("predict", *options, rows, model, tmp_path / "one")
+    done = fastsvm(tmp_path, "predict", "--dask", address, "--block", 0.002, *options, rows, model, "out")
+    assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+    assert done.stdout == one.out and done.stderr.splitlines()[1:] == one.err.splitlines()
+    assert done.stderr.startswith("Dashboard: http://")
+
+    child = subprocess.Popen(
+        [FASTSVM, "predict", "-q", "--dask", address, "--block", "0.00002", rows, model, "killed"], cwd=tmp_path
+    )
+    out = tmp_path / "killed"
+    words = wait_until(lambda: [path.name.split("-") for path in out.glob(".part-*.tmp")])
+    os.kill(int(words[0][-2]), signal.SIGKILL)
+    assert child.wait(PATIENCE) == 0
+    run_here("predict", "-q", rows, model, tmp_path / "one")
+    assert parts(out) == (tmp_path / "one").read_bytes() and not list(out.glob(".*"))
+
+
+def test_from_and_to_a_store(models, address, store, tmp_path):
+    import gzip
+
+    model, rows, _ = models["two"]
+    text = rows.read_bytes().splitlines(keepends=True)
+    store.pipe_file("rows/a.txt", b"".join(text[:120]))
+    store.pipe_file("rows/b.gz", gzip.compress(b"".join(text[120:])))  # larger than a block, and not cut
+    store.pipe_file("rows/c", b"")
+    one = run_here("predict", "--values", rows, model, tmp_path / "one")
+    command = ("predict", "--values", "--block", 0.002, "--dask", address, "s3://rows/*", model, "s3://rows/out/today")
+    assert fastsvm(tmp_path, *command).stdout == one.out
+
+    def found():
+        return b"".join(store.cat_file(name) for name in sorted(store.glob("rows/out/today/part-*")))
+
+    assert found() == (tmp_path / "one").read_bytes()
+    store.rm_file("rows/out/today/part-00000-00001")
+    store.invalidate_cache()
+    again = fastsvm(tmp_path, *command)
+    assert "1 of 7 parts is missing or not whole" in again.stderr and again.stdout == one.out
+    store.pipe_file("rows/b.gz", gzip.compress(b"".join(text[120:]), 1))
+    again = fastsvm(tmp_path, *command)
+    assert "shard s3://rows/b.gz changed: 1 of 7 parts is done again." in again.stderr
+    store.invalidate_cache()
+    assert found() == (tmp_path / "one").read_bytes()
+    names = {name.rpartition("/")[2] for name in store.ls("rows/out/today")}
+    assert {name for name in names if not name.startswith("part-")} == {"manifest.json"}
+
+
+def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
+    """Sent to all processes, as a terminal does."""
+    model, rows, _ = models["two"]
+    command = [FASTSVM, "predict", "--dask", "local:1", "--block", "0.00002", rows, model, "out"]
+    child = subprocess.Popen(
+        command, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals
+    )
+    assert wait_until(lambda: list((tmp_path / "out").glob("part-*")))
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130 and len(said.splitlines()) == 1 and said.startswith("Dashboard: ")
+
+    def gone():
+        try:
+            os.killpg(child.pid, 0)
+        except ProcessLookupError:
+            return True
+
+    assert wait_until(gone)
+    run_here("predict", "-q", rows, model, tmp_path / "one")
+    assert not (tmp_path / "out/.fastsvm-lease").exists()
+    for path in (tmp_path / "out").glob("part-*"):
+        assert path.read_bytes() in (tmp_path / "one").read_bytes()
+
+
+def test_no_scheduler_answers(monkeypatch):
+    monkeypatch.setattr(scheduler, "TIMEOUT", 0.2)
+    with pytest.raises(FastsvmError, match="no Dask scheduler answers at tcp:"):
+        with scheduler.connect("tcp://127.0.0.1:1"):
+            pass
+
+
+@pytest.mark.parametrize("text", ["", "localhost", "local:0", "local:", "local:2x", "head:8786", "tcp://", "http://a"])
+def test_what_is_no_address(text):
+    with pytest.raises(ValueError, match="expected tcp://HOST:PORT"):
+        scheduler.Address(text)
+
+
+def test_addresses():
+    assert scheduler.Address("local:3").workers == 3 and scheduler.Address("local").workers == scheduler.cores()
+    assert scheduler.Address("tls://head:8786").workers is None
+
+
+def test_without_the_extra(monkeypatch, tmp_path, models):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(FastsvmError, match=r"pip install 'fastsvm\[dask\]'"):
+        with scheduler.connect("local"):
+            pass
