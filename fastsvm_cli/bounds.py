@@ -234,6 +234,9 @@ def degree_norm(computed: float, degree: int, moment: float, n: int, d: int, exp
     (d + 8) u of that, its power k times as much, since neither the true one nor the computed one is larger; each a~ by
     the error of its exponent, gamma (d + 4) u |x~|^2, and 4 u; the products by k + 8; the sums over i and j by n / 16 +
     300 additions and 2 n more to spare. Those sizes add up to moment^2 / k!.
+
+    That is counted term by term, and so is every sum: pairs may be computed in parts on different machines, each with
+    its own instructions and exp, as long as the parts are added up one by one (compilers/maclaurin/pair_sums.py).
     """
     kappa = degree * (d + 8) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 304
     size = moment * moment / factorial(degree)

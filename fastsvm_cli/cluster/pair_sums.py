@@ -48,9 +48,9 @@ def _in_order(
 
     share, at, found = 0.0, {task.key: number for number, task in enumerate(tasks)}, {}
     try:
-        for task, result in as_completed(tasks, with_results=True):
+        for task in as_completed(tasks, loop=client.loop):
             number = at[task.key]
-            found[number] = result
+            found[number] = task.result()  # raises what became of it
             share += work(slices[number])
             if on_progress is not None:
                 on_progress(min(share, 1.0))

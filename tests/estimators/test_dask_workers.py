@@ -22,7 +22,7 @@ from fastsvm_cli.cluster import attempts, pair_sums
 from fastsvm_cli.cluster.attempts import side_by_side
 from fastsvm_cli.cluster.lost import demanding_workers
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.maclaurin.pair_sums import totals
+from fastsvm_cli.compilers.maclaurin.pair_sums import PairSums, totals
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import parse_model
 from support.benching import first_rows
@@ -137,6 +137,22 @@ class Folder:
 
     def __init__(self, exact_file, threads=()):
         self.exact_file, self.thread_words = str(exact_file), lambda: list(threads)
+
+
+def test_sums_that_are_lost_are_one_line(client, monkeypatch):
+    """As a scheduler that dies leaves them: cancelled, which is no result."""
+    submit = client.submit
+
+    def cancelled(*args, **how):
+        future = submit(*args, **how)
+        client.cancel([future])
+        return future
+
+    monkeypatch.setattr(client, "submit", cancelled)
+    pairs = PairSums(np.ones((100, 3)), np.ones(100), 0.5, 3, 7, sparse=False)
+    with pytest.raises(FastsvmError, match="the scheduler was lost, or all workers were: .*cancelled") as told:
+        pair_sums.over(client)(pairs, None)
+    assert "\n" not in str(told.value)
 
 
 def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folder, cluster, fastsvm, tmp_path):
