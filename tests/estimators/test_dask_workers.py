@@ -150,7 +150,7 @@ def test_sums_that_are_lost_are_one_line(client, monkeypatch):
 
     monkeypatch.setattr(client, "submit", cancelled)
     pairs = PairSums(np.ones((100, 3)), np.ones(100), 0.5, 3, 7, sparse=False)
-    with pytest.raises(FastsvmError, match="the scheduler was lost, or all workers were: .*cancelled") as told:
+    with pytest.raises(FastsvmError, match=r"the scheduler was lost, or all workers were: .*cancelled") as told:
         pair_sums.over(client)(pairs, None)
     assert "\n" not in str(told.value)
 
