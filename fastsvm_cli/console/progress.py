@@ -27,6 +27,7 @@ class Progress:
         self._wanted = not quiet and sys.stderr.isatty()
         self._announced = announced and not quiet and not self._wanted
         self._start = monotonic()
+        self._begun: tuple[float, float] | None = None  # when a share was told first, and which
         self._next = self._start + 1.0
         self._share: float | None = None
         self._rows = 0 if rows else None
@@ -74,14 +75,20 @@ class Progress:
         return Bar(*columns, console=console, transient=True, auto_refresh=False)
 
     def _announce(self, share: float) -> None:
-        """From the second second on, when the share done tells."""
-        taken = monotonic() - self._start
-        if taken < 1.0:
+        """Once, a second after the first share that was told: what came before it, libraries to load say, is no
+        measure of what is to come."""
+        now = monotonic()
+        if self._begun is None:
+            self._begun = (now, share)
+        taken, done = now - self._begun[0], share - self._begun[1]
+        if taken < 1.0 or done <= 0:
             return
         self._announced = False
-        left = taken / share - taken
+        left = taken / done * (1 - share)
         if left >= _LONG:
-            amount = f"{left / 3600:.2g} hours" if left > 7200 else f"{left / 60:.2g} minutes"
+            from fastsvm_cli.text.sizes import digits
+
+            amount = f"{digits(left / 3600, 2)} hours" if left > 7200 else f"{digits(left / 60, 2)} minutes"
             print(f"{self._label}: about {amount} to go.", file=sys.stderr, flush=True)
 
     def __enter__(self) -> "Progress":

@@ -97,8 +97,10 @@ def clock(monkeypatch):
 @pytest.mark.parametrize(
     "announced, quiet, steps, said",
     [
-        (True, False, [(0.5, 0.1), (1.5, 0.005), (2.0, 0.01)], "work: about 5 minutes to go.\n"),
-        (True, False, [(2.0, 0.0), (3.0, 0.0001), (9.0, 0.001)], "work: about 8.3 hours to go.\n"),
+        (True, False, [(0.5, 0.001), (1.0, 0.003), (2.0, 0.006), (3.0, 0.5)], "work: about 5 minutes to go.\n"),
+        (True, False, [(2.0, 0.0), (3.0, 0.0001), (9.0, 0.0003)], "work: about 8.3 hours to go.\n"),
+        (True, False, [(1.0, 0.0001), (8.0, 0.0011)], "work: about 120 minutes to go.\n"),
+        (True, False, [(9.0, 0.0001), (9.1, 0.2), (10.5, 0.5)], ""),  # slow to begin
         (True, False, [(1.5, 0.5), (3.0, 0.6)], ""),  # seconds
         (True, True, [(1.5, 0.005)], ""),
         (False, False, [(1.5, 0.005)], ""),
