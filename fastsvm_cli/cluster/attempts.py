@@ -68,7 +68,7 @@ def _made(
             words = [*each.arguments, *threads]
             tasks[client.submit(_compile, owner, sent, bench.exact_file, words, patience, pure=False)] = at
     try:
-        for task in as_completed(list(tasks)):
+        for task in as_completed(list(tasks), loop=client.loop):
             at = tasks[task]
             if task.status == "cancelled":
                 continue
