@@ -69,7 +69,7 @@ def _draw_distances(axis: Axes, found: Sizes) -> None:
         low, high = each.distance_95
         top = log10(100 * high) if high > 0 else -inf
         if each.distance:
-            bottom = log10(100 * low) if low > 0 else scale.left
+            bottom = max(log10(100 * low) if low > 0 else -inf, scale.left if scale.border is None else scale.border)
         elif scale.border is not None and top > scale.border:
             bottom = height
         else:  # it ends within the band, which has no scale

@@ -14,8 +14,8 @@ FINISH_ITERATIONS = 100
 
 
 def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
-    """About how long the descent takes: kernel values, and what is done for every two parts of the problem."""
-    return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * parts**2)
+    """About how long the descent takes: kernel values, and what more is done where there are several parts."""
+    return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * (parts**2 - 1))
 
 
 class Fit:
