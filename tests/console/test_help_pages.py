@@ -27,7 +27,8 @@ def examples(shown):
 def test_a_page_fits_its_terminal_and_says_what_is_meant(name, columns):
     shown = page(name, columns)
     wide = examples(shown)
-    assert wide == examples(page(name, 300)) and wide  # commands to copy are whole
+    assert wide == examples(page(name, 300)) and wide  # commands to copy are whole,
+    assert max(map(len, wide)) <= 80, wide  # and fit most terminals
     for line in set(shown.split("\n")) - set(wide):
         assert len(line) < min(columns, 101) and line == line.rstrip(), line
     words = " ".join(shown.split())
