@@ -114,8 +114,10 @@ class Crew:
         why, weight = one_line(error) if error is not None else "the scheduler has lost it", 1
         if type(error).__name__ == "KilledWorker":
             why, weight = "every worker that had it died", 2
-        elif isinstance(error, ImportError):
-            why = f"fastsvm {__version__} is not installed there ({why})"
+        elif isinstance(error, ImportError) or "deserialization of the task graph" in why:
+            # Nobody there can read a task. Dask's scheduler does, before a worker sees it.
+            why = f"the scheduler at {self._address} cannot read the job: install fastsvm {__version__} there too"
+            return {group[0].part: {"part": group[0].part, "fault": work.JOB, "why": why, "line": None}}, 1
         return {each.part: {"part": each.part, "fault": work.AGAIN, "why": why, "line": None} for each in group}, weight
 
     def _look(self, at_once: bool = False) -> None:

@@ -47,9 +47,10 @@ class NewFile:
 
 
 class Folder:
-    """See `folder`. url: as it was named."""
+    """See `folder`. url: as it was named. lasting: what has been written stays, without being asked to."""
 
     url: str
+    lasting = False
 
     def make(self) -> None:
         """Make the folder, if there is none. Raises FileError."""
@@ -201,6 +202,8 @@ class _LocalFile(NewFile):
 
 
 class _StoredFolder(Folder):
+    lasting = True
+
     def __init__(self, url: str):
         self.url = url
         self.fs, self.path = store_of(url)

@@ -106,7 +106,10 @@ class Manifest:
         self.records[record["part"]] = [record]
         self._unwritten.append(record)
         if monotonic() - self._written >= SECONDS:
-            self.flush()
+            try:
+                self.flush()
+            except Exception:  # a store's bad moment; the last time it is a fault
+                self._written = monotonic()
 
     def flush(self) -> None:
         """Write what has been noted, as a journal: as much as is new, and no more."""

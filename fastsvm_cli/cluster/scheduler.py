@@ -53,8 +53,9 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
     import logging
 
     # What Dask would log on standard error is said in our words, or is no fault of the job's: a worker that went.
-    for name in ("distributed", "distributed.client", "tornado", "asyncio", "bokeh"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio", "bokeh"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     quiet = {"logging.distributed": "critical", "distributed.admin.log-length": 1000}
     with dask.config.set(quiet):
         if where.workers is None:

@@ -198,7 +198,7 @@ class _Part:
     def publish(self, identity: str) -> FileState:
         """Its state under its name, where OUT_DIR is still the client's. synced: it took so long that it is on the disk
         then; of others a later run will look at the checksum, which is cheaper than ten thousand of these."""
-        self.synced = monotonic() - self._start > _SYNC_SECONDS
+        self.synced = self._where.lasting or monotonic() - self._start > _SYNC_SECONDS
         try:
             if not lease.holds(self._where, identity):
                 raise LeaseLost
