@@ -1,7 +1,13 @@
+import socket
+import subprocess
+import sys
+
 import pytest
 
+from fastsvm_cli.cluster import scheduler
 from support.dasking import run_here
 from support.places import DATA
+from support.processes import wait_until
 from support.training import train_on
 
 
@@ -39,3 +45,48 @@ def no_wait(monkeypatch):
     from fastsvm_cli.cluster import lease
 
     monkeypatch.setattr(lease, "_SETTLE", 0.0)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="package")
+def environment():
+    """Of the store that `store` runs, for fsspec in all processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        port = free_port()
+        patch.setenv("FSSPEC_S3_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        for name, value in (("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "y"), ("DEFAULT_REGION", "us-east-1")):
+            patch.setenv(f"AWS_{name}", value)
+        yield port
+
+
+@pytest.fixture(scope="package")
+def address(environment):
+    """Of a scheduler with two worker processes."""
+    with scheduler.connect("local:2") as client:
+        yield client.scheduler.address
+
+
+@pytest.fixture(scope="package")
+def store(environment):
+    """A server that speaks S3, with the bucket `rows`; what fsspec knows it by."""
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(environment)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        import fsspec
+
+        def answers():
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", environment)) == 0
+
+        assert wait_until(answers)
+        fs = fsspec.filesystem("s3", endpoint_url=f"http://127.0.0.1:{environment}")
+        fs.mkdir("rows")
+        yield fs
+    finally:
+        server.terminate()
+        server.wait()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 
@@ -13,51 +12,6 @@ from fastsvm_cli.errors import FastsvmError
 from support.dasking import parts, run_here
 from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def environment():
-    """Of the store that `store` runs, for fsspec in all processes."""
-    with pytest.MonkeyPatch.context() as patch:
-        port = free_port()
-        patch.setenv("FSSPEC_S3_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-        for name, value in (("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "y"), ("DEFAULT_REGION", "us-east-1")):
-            patch.setenv(f"AWS_{name}", value)
-        yield port
-
-
-@pytest.fixture(scope="module")
-def address(environment):
-    """Of a scheduler with two worker processes."""
-    with scheduler.connect("local:2") as client:
-        yield client.scheduler.address
-
-
-@pytest.fixture(scope="module")
-def store(environment):
-    """A server that speaks S3, with the bucket `rows`; what fsspec knows it by."""
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(environment)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        import fsspec
-
-        def answers():
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", environment)) == 0
-
-        assert wait_until(answers)
-        fs = fsspec.filesystem("s3", endpoint_url=f"http://127.0.0.1:{environment}")
-        fs.mkdir("rows")
-        yield fs
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def fastsvm(folder, *arguments, code=0):
