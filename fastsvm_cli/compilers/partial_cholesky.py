@@ -13,9 +13,11 @@ _BLOCK_ROWS = 1 << 14  # of a column of the factorisation that are done together
 
 
 class PartialCholesky:
-    """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'."""
+    """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'.
+    single: L is kept in single precision, which takes half of the memory and of the time; it holds kernels whose
+    values are 1 at most, and leaves about 1e-6 of their diagonal unknown."""
 
-    def __init__(self, kernel: Kernel, x: Matrix, most: int):
+    def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):
         if kernel.of_distances:  # which do not change with the origin
             x = near_origin(x)
         if kernel.type in ("sigmoid", "precomputed"):
@@ -23,7 +25,7 @@ class PartialCholesky:
         self.kernel_matrix = KernelMatrix(kernel, x)
         self.self_kernel = np.maximum(self.kernel_matrix.diagonal, 0.0)
         self.diagonal = self.self_kernel.copy()
-        self.factor = np.zeros((x.shape[0], most), order="F")
+        self.factor = np.zeros((x.shape[0], most), np.float32 if single else float, order="F")
         self.count = 0
 
     def residual_columns(self, rows: np.ndarray) -> np.ndarray:

@@ -81,7 +81,9 @@ def compile_geometry(
     b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
     squared_norm = space.squared_norms
 
-    chosen = PartialCholesky(model.kernel, x, points)
+    # Nothing that is proven depends on which points are chosen: single precision tells which are good ones, of kernels
+    # whose values it can hold.
+    chosen = PartialCholesky(model.kernel, x, points, single=model.kernel.of_distances)
     residual = b[rows]
     # Every decision function counts alike: by the share of its own |w|^2.
     weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers import partial_cholesky
 from fastsvm_cli.compilers.ordered import geometry
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.kernel import Kernel
 from support.evaluation import parse
 from support.oracles import random_machine, random_rows
 
@@ -27,8 +29,8 @@ def factors(monkeypatch):
     made, before = [], geometry.PartialCholesky
 
     class Kept(before):
-        def __init__(self, *args):
-            super().__init__(*args)
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
             made.append(self.factor)
 
     monkeypatch.setattr(geometry, "PartialCholesky", Kept)
@@ -83,3 +85,32 @@ def test_one_file_whatever_the_number_of_threads(model, monkeypatch, sparse):
             _native.set_threads(threads)
             texts.append(compile_geometry(model, fingerprint="f" * 32, points=15, sequence=sequence).to_text())
     assert texts[0] == texts[1] == texts[2] and texts[3] == texts[4] == texts[5]
+
+
+def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_good():
+    rng = np.random.default_rng(54)
+    x = rng.standard_normal((200, 5))
+    x[150:] = x[:50] + 0.05 * rng.standard_normal((50, 5))  # near the span of the others
+    kernel = Kernel("rbf", 0.2)
+    both = [
+        partial_cholesky.PartialCholesky(kernel, scipy.sparse.csr_matrix(x), 60, single) for single in (False, True)
+    ]
+    for _ in range(60):
+        p = int(np.argmax(both[0].diagonal))
+        if both[0].diagonal[p] <= geometry._INDEPENDENT:
+            break
+        columns = [each.add(p) for each in both]
+        np.testing.assert_allclose(columns[1], columns[0], rtol=0, atol=1e-4)
+        np.testing.assert_allclose(both[1].diagonal, both[0].diagonal, rtol=0, atol=1e-5)
+    assert both[0].count > 30 and both[1].factor.nbytes == both[0].factor.nbytes / 2
+
+
+@pytest.mark.parametrize("kernel, single", [("rbf", True), ("polynomial", False), ("linear", False)])
+def test_kernels_whose_values_have_any_size_keep_double_precision(factors, kernel, single):
+    rng = np.random.default_rng(55)
+    rows = random_rows(rng, 40, range(1, 5), scale=1e30)
+    machine = random_machine(rng, "c_svc", kernel, rows, gamma=1e-60, coef0=0.0, degree=2)
+    machine.coef *= 1e-10
+    model = parse_model(machine.text(), "m")
+    assert len(compile_geometry(model, fingerprint="f" * 32, points=3).points) >= 1
+    assert factors[0].dtype == (np.float32 if single else np.float64)
