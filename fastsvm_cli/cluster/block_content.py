@@ -22,7 +22,8 @@ class ShardChanged(Exception):
 
 
 class BlockContent(Source):
-    """The lines of a block. A thread reads ahead, and decompresses, beside whatever is done with them.
+    """The lines of a block. A thread reads ahead, and decompresses, beside whatever is done with them, unless there is
+    little to read.
 
     size, mark: those of the block's shard are compared with what is found when it is opened and, of a local one, at the
     end. on_read: called with the bytes of the shard taken so far. Raises, from `read_into`, ShardChanged, FileError for
@@ -37,7 +38,9 @@ class BlockContent(Source):
         self._waiting: queue.Queue[bytes | Exception] = queue.Queue(maxsize=_AHEAD)
         self._pieces = _pieces(block, on_read)
         self._at_end = False
-        threading.Thread(target=self._work, daemon=True).start()
+        self._ahead = block.size > _PIECE_BYTES
+        if self._ahead:
+            threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
         try:
@@ -52,13 +55,13 @@ class BlockContent(Source):
             self._pieces.close()
 
     def ready(self) -> bool:
-        return bool(self._pending) or not self._waiting.empty()
+        return bool(self._pending) or not (self._ahead and self._waiting.empty())
 
     def read_into(self, room: memoryview) -> int:
         if not self._pending:
             if self._at_end:
                 return 0
-            piece = self._waiting.get()
+            piece = self._waiting.get() if self._ahead else next(self._pieces, b"")
             if isinstance(piece, Exception):
                 self._at_end = True
                 raise piece
@@ -71,6 +74,8 @@ class BlockContent(Source):
 
     def close(self) -> None:
         self._closed = True
+        if not self._ahead:
+            self._pieces.close()
         while not self._waiting.empty():  # a thread that waits for room goes on, and sees that we are closed
             self._waiting.get_nowait()
 

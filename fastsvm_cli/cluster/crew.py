@@ -22,6 +22,7 @@ TRIES = 4
 #: Small blocks go together, so that the scheduler's milliseconds for each task do not count.
 _TOGETHER_BYTES = 1 << 20
 _TOGETHER = 32
+_IDLE = 5.0  # seconds without workers, until that is said
 _LOOK = 0.5  # seconds between two looks at whether all is well
 _ROOM = 3.0  # tasks that wait or run, per thread of the workers: enough for none to wait for the client
 
@@ -38,7 +39,9 @@ class Crew:
         self._client, self._job, self._address, self._say = client, job, address, say
         self._done: queue.Queue[Future] = queue.Queue()
         self._running: dict[Future, list[Block]] = {}
-        self._threads, self._looked, self._told_idle = 0, 0.0, False
+        self._threads, self._looked = 0, 0.0
+        self._idle_since: float | None = None
+        self._told_idle = False
 
     def __enter__(self) -> "Crew":
         from fastsvm_cli.cluster.plugin import JobPlugin
@@ -131,9 +134,13 @@ class Crew:
             return
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         self._threads = sum(each["nthreads"] for each in workers.values())
-        if not workers and not self._told_idle:
+        if workers:
+            self._idle_since, self._told_idle = None, False
+            return
+        self._idle_since = self._idle_since or self._looked
+        if not self._told_idle and self._looked - self._idle_since >= _IDLE:
             self._say(f"{self._address} has no workers at the moment: waiting for one.")
-        self._told_idle = not workers
+            self._told_idle = True
 
 
 def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":

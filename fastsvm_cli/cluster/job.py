@@ -14,10 +14,10 @@ from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
 
 class File:
-    """A file's content and its name in messages."""
+    """A file's content and its name in messages. digest: the content's fingerprint."""
 
     def __init__(self, path: str, text: bytes):
-        self.path, self.text = path, text
+        self.path, self.text, self.digest = path, text, fingerprint(text)
 
 
 class Job:
@@ -51,9 +51,9 @@ class Job:
         """All that the lines of a part depend on, besides its rows: {what it is called: its value}."""
         return {
             "fastsvm": self.version,
-            "model": fingerprint(self.model.text),
+            "model": self.model.digest,
             **self.options,
-            "--exact": None if self.exact is None else fingerprint(self.exact.text),
+            "--exact": None if self.exact is None else self.exact.digest,
             "the width of a dense row": self.fields if self.dense else None,
         }
 

@@ -9,7 +9,7 @@ from fastsvm_cli.cluster import lease
 from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged
 from fastsvm_cli.cluster.blocks import Block
 from fastsvm_cli.cluster.folder import FileState, Folder, NewFile, folder
-from fastsvm_cli.cluster.job import Job, Prepared, identity
+from fastsvm_cli.cluster.job import Job, Prepared
 from fastsvm_cli.cluster.shards import one_line
 from fastsvm_cli.errors import DataFormatError, FastsvmError
 from fastsvm_cli.prediction.exact_sums import PartTally
@@ -153,7 +153,7 @@ def do_block(prepared: Prepared, block: Block) -> "dict[str, Any]":
         "shard_mark": block.shard.mark,
         "start": block.start,
         "end": block.end,
-        "job": identity(job.made_with()),
+        "job": job.key.partition("-")[0],
         "on_bad_row": job.on_bad_row,
         "max_line": job.max_line,
         "lines": place.lines,
