@@ -15,7 +15,7 @@ from fastsvm_cli.cluster.job import Job, Prepared, identity
 from fastsvm_cli.cluster.lease import Lease
 from fastsvm_cli.cluster.manifest import Manifest, Plan, is_whole
 from fastsvm_cli.cluster.scheduler import connect
-from fastsvm_cli.cluster.shards import is_local, list_shards, local_path, shown
+from fastsvm_cli.cluster.shards import is_local, list_shards, local_path, shown, store_of
 from fastsvm_cli.cluster.totals import Lines, Sum
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.text.bad_rows import BadRows
@@ -112,8 +112,11 @@ def _run(
                 stopped = gone
             finally:
                 with interruption.held():
-                    if not lease.lost:
-                        manifest.flush()
+                    try:
+                        if not lease.lost:
+                            manifest.flush()
+                    except Exception:  # a full disk, say, which ended the run: what is not noted is done again
+                        pass
     elif plan.stale or not manifest.complete:
         manifest.begin(_head(job, made_with, url, blocks, block), made_with, plan.kept)
     lines = Lines(blocks, records)
@@ -257,7 +260,9 @@ def _width(job: Job, blocks: "list[Block]") -> int:
 def _refuse_input(out: Folder, names: "list[str]") -> None:
     """A shard that is a part of OUT_DIR would be read and replaced. Raises FileError."""
     if not is_local(out.url):
-        inside = [name for name in names if name.startswith(out.url.rstrip("/") + "/")]
+        fs, path = store_of(out.url)
+        inner = fs.unstrip_protocol(path.rstrip("/")) + "/"
+        inside = [name for name in names if name.startswith(inner)]
     else:
         path = os.path.realpath(local_path(out.url))
         inside = [name for name in names if is_local(name) and os.path.dirname(os.path.realpath(name)) == path]

@@ -124,3 +124,33 @@ def test_nothing_in_nothing_out(models, tmp_path):
     (tmp_path / "rows").write_bytes(b"")
     compare(tmp_path, tmp_path / "rows", models["two"][0], "-b", 1, block=1)
     compare(tmp_path, tmp_path / "rows", models["value"][0], block=1)
+
+
+def test_a_store_that_only_renames(models, tmp_path):
+    """Parts get a temporary name there, too; and where a store tells no time, checksums tell what is whole."""
+    import fsspec
+
+    model, rows, _ = models["two"]
+    store = fsspec.filesystem("memory")
+    store.pipe_file("/in/a b", rows.read_bytes())
+    run_here("predict", "-q", rows, model, tmp_path / "one")
+    command = ("--dask", "local", "--block", 0.002, "memory://in/*", model, "memory://out")
+
+    def found():
+        return b"".join(store.cat_file(name) for name in sorted(store.glob("/out/part-*")))
+
+    try:
+        predict(*command)
+        assert found() == (tmp_path / "one").read_bytes()
+        names = {name.rpartition("/")[2] for name in store.ls("/out", detail=False)}
+        assert {name for name in names if not name.startswith("part-")} == {"manifest.json"}
+        part = store.cat_file("/out/part-00000-00002")
+        store.pipe_file("/out/part-00000-00002", part[:-2] + b"7\n")
+        assert "1 of 10 parts is missing or not whole" in predict(*command).err
+        assert found() == (tmp_path / "one").read_bytes()
+        assert "it is a directory" in predict("--dask", "local", "memory://in", model, "memory://o", code=1).err
+        assert "no file fits" in predict("--dask", "local", "memory://in/x*", model, "memory://o", code=1).err
+        assert "in the output directory" in predict(*command[:4], "memory://out/*", model, "memory://out", code=1).err
+    finally:
+        store.rm("/in", recursive=True)
+        store.rm("/out", recursive=True)
