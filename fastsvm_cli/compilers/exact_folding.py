@@ -64,7 +64,7 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 
 def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactModel:
     """Likewise of the file of --scale, with values of raw labels. instead: what to do where there is none. Raises
-    ModelFormatError there."""
+    ModelFormatError there, and where coefficients overflow."""
     found = fold_exact(model, folding.affine)
     if found is None:
         slopes = folding.affine.slopes
@@ -80,6 +80,9 @@ def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactMode
     if folding.labels is None:
         return found
     vectors = found.vectors
-    coefficients = np.asarray(vectors.leading) / folding.labels[0]
+    with np.errstate(over="ignore"):
+        coefficients = np.asarray(vectors.leading) / folding.labels[0]
+    if not np.all(np.isfinite(coefficients)):
+        folding.coefficients_overflow()
     chunk = _native.Chunk.from_csr(coefficients, vectors.indptr, vectors.indices, vectors.values)
     return ExactModel(folding.header(found.header), chunk, found.path)

@@ -13,7 +13,7 @@ method     every kind of model here is made of differences from points and of sq
 
 from array import array
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
@@ -49,8 +49,8 @@ class Folding:
                 if not (isfinite(slope) and slope):
                     why = "has a range that double precision cannot divide by"
                 self._fail(f"feature {feature} {why}, to be folded into a model: use predict --scale")
-        if self.labels is not None and not all(map(isfinite, self.labels)):
-            self._fail("a range of y found with equal ends, which cannot be undone")
+        if self.labels is not None and not (all(map(isfinite, self.labels)) and self.labels[0]):
+            self._fail("a range of y found with equal ends, or with ends too far apart: it cannot be undone")
 
     @property
     def folded(self) -> Folded:
@@ -78,7 +78,11 @@ class Folding:
             why = f"support vectors with feature {unknown} found, which {self.path} does not hold"
             raise ModelFormatError(model.path, f"{why}: expected the file that its training rows were scaled with")
 
-    def _fail(self, why: str) -> None:
+    def coefficients_overflow(self) -> NoReturn:
+        """Raise ModelFormatError for coefficients that are too large once y is scaled back."""
+        self._fail("a coefficient overflows once y is scaled back: scale the data")
+
+    def _fail(self, why: str) -> NoReturn:
         raise ModelFormatError(self.path, why)
 
     def header(self, header: Header) -> Header:
@@ -125,7 +129,7 @@ def _of_raw_labels(expansion: Expansion, model: MaclaurinModel, folding: Folding
         numbers[at] /= slope
     stored, finite = _native.stored(numbers, model.single)
     if not finite:
-        raise ModelFormatError(folding.path, "a coefficient overflows once y is scaled back: scale the data")
+        folding.coefficients_overflow()
     return Expansion(expansion.pair, expansion.center, stored, None, expansion.rank)
 
 

@@ -211,13 +211,26 @@ def test_what_the_model_cannot_be_is_refused():
         folding_of("x\n0 1\n1 0 1\n3 1e12 1000000000010\n")
     with pytest.raises(ModelFormatError, match="feature 3 has a range that double precision cannot divide by"):
         folding_of("x\n0 1\n3 -1e308 1e308\n")
-    with pytest.raises(ModelFormatError, match="a range of y found with equal ends"):
-        folding_of("y\n0 1\n2 2\nx\n0 1\n1 0 1\n")
+    for ends in ("2 2", "-1e308 1e308"):
+        with pytest.raises(ModelFormatError, match="range: a range of y found with equal ends, or with ends too far"):
+            folding_of(f"y\n0 1\n{ends}\nx\n0 1\n1 0 1\n")
     with pytest.raises(ModelFormatError, match=r"range scales feature .* by .* and feature .* by .*: do that"):
         folded_exact(case.model, case.folding, "do that")
     polynomial = Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
     with pytest.raises(ModelFormatError, match="moves the origin, which a LIBSVM model with a polynomial kernel"):
         folded_exact(polynomial.model, polynomial.folding, "")
+
+
+@pytest.mark.parametrize("equal", [True, False], ids=["LIBSVM model", "expansion"])
+def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused(equal):
+    case = Case(6, "rbf", "epsilon_svr", equal=equal, gamma=0.1)
+    case.machine.coef *= 1e20
+    model, folding = parse_model(case.machine.text(), "model"), folding_of("y\n-1 1\n-1e300 1e300\n" + case.ranges)
+    with pytest.raises(ModelFormatError, match="range: a coefficient overflows once y is scaled back: scale the data"):
+        if equal:
+            folded_exact(model, folding, "")
+        else:
+            fold_maclaurin(compile_maclaurin(model, fingerprint=NONE, single=False), folding)
 
 
 def test_a_value_that_overflows_once_it_is_scaled_is_a_fault_of_its_row():
