@@ -93,18 +93,18 @@ def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
     from fastsvm_cli.compilers.maclaurin.by_degree import by_degree
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models import parse_libsvm
 
     if model.certified:
         degree = getattr(model, "degree", 0) if model.centers is not None else 0
         words = f"degree {degree}" if degree else "reduced set" if model.reduced else model.kind
         return [Drawn(words, degree, len(model.to_text()), ProvenRows(model))]
-    if not isinstance(model, ExactModel) or model.fingerprint is not None:
+    if model.fingerprint is not None:  # compiled, without radii
         raise ModelFormatError(
             path, "no radii found to draw, expected the exact model or one of fastsvm approx --certify"
         )
     with Progress("expand", quiet=quiet) as progress:
-        found = by_degree(model, progress)
+        found = by_degree(parse_libsvm(model.to_text(), path), progress)
     skipped = "; ".join(f"degree {each.degree} ({each.skipped})" for each in found if each.skipped is not None)
     out = [
         Drawn(f"degree {each.degree}", each.degree, each.size, ProvenRows(each.model))

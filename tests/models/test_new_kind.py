@@ -147,10 +147,10 @@ def run(case, monkeypatch):
 
     in_a_process = child_processes.run
 
-    def run_here(words, timeout=None, environment=None):
+    def run_here(words, timeout=None, environment=None, **watching):
         """In place of a process of its own, which would not know the kind."""
         if words[0] != "fastsvm":
-            return in_a_process(words, timeout, environment)
+            return in_a_process(words, timeout, environment, **watching)
         code, _, said = command(*words[1:])
         return code, said
 
