@@ -65,9 +65,10 @@ class ExactScore:
         covariance = n * s["sumpt"] * one - s["sump"] * s["sumt"]
         of_p = n * s["sumpp"] * one - s["sump"] * s["sump"]
         of_t = n * s["sumtt"] * one - s["sumt"] * s["sumt"]
-        if of_p * of_t == 0:
-            return _rounded(Fraction(s["error"], n * one)), nan if covariance == 0 else inf
-        return _rounded(Fraction(s["error"], n * one)), _rounded(Fraction(covariance * covariance, of_p * of_t))
+        error = _rounded(Fraction(s["error"], n * one))
+        if of_p <= 0 or of_t <= 0:  # predictions or labels that are all equal; below 0 where squares underflowed
+            return error, nan
+        return error, _rounded(Fraction(covariance * covariance, of_p * of_t))
 
 
 class Totals(Tally):

@@ -64,7 +64,7 @@ def test_sums_are_exact_whatever_the_parts(pairs, cuts, answerer, tmp_path_facto
         assert error == inf or error == _rounded(sum(map(Fraction, squares)) / n)
         return
     assert error == _rounded(sum(map(Fraction, squares)) / n)
-    if any(0 < abs(product) < 1e-290 for product in products):
+    if any(a and b and abs(a * b) < 1e-290 for pair in seen for a in pair for b in pair):
         return  # the second half of such a product is below the least double
     p, t = [Fraction(p) for p, _ in seen], [Fraction(t) for _, t in seen]
     covariance = n * sum(a * b for a, b in zip(p, t)) - sum(p) * sum(t)
