@@ -10,6 +10,7 @@ from fastsvm_cli.errors import DataFormatError, ModelFormatError
 _DELIMITERS = (",", ";", "\t", "|", " ")
 _START_BYTES = 4096  # of data.read_start, at least
 _INDEX_VALUE = re.compile(r"-?\d+:\S+")
+_THIS_IS_A_RANGE = "this is a range file of svm-scale, which --scale takes"
 
 
 def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict) -> "str | None":
@@ -24,19 +25,24 @@ def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict)
 
 def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | None":
     found = error.path
+    if _is_range(found):
+        return _THIS_IS_A_RANGE
     if command == "predict":
         exact = given["exact_file"]
-        if _is_model(given["test_file"]) and not _is_model(found):
+        if _is_model(given["test_file"]) and (_lines(found) is None or _is_data(found)):
             return f"the test file comes before the model: {_typed_with(given['test_file'], found)}"
         if exact is not None and _is_compiled(exact) and _is_model(found) and not _is_compiled(found):
             return f"--exact names the exact model, MODEL_FILE the compiled one: {_typed_with(exact, found)}"
         return None
     if command not in ("approx", "border", "order", "reduce") or found != given["model_file"] or not _is_data(found):
         return None
-    if given["output_file"] is not None and _is_model(given["output_file"]):
-        return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(given['output_file'])}"
-    words = f"svm-train {shlex.quote(found)} makes a model of it"
-    return words + (", --bandwidth a border without one" if command == "border" else "")
+    output = given["output_file"]
+    if output is not None and _is_model(output) and not _is_compiled(output):
+        return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(output)}"
+    ways = [f"svm-train {shlex.quote(found)} makes a model of it"] if _is_trainable(found) else []
+    if command == "border" and _has_pairs(found):
+        ways.append("--bandwidth a border without one" if ways else "--bandwidth makes a border of it")
+    return ", ".join(ways) or None
 
 
 def _about_range(error: DataFormatError) -> "str | None":
@@ -62,6 +68,8 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
             if rows is None
             else f"the test file comes first: {_typed_with(error.path, rows)}"
         )
+    if _is_range(error.path):
+        return _THIS_IS_A_RANGE
     lines = _quoted(error.why) if lines is None else lines[comments:]
     if not lines:
         return None
@@ -129,7 +137,31 @@ def _comments(lines: "list[str]") -> int:
 def _is_data(path: str) -> bool:
     lines = _lines(path) or []
     lines = lines[_comments(lines) :]
-    return bool(lines) and (_delimiter(lines[0]) is not None or any(map(_INDEX_VALUE.fullmatch, lines[0].split())))
+    return _has_pairs(path) or (bool(lines) and _delimiter(lines[0]) is not None)
+
+
+def _has_pairs(path: str) -> bool:
+    """Whether the first row has some."""
+    lines = _lines(path) or []
+    lines = lines[_comments(lines) :]
+    return bool(lines) and any(map(_INDEX_VALUE.fullmatch, lines[0].split()))
+
+
+def _is_trainable(path: str) -> bool:
+    """Whether svm-train reads the rows, too: it takes no compressed data, no comments, no qid and no other form."""
+    lines = _lines(path) or []
+    with open(path, "rb") as file:
+        compressed = file.read(len(lines[0].encode())) != lines[0].encode()
+    return not compressed and all(
+        bool(words) and _is_number(words[0]) and all(map(_INDEX_VALUE.fullmatch, words[1:]))
+        for words in map(str.split, lines[:-1] or lines)  # the last one may be cut off
+    )
+
+
+def _is_range(path: str) -> bool:
+    """Whether svm-scale -s wrote it: x or y, then a lower and an upper end."""
+    lines = _lines(path) or []
+    return len(lines) > 1 and lines[0] in ("x", "y") and len(lines[1].split()) == 2 and _delimiter(lines[1]) == " "
 
 
 def _is_model(path: str) -> bool:

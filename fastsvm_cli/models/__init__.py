@@ -114,9 +114,10 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
     if is_header_key(words[0]):  # LIBSVM reads the keys of its header in any order
         return "svm_type", None
     comment = line.lstrip().startswith("#") and not line.startswith("#!")
-    if comment or ":" in line or words[0].lstrip("+-").replace(".", "").isdigit():
+    pairs = any(word.split(":")[0].isdigit() for word in words if ":" in word)
+    if comment or pairs or words[0].lstrip("+-").replace(".", "").isdigit():
         raise ModelFormatError(path, "this looks like a data file, expected a LIBSVM or fastsvm model", 1)
-    shown = "".join(c if c.isprintable() else "?" for c in line[:40])
+    shown = "".join(c if c.isprintable() and c != "\ufffd" else "?" for c in line[:40])
     raise ModelFormatError(
         path, f"'{shown}' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1
     )

@@ -1,5 +1,6 @@
 """Plain mistakes: the error says what was found, and what to type instead."""
 
+import gzip
 import subprocess
 
 import pytest
@@ -10,13 +11,16 @@ from support.processes import PATIENCE
 
 MODEL_FOUND = "'svm_type' found, expected a label"
 DATA_FOUND = "this looks like a data file, expected a LIBSVM or fastsvm model"
+A_MODEL = "expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')"
+A_RANGE = "this is a range file of svm-scale, which --scale takes"
 ADD_DENSE = "if these are delimited numbers, add --dense"
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """rows (LIBSVM's), bare (without labels), numbers in .csv, .tsv, .scsv, .blank, head.csv with a heading, wide.csv
-    of a line longer than is looked at; models m, fast, "my model"."""
+    of a line longer than is looked at; models m, fast, "my model"; rows that svm-train refuses, compressed or behind a
+    comment; a range file; a page that is none of these."""
     folder = tmp_path_factory.mktemp("hints")
     svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
     (folder / "my model").write_bytes((folder / "m").read_bytes())
@@ -31,6 +35,10 @@ def place(tmp_path_factory):
     (folder / "head.csv").write_text("label,width,height\n1,0.5,0.25\n")
     (folder / "wide.csv").write_text((",".join(["1"] + ["0.12345"] * 2000) + "\n") * 2)
     (folder / "one.csv").write_text("1,0.5")
+    (folder / "rows.gz").write_bytes(gzip.compress((folder / "rows").read_bytes()))
+    (folder / "commented").write_text("# rows\n" + (folder / "rows").read_text())
+    (folder / "range").write_text("x\n-1 1\n1 -2.5 3\n2 0 1e3\n")
+    (folder / "page").write_text('<a href="http://x"/>\n')
     return folder
 
 
@@ -88,6 +96,22 @@ def errors(place, *words, code=1, input=None):
         ("reduce --ratio 0.1 rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
         ("border rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it, --bandwidth a border without one"),
         ("approx rows m", f"rows:1: {DATA_FOUND}; the model comes first, and there is no data: fastsvm approx m"),
+        ("approx rows fast", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
+        # which svm-train would not read
+        ("approx bare", f"bare:1: {DATA_FOUND}"),
+        ("approx rows.gz", f"rows.gz:1: {DATA_FOUND}"),
+        ("order commented", f"commented:1: {DATA_FOUND}"),
+        ("border commented", f"commented:1: {DATA_FOUND}; --bandwidth makes a border of it"),
+        ("approx n.csv", f"n.csv:1: 'CSV' found, {A_MODEL}"),
+        ("order page", f"page:1: '<a href=\"http://x\"/>' found, {A_MODEL}"),
+        # a range file
+        ("predict range m", f"range:1: 'x' found, expected a label; {A_RANGE}"),
+        ("predict --exact range rows fast", f"range:1: 'x' found, {A_MODEL}; {A_RANGE}"),
+        ("predict m range", f"range:1: 'x' found, {A_MODEL}; {A_RANGE}"),
+        ("bound range", f"range:1: 'x' found, expected a label; {A_RANGE}"),
+        ("approx range", f"range:1: 'x' found, {A_MODEL}; {A_RANGE}"),
+        # neither
+        ("predict m page", f"page:1: '<a href=\"http://x\"/>' found, {A_MODEL}"),
         ("reduce --ratio 0.1 --data m m", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
         # delimited numbers
         ("predict n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
