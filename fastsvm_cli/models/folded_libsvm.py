@@ -5,7 +5,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
 from fastsvm_cli.models.folded import Folded
-from fastsvm_cli.text.checksum import FOLDED, VERSION, seal_reduced
+from fastsvm_cli.text.checksum import FOLDED, VERSION, seal_own_line
 from fastsvm_cli.text.header import Header, line_words
 
 
@@ -35,7 +35,7 @@ class FoldedModel(ExactModel):
         return cls(header, vectors, path, words[2], words[3])
 
     def to_text(self) -> bytes:
-        return seal_reduced(super().to_text() + f"{FOLDED} {VERSION} {self.fingerprint} {self.folded.digest}".encode())
+        return seal_own_line(super().to_text() + f"{FOLDED} {VERSION} {self.fingerprint} {self.folded.digest}".encode())
 
     def plain(self) -> ExactModel:
         return ExactModel(self.header, self.vectors, self.path)

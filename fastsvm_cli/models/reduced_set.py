@@ -5,7 +5,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
 from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_reduced
+from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_own_line
 from fastsvm_cli.text.header import Header, line_words, real_number, whole_number
 
 
@@ -73,7 +73,7 @@ class ReducedModel(ExactModel):
         )
 
     def to_text(self) -> bytes:
-        return seal_reduced(super().to_text() + self.origin.line().encode())
+        return seal_own_line(super().to_text() + self.origin.line().encode())
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         super().decision_values(chunk, out, wanted)

@@ -3,9 +3,8 @@ and not believed.
 
 Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before that line. LIBSVM's files
 with a line of ours behind them (reduced sets, and what scaling is folded into): the last word of that line, of every
-byte before that word. The digits are those of a
-fingerprint, line ends counted as LF, so that a copy with CRLF is still good. Version 1 of either had no checksum,
-and is read without one."""
+byte before that word. The digits are those of a fingerprint, line ends counted as LF, so that a copy with CRLF is still
+good. Version 1 of either had no checksum, and is read without one."""
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -45,7 +44,7 @@ def open_compiled(text: bytes, path: str, version: int) -> bytes:
     return text
 
 
-def seal_reduced(text: bytes) -> bytes:
+def seal_own_line(text: bytes) -> bytes:
     """The file of a LIBSVM model with a line of ours. text: the LIBSVM model, and that line up to the last word."""
     return text + b" " + fingerprint(text + b" ").encode() + b"\n"
 

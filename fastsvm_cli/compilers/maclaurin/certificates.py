@@ -59,9 +59,8 @@ def certificate(
     add_up: "AddUp | None" = None,
 ) -> Certificate:
     """Everything a radius needs to know of one expansion; see bounds.py. x (n, d), sparse, a: its support vectors and
-    coefficients. add_up: does the sums over every two of them; None: this
-    process. total, stored: the coefficients as computed and as stored, packed; of a
-    compressed M (rank above 0) only the constant and v are compared."""
+    coefficients. add_up: does the sums over every two of them; None: this process. total, stored: the coefficients as
+    computed and as stored, packed; of a compressed M (rank above 0) only the constant and v are compared."""
     n, d = x.shape
     degree = len(factors) - 1
     point, a = np.asarray(point), np.array(a)
