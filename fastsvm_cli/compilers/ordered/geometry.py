@@ -14,7 +14,6 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel
 from fastsvm_cli.models.ordered import WITHOUT_VECTORS
 
-SEQUENCES = ("greedy", "sgma")
 _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
 #: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
 _INDEPENDENT = 1e-4

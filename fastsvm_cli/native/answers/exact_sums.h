@@ -32,7 +32,7 @@ private:
 };
 
 // What the mean squared error and the squared correlation are made of, p the predictions and t the labels. Products are
-// exact too (as two doubles each), but for (p - t)^2, which is rounded as svm-predict rounds it.
+// exact too (as two doubles each, unless they underflow), but for (p - t)^2, which is rounded as svm-predict rounds it.
 struct RegressionSums {
     ExactSum error, sump, sumt, sumpp, sumtt, sumpt;
     void add(const Rows& rows, const Predictions& predictions);
