@@ -78,7 +78,8 @@ class Manifest:
                     continue  # its part will be done again
 
     def _refuse_foreign(self, files: "Iterable[str]") -> None:
-        parts = sorted(name for name in files if PART.fullmatch(name))
+        # Those of other programs too, Spark's say: `cat part-*` would have them.
+        parts = sorted(name for name in files if name.startswith("part-"))
         if parts:
             why = f"it holds {parts[0]}, of which no {NAME} tells; remove such files, or name another directory"
             raise FileError(shown(self.folder.url), why)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Seconds after which a scheduler that does not answer is given up.
 TIMEOUT = 5.0
-_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
+_ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 
 
 class Address:
@@ -29,7 +29,7 @@ class Address:
         local = re.fullmatch(r"local(?::([1-9][0-9]{0,3}))?", text)
         if local is not None:
             self.workers = int(local[1]) if local[1] else cores()
-        elif not re.fullmatch(r"(?:%s)://\S+" % "|".join(_SCHEMES), text):
+        elif not _ADDRESS.fullmatch(text):
             raise ValueError(f"'{text}' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N")
 
 
@@ -123,6 +123,12 @@ def _closed(client: "Client", address: str) -> "Iterator[Client]":
 def _client(distributed, target, say: "Callable[[str], None]") -> "Client":
     import warnings
 
+    if isinstance(target, str) and target.startswith(("tls:", "wss:")):
+        if distributed.Security().get_connection_args("client").get("ssl_context") is None:
+            raise FastsvmError(
+                f"no certificates for {target}: Dask's settings say where they are, distributed.comm.tls.ca-file,"
+                " client.cert and client.key"
+            )
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

@@ -169,6 +169,7 @@ def test_the_journal_of_a_client_that_was_killed_is_read(run, tmp_path, monkeypa
     "files, why",
     [
         ({"part-00000-00000": "1\n"}, "of which no manifest.json tells"),
+        ({"part-00000": "1\n", "_SUCCESS": ""}, "it holds part-00000, of which no manifest.json tells"),
         ({"manifest.json": "{}"}, "is not what fastsvm wrote there"),
         ({"manifest.json": "\xff"}, "is not what fastsvm wrote there"),
         ({"manifest.json": '{"fastsvm_parts": 2}'}, "version 2"),

@@ -101,7 +101,11 @@ def test_no_scheduler_answers(monkeypatch):
             pass
 
 
-@pytest.mark.parametrize("text", ["", "localhost", "local:0", "local:", "local:2x", "head:8786", "tcp://", "http://a"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "localhost", "local:0", "local:", "local:2x", "head:8786", "tcp://", "http://a"]
+    + ["tcp://head", "tcp://head:port", "tcp:///:1", "tls://head:", "inproc://head:1", "ucx://head:1"],
+)
 def test_what_is_no_address(text):
     with pytest.raises(ValueError, match="expected tcp://HOST:PORT"):
         scheduler.Address(text)
@@ -110,6 +114,24 @@ def test_what_is_no_address(text):
 def test_addresses():
     assert scheduler.Address("local:3").workers == 3 and scheduler.Address("local").workers == scheduler.cores()
     assert scheduler.Address("tls://head:8786").workers is None
+
+
+def test_no_certificates():
+    with pytest.raises(FastsvmError, match="no certificates for tls:"):
+        with scheduler.connect("tls://127.0.0.1:1"):
+            pass
+
+
+def test_dask_logs_nothing(monkeypatch):
+    """A client whose scheduler has gone would log an error of its own beside ours."""
+    import logging
+
+    monkeypatch.setattr(scheduler, "TIMEOUT", 0.2)
+    logging.getLogger("distributed.client").setLevel(logging.WARNING)  # as Dask sets it when it is imported
+    with pytest.raises(FastsvmError):
+        with scheduler.connect("tcp://127.0.0.1:1"):
+            pass
+    assert not logging.getLogger("distributed.client").isEnabledFor(logging.ERROR)
 
 
 def test_without_the_extra(monkeypatch, tmp_path, models):
