@@ -205,6 +205,7 @@ class Cluster:
     def _start(self, *words):
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *words],
+            cwd="/",  # with -m, Python would take the fastsvm of a checkout that it is started in
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=self._environment,
