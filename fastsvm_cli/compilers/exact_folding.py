@@ -25,6 +25,7 @@ from fastsvm_cli.text.scaling import Affine
 _EQUAL = 1e-13
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused
 def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
     """The LIBSVM model of raw rows; None where there is none. A row's features that `affine` does not hold are to be
     left out by whoever has such rows: a LIBSVM model counts their squares.
@@ -67,16 +68,7 @@ def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactMode
     ModelFormatError there, and where coefficients overflow."""
     found = fold_exact(model, folding.affine)
     if found is None:
-        slopes = folding.affine.slopes
-        kernel = model.header.kernel_type
-        why = f"{folding.path} moves the origin, which a LIBSVM model with a {kernel} kernel cannot hold"
-        if kernel == "rbf":
-            least, most = (folding.affine.features[slopes.index(end)] for end in (min(slopes), max(slopes)))
-            why = (
-                f"{folding.path} scales feature {least} by {min(slopes):g} and feature {most} by {max(slopes):g}, which"
-                " no LIBSVM model with an rbf kernel can hold"
-            )
-        raise ModelFormatError(model.path, f"{why}: {instead}")
+        raise ModelFormatError(model.path, f"{_why_none(model, folding)}: {instead}")
     if folding.labels is None:
         return found
     vectors = found.vectors
@@ -86,3 +78,21 @@ def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactMode
         folding.coefficients_overflow()
     chunk = _native.Chunk.from_csr(coefficients, vectors.indptr, vectors.indices, vectors.values)
     return ExactModel(folding.header(found.header), chunk, found.path)
+
+
+def _why_none(model: ExactModel, folding: Folding) -> str:
+    """Why fold_exact has found no model."""
+    affine, kernel = folding.affine, model.header.kernel_type
+    if kernel == "rbf":
+        ends = min(affine.slopes), max(affine.slopes)
+        if ends[1] - ends[0] > _EQUAL * abs(affine.slopes[0]):
+            shown = [f"{end:g}" for end in ends]
+            least, most = shown if shown[0] != shown[1] else map(repr, ends)
+            of_least, of_most = (affine.features[affine.slopes.index(end)] for end in ends)
+            return (
+                f"{folding.path} scales feature {of_least} by {least} and feature {of_most} by {most}, which no LIBSVM"
+                " model with an rbf kernel can hold"
+            )
+    elif kernel != "linear" and any(affine.offsets):
+        return f"{folding.path} moves the origin, which a LIBSVM model with a {kernel} kernel cannot hold"
+    return f"a number of the model overflows once {folding.path} is part of it"

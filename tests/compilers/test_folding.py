@@ -216,6 +216,12 @@ def test_what_the_model_cannot_be_is_refused():
             folding_of(f"y\n0 1\n{ends}\nx\n0 1\n1 0 1\n")
     with pytest.raises(ModelFormatError, match=r"range scales feature .* by .* and feature .* by .*: do that"):
         folded_exact(case.model, case.folding, "do that")
+    for ranges in ("1 -1e-200 1e-200\n2 -1e-200 1e-200\n", "1 0 1.7e308\n2 0 1.7e308\n"):
+        model = parse_model(random_machine(case.rng, "c_svc", "rbf", [{1: 30.0}, {2: 1.0}], gamma=0.1).text(), "model")
+        with pytest.raises(ModelFormatError, match="model: a number of the model overflows once range is part of it: "):
+            folded_exact(model, folding_of("x\n-1 1\n" + ranges), "do that")
+    with pytest.raises(ModelFormatError, match=r"scales feature 1 by 0\.5 and feature 2 by 0\.50000000"):
+        folded_exact(model, folding_of("x\n-1 1\n1 -2 2\n2 -1.999999996 2\n"), "do that")
     polynomial = Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
     with pytest.raises(ModelFormatError, match="moves the origin, which a LIBSVM model with a polynomial kernel"):
         folded_exact(polynomial.model, polynomial.folding, "")
