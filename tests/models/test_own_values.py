@@ -6,6 +6,8 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from support import oracles
+from support.evaluation import reference
+from support.hostile import as_rows
 from support.oracles import EXTENDED, random_machine, random_rows
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -52,6 +54,33 @@ def test_values_are_those_of_any_rows_within_the_radius(n, of, instructions):
     true = k @ machine.coef[:, 0].astype(EXTENDED) - EXTENDED(machine.rho[0])
     assert np.all(np.abs(value - true) <= radius)
     assert told == sorted(told) and told[-1] == 1
+
+
+@pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
+@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e3, 1e147])
+def test_the_radius_covers_twins_whose_huge_coefficients_cancel(scale, instructions):
+    """svm-predict's own sum, and the exact one, are within it where nothing is left of a sum but rounding."""
+    if not _native.select_instruction_set(instructions):
+        pytest.skip(f"no {instructions} here")
+    rng = np.random.default_rng(75)
+    n, d = 2 * BLOCK + 11, 3
+    x = scale * rng.standard_normal((n, d))
+    for i in range(1, n, 2):
+        x[i] = x[i - 1] * (1 + rng.choice([0, 1e-15, 1e-9]))
+    x[5], x[8] = 0, 5e-324
+    machine = random_machine(rng, "c_svc", "rbf", as_rows(x), gamma=0.2 / scale**2)
+    machine.coef *= 1e6
+    machine.coef[1::2] = -machine.coef[: n - 1 : 2] * (1 + rng.choice([0, 1e-16, 1e-12], (n // 2, 1)))
+    machine.rho = [0.0]
+    model, own = parse_model(machine.text(), "m"), _native.Decisions(1, True)
+    model.evaluator.own_values(None, own)
+    which = [0, 1, 5, 8, *range(BLOCK - 4, BLOCK + 4), n - 1]
+    value, radius = np.asarray(own.value)[which, 0], np.asarray(own.radius)[which, 0]
+    theirs = reference(model, model.vectors.select(which))[:, 0]
+    k = oracles.kernel_matrix(machine, [machine.vectors[i] for i in which], machine.vectors).astype(EXTENDED)
+    true = k @ machine.coef[:, 0].astype(EXTENDED)
+    assert np.all(np.abs(value - theirs) <= radius) and np.all(np.abs(value - true) <= radius)
+    assert np.all(radius < 1e-2 * np.abs(machine.coef).max())
 
 
 def test_values_are_the_same_whatever_the_number_of_threads():
