@@ -22,8 +22,11 @@ from fastsvm_cli.text.fingerprint import fingerprint
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
-#: The clocks.
+#: The clocks, and what tables and figures call them.
 END_TO_END, SCORING = "end to end", "scoring"
+CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
+#: The case that a process of fastsvm costs with nothing to do.
+FASTSVM_START = "fastsvm, empty file"
 # A run of libsvm in this process predicts as many rows as fit the seconds, but so many at least.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
@@ -136,7 +139,7 @@ class Bench:
             )
         self.cases.append(
             self._process(
-                Case("fastsvm, empty file", "start-up", self.exact_file),
+                Case(FASTSVM_START, "start-up", self.exact_file),
                 [*self._fastsvm, "predict", *self.thread_words(), "-q"],
                 self._empty,
             )

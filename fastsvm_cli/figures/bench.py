@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
-from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING
+from fastsvm_cli.benchmarks.cases import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.labels import Box, place
 from fastsvm_cli.figures.marks import mark_of, short_name
@@ -30,7 +30,7 @@ from fastsvm_cli.figures.style import (
     ticks_between,
 )
 
-_CLOCKS = ((END_TO_END, "end_to_end", "end to end"), (SCORING, "scoring", "in memory"))
+_CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", CLOCKS[SCORING]))
 # Inches.
 _LEFT, _RIGHT, _TOP, _PANEL, _BETWEEN, _BELOW, _LEGEND_LINE = 0.46, 0.44, 0.17, 1.55, 0.09, 0.36, 0.135
 _LEGEND_COLUMNS = 3

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -15,7 +16,7 @@ from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.attempts import Attempt
 from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.cross_validation import Fold, as_table
-from fastsvm_cli.benchmarks.report import table_lines
+from fastsvm_cli.benchmarks.report import picked_lines, table_lines
 from fastsvm_cli.benchmarks.tables import Row, lines, wrapped
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
@@ -68,6 +69,21 @@ def benches(place, tmp_path_factory):
         filled(place, folder, "rows", "rings.model", classes),
         filled(place, folder, "waves.rows", "waves.model", [("waves.approx", "waves.approx")]),
     ]
+
+
+def test_it_is_said_where_so_few_rows_are_done_sooner_by_svm_predict(benches):
+    (bench, _), sooner = benches, "With so few rows svm-predict is done sooner"
+    by_name = {case.name: case for case in bench.cases}
+    exact, start = by_name["exact model"], by_name["fastsvm, empty file"]
+    seconds = exact.end_to_end.timings.seconds
+    sentences, _ = picked_lines(bench, exact, 0.005, None)
+    mine, theirs = (f"{statistics.median(each.end_to_end.timings.seconds):.2g}" for each in (exact, start))
+    assert sentences[-1] == f"{sooner}: of these {mine} s, {theirs} s are the start of a process."
+    try:
+        exact.end_to_end.timings.seconds = [0.01] * 3
+        assert not any(sooner in each for each in picked_lines(bench, exact, 0.005, None)[0])
+    finally:
+        exact.end_to_end.timings.seconds = seconds
 
 
 def cells_by_case(text, names):
