@@ -12,7 +12,7 @@ from uuid import uuid4
 from fastsvm_cli.benchmarks.attempts import Attempt, CompileAll, Outcome, refused_before, run
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.cluster.lost import demanding_workers
-from fastsvm_cli.cluster.scheduler import connect
+from fastsvm_cli.cluster.scheduler import Address, connect
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -27,7 +27,11 @@ _lock = Lock()
 def side_by_side(address: str, bench: Bench, patience: float) -> CompileAll:
     """Each attempt on a thread of a worker, and given up after `patience` seconds there. Larger reduced sets than one
     that was given up are not waited for. When the first outcome is given all are known, and nothing runs on the workers
-    any more: what is timed next has this machine for itself. Raises FastsvmError as connect and demanding_workers."""
+    any more: what is timed next has this machine for itself. Raises FastsvmError where no scheduler answers, before
+    anything is run; what it returns, as connect and demanding_workers."""
+    if Address(address).workers is None:
+        with connect(address):
+            pass
 
     def compile_all(tried: "list[tuple[Attempt, str]]", begins: "Callable[[str], None]") -> "Iterator[Outcome]":
         with open(bench.exact_file, "rb") as file:

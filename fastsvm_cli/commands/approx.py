@@ -15,6 +15,7 @@ from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
+    check_dask,
     check_y_scale,
     dask_option,
     fold_option,
@@ -52,6 +53,7 @@ class ApproxOptions(CompilerOptions):
     def check(self) -> None:
         if self.dask is not None and not self.certify:
             raise click.UsageError("--dask shares the sums of a certificate: it goes with --certify.")
+        check_dask(self.dask)
         check_y_scale(self.scale_file, self.y_scale_file)
         if self.certify and self.scale_file is not None:
             raise click.UsageError(

@@ -38,12 +38,15 @@ if TYPE_CHECKING:
     "--budget",
     type=Share(),
     metavar="P",
-    help="The share of labels that may differ, as 0.5% or 0.005: marks the fastest model that stays inside.",
+    help=(
+        "The share of labels that may differ, as 0.5% or 0.005: marks the fastest model that stays inside, and prints"
+        " the commands that make it and predict with it."
+    ),
 )
 @click.option(
     "--keep",
     metavar="PATH",
-    help="With --try and --budget: write that model here, and print the command that makes it.",
+    help="With --try and --budget: write that model here.",
 )
 @click.option(
     "--max-disagreement",
@@ -251,12 +254,12 @@ def _measure(
     lines: "TrialLines | None",
 ) -> None:
     """Bench.measure, with what is left of it on the screen."""
-    from fastsvm_cli.benchmarks.cases import SCORING
+    from fastsvm_cli.benchmarks.cases import CLOCKS
     from fastsvm_cli.benchmarks.timing import seconds_left
     from fastsvm_cli.console.bench_screen import about
 
     timed = bench.timed(cases, clock)
-    named = "in memory" if clock == SCORING else clock
+    named = CLOCKS[clock]
 
     def begins(case: "Timed", round: int) -> None:
         run = f"run {round + 1} of {case.planned(options.runs, options.max_seconds)}" if round >= 0 else "to warm up"
@@ -377,6 +380,12 @@ def _try_everything(
     from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts, one_by_one
     from fastsvm_cli.benchmarks.trial_lines import TrialLines
 
+    if options.dask is None:
+        compile_all = one_by_one(bench, fastsvm, options.patience)
+    else:
+        from fastsvm_cli.cluster.attempts import side_by_side
+
+        compile_all = side_by_side(options.dask, bench, options.patience)
     found = attempts(bench.answers.model, options.max_size * 1e6, options.patience)
     tried = [each for each in found if each.skipped is None]
     lines = TrialLines(bench, tried, options.budget, screen.width)
@@ -404,12 +413,6 @@ def _try_everything(
             screen.say(lines.of(case))
     screen.best(lines.best())
     screen.remaining(0.0, f"0 of {len(tried)} tried")
-    if options.dask is None:
-        compile_all = one_by_one(bench, fastsvm, options.patience)
-    else:
-        from fastsvm_cli.cluster.attempts import side_by_side
-
-        compile_all = side_by_side(options.dask, bench, options.patience)
     compile_attempts(bench, tried, compile_all, Watching(), raw)
     return lines
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console.figures import check_plot
-from fastsvm_cli.console.options import Options
+from fastsvm_cli.console.file_checks import check_outputs
+from fastsvm_cli.console.options import Options, check_dask
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -59,6 +60,7 @@ class BenchOptions(Options):
             raise click.UsageError("-c goes with --cross-validate or --control.")
         if self.dask is not None and not self.attempt:
             raise click.UsageError("--dask goes with --try: it compiles there; what is timed runs here.")
+        check_dask(self.dask)
         if self.keep is not None and not (self.attempt and budget):
             raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
         if gate and len(self.model_files) < 2:
@@ -68,21 +70,17 @@ class BenchOptions(Options):
         check_plot(self.plot_file)
 
     def check_files(self) -> None:
-        """Before minutes of measuring, as console.file_checks.check_files; no two outputs are the same file, and there
-        are rows to train on. Raises FileError, DataFormatError and UsageError."""
-        from os.path import exists, isfile, realpath
+        """Before minutes of measuring, as console.file_checks.check_outputs; and there are rows to train on. Raises
+        FileError, DataFormatError and UsageError."""
+        from os.path import exists, isfile
 
         from fastsvm_cli.errors import FileError
         from fastsvm_cli.text.data import read_chunks
-        from fastsvm_cli.text.output import check_output, demand_standard_output
+        from fastsvm_cli.text.output import demand_standard_output
 
         demand_standard_output()
         outputs = [path for path in (self.keep, self.csv_file, self.plot_file) if path is not None]
-        for path in outputs:
-            check_output(path, (self.test_file, self.train_file, self.scale_file, *self.model_files))
-        files = [realpath(path) for path in outputs if isfile(path) or not exists(path)]
-        if len(set(files)) < len(files):
-            raise click.UsageError("--keep, --csv and --plot write a file each: two of them have the same name.")
+        check_outputs(outputs, self.test_file, self.train_file, self.scale_file, *self.model_files)
         train_file = self.train_file
         # What is no file on a disk can perhaps be read only once.
         if train_file is not None and (isfile(train_file) or not exists(train_file)):

@@ -43,7 +43,7 @@ def _page(name: str, page: Page, others: "list[str]") -> str:
         ".SH DESCRIPTION",
     ]
     first = True
-    for paragraph in [f"{page.summary}", *page.paragraphs[1:]]:
+    for paragraph in [page.summary, *page.paragraphs[1:]]:
         if isinstance(paragraph, list):
             lines += [".PP", ".RS 4", ".nf", *map(_line, paragraph), ".fi", ".RE"]
         else:

@@ -162,6 +162,18 @@ def dask_option(words: str) -> "Callable":
     return click.option("--dask", metavar="ADDRESS", help=f"{words} {where}")
 
 
+def check_dask(address: "str | None") -> None:
+    """Raises UsageError for what is no ADDRESS of --dask."""
+    if address is None:
+        return
+    from fastsvm_cli.cluster.scheduler import Address
+
+    try:
+        Address(address)
+    except ValueError as error:
+        raise click.UsageError(f"--dask: {error}.") from None
+
+
 def quiet_option(words: str = "No summary, no warnings, no progress bar.") -> "Callable":
     """-q, and what it leaves out."""
     return click.option("-q", "--quiet", is_flag=True, help=words)

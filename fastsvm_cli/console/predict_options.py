@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.options import Options, check_y_scale, was_given
+from fastsvm_cli.console.options import Options, check_dask, check_y_scale, was_given
 from fastsvm_cli.console.scaling import refuse_twice
 
 if TYPE_CHECKING:
@@ -69,12 +69,7 @@ class PredictOptions(Options):
             raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
 
     def _check_dask(self) -> None:
-        from fastsvm_cli.cluster.scheduler import Address
-
-        try:
-            Address(self.dask or "")
-        except ValueError as error:
-            raise click.UsageError(f"--dask: {error}.") from None
+        check_dask(self.dask)
         if self.resume:
             raise click.UsageError("--dask does not go with --resume: run again, it does what is missing by itself.")
         if self.open_file is not None or self.outside_file is not None:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from fastsvm_cli.cluster import scheduler
+from fastsvm_cli.cluster.attempts import side_by_side
 from fastsvm_cli.errors import FastsvmError
 from support.dasking import parts, run_here
 from support.places import FASTSVM
@@ -109,6 +110,27 @@ def test_no_scheduler_answers(monkeypatch):
 def test_what_is_no_address(text):
     with pytest.raises(ValueError, match="expected tcp://HOST:PORT"):
         scheduler.Address(text)
+
+
+@pytest.mark.parametrize("command", ["predict rows m out", "approx --certify m", "bench --try rows m"])
+def test_what_is_no_address_is_refused_before_any_work(tmp_path, command):
+    done = subprocess.run(
+        [FASTSVM, *command.split(), "--dask", "head:8786"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.endswith(
+        "Error: --dask: 'head:8786' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N.\n"
+    )
+
+
+def test_attempts_on_a_scheduler_that_does_not_answer_are_refused_before_any_run(monkeypatch):
+    monkeypatch.setattr(scheduler, "TIMEOUT", 0.2)
+    with pytest.raises(FastsvmError, match="no Dask scheduler answers at tcp:"):
+        side_by_side("tcp://127.0.0.1:1", None, 1.0)
 
 
 def test_addresses():
