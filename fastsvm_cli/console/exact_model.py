@@ -21,12 +21,18 @@ class CompilerOptions(Options):
 
     def begin(self, suffix: str, *inputs: "str | None") -> None:
         """Before the first file is read. suffix: of the output's name where none is named. inputs: files that are read
-        besides the model (None: an option that was not given). Raises FileError and UsageError, as check_files."""
+        besides the model (None: an option that was not given). Raises FileError and UsageError, as check_files, and
+        FileError where the model would replace rows: behind `bound model test`, `approx model test` is soon typed."""
         from fastsvm_cli import _native
         from fastsvm_cli.console.file_checks import check_files
+        from fastsvm_cli.console.hints import has_pairs
+        from fastsvm_cli.errors import FileError
 
         self.output_file = output_name(self.output_file, self.model_file, suffix)
         check_files(self.output_file, self.model_file, *inputs)
+        if has_pairs(self.output_file):
+            why = "rows of data found, which the model would replace; name another output file, or remove this one"
+            raise FileError(self.output_file, why)
         _native.set_threads(self.threads)
 
 

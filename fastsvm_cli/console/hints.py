@@ -40,7 +40,7 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
     if output is not None and _is_model(output) and not _is_compiled(output):
         return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(output)}"
     ways = [f"svm-train {shlex.quote(found)} makes a model of it"] if _is_trainable(found) else []
-    if command == "border" and _has_pairs(found):
+    if command == "border" and has_pairs(found):
         ways.append("--bandwidth a border without one" if ways else "--bandwidth makes a border of it")
     return ", ".join(ways) or None
 
@@ -137,11 +137,11 @@ def _comments(lines: "list[str]") -> int:
 def _is_data(path: str) -> bool:
     lines = _lines(path) or []
     lines = lines[_comments(lines) :]
-    return _has_pairs(path) or (bool(lines) and _delimiter(lines[0]) is not None)
+    return has_pairs(path) or (bool(lines) and _delimiter(lines[0]) is not None)
 
 
-def _has_pairs(path: str) -> bool:
-    """Whether the first row has some."""
+def has_pairs(path: str) -> bool:
+    """Whether it is a file whose first row has index:value pairs."""
     lines = _lines(path) or []
     lines = lines[_comments(lines) :]
     return bool(lines) and any(map(_INDEX_VALUE.fullmatch, lines[0].split()))

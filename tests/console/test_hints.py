@@ -182,6 +182,17 @@ def test_the_mistake_is_told_in_one_line(place, words, message):
     assert errors(place, *(word.replace("=", " ") for word in words.split())) == f"Error: {message}\n"
 
 
+@pytest.mark.parametrize("command", ["approx", "order", "border", "reduce --vectors 5"])
+def test_a_model_does_not_replace_rows(place, command):
+    for name in ("rows", "rows.gz", "commented"):
+        before = (place / name).read_bytes()
+        assert errors(place, *command.split(), "m", name) == (
+            f"Error: {name}: rows of data found, which the model would replace; "
+            "name another output file, or remove this one\n"
+        )
+        assert (place / name).read_bytes() == before
+
+
 def test_a_pipe_is_not_read_again(place):
     text = (place / "n.csv").read_bytes()
     assert (
