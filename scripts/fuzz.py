@@ -115,6 +115,8 @@ EXTREMES = [
     b"qid:7",
     b"qid:",
     b"1,3",
+    b"precomputed",
+    b"linear",
 ]
 BITS = [
     b"\0",

@@ -32,6 +32,9 @@ class FoldedModel(ExactModel):
             raise ModelFormatError(path, f"{found}, this fastsvm reads {VERSION}", number)
         if len(words) != 5:
             raise ModelFormatError(path, f"{len(words)} words in the line '{FOLDED}' found, expected 5", number)
+        if header.kernel_type == "precomputed":  # whose rows hold kernel values; nobody has looked for serials, either
+            found = f"the line '{FOLDED}' found behind a model with a precomputed kernel"
+            raise ModelFormatError(path, f"{found}, which no scaling is folded into", number)
         return cls(header, vectors, path, words[2], words[3])
 
     def to_text(self) -> bytes:
