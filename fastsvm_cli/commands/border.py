@@ -8,6 +8,7 @@ from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
+    Target,
     fold_option,
     model_arguments,
     quiet_option,
@@ -110,10 +111,10 @@ class BorderOptions(CompilerOptions):
 )
 @click.option(
     "--target",
-    type=POSITIVE,
+    type=Target(),
     metavar="E",
     help=(
-        "Instead of --samples: as many (100,000 at most) as bring the share of labels that differ (0.002: 2 in 1,000),"
+        "Instead of --samples: as many (100,000 at most) as bring the share of labels that differ (0.002 or 0.2%),"
         " on rows that placed none of them, to E or below."
     ),
 )

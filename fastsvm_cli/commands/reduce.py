@@ -14,8 +14,8 @@ from fastsvm_cli.console.exact_model import (
 from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
-    POSITIVE,
     FileCommand,
+    Target,
     check_y_scale,
     fold_option,
     model_arguments,
@@ -99,10 +99,10 @@ class ReduceOptions(CompilerOptions):
 )
 @click.option(
     "--target",
-    type=POSITIVE,
+    type=Target(),
     metavar="E",
     help=(
-        "As many as bring the share of labels that differ (0.002: 2 in 1,000) on --data, or on the support vectors, to"
+        "As many as bring the share of labels that differ (0.002 or 0.2%) on --data, or on the support vectors, to"
         " E or below; for regression, the root mean square difference of the values."
     ),
 )

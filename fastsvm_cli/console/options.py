@@ -65,13 +65,32 @@ class Share(click.ParamType):
     ) -> float:
         if isinstance(value, float):
             return value
-        try:
-            share = float(value[:-1]) / 100 if value.endswith("%") else float(value)
-        except ValueError:
-            share = -1.0
+        share = _share(value)
         if not 0 <= share <= 1:
             self.fail(f"'{value}' is not a share: expected 0.005 or 0.5%.", parameter, context)
         return share
+
+
+class Target(click.ParamType):
+    """What --target brings a model to: a share likewise, but not 0; for regression any number above 0."""
+
+    name = "target"
+
+    def convert(
+        self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
+    ) -> float:
+        target = _share(value) if isinstance(value, str) else float(value)
+        if not target > 0:
+            self.fail(f"'{value}' is not a target: expected a number above 0, as 0.005 or 0.5%.", parameter, context)
+        return target
+
+
+def _share(word: str) -> float:
+    """0.005 of 0.005 or 0.5%; nan of what is no number."""
+    try:
+        return float(word[:-1]) / 100 if word.endswith("%") else float(word)
+    except ValueError:
+        return float("nan")
 
 
 def _one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:

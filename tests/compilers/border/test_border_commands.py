@@ -143,7 +143,9 @@ def test_local_is_taken_where_it_is_better(fastsvm, tmp_path, wavy):
 
 USAGE = [
     (["--target", 0.1, "--samples", 100], "--samples and --target do not go together"),
-    (["--target", 0], "'--target'"),
+    (["--target", 0], "'0' is not a target: expected a number above 0, as 0.005 or 0.5%"),
+    (["--target", "few"], "'few' is not a target"),
+    (["--target", "nan"], "'nan' is not a target"),
     (["--samples", 0], "'--samples'"),
     (["--samples", 100001], "'--samples'"),
     (["--bandwidth", "adaptive"], "--bandwidth adaptive and -W go together"),

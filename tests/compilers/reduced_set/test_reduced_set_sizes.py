@@ -299,7 +299,7 @@ def test_a_ratio_and_more_vectors_than_there_are(fastsvm, tmp_path, trained, opt
 
 def test_a_target_by_the_command(fastsvm, tmp_path, trained):
     model, test = trained["rings-probability"]
-    done = fastsvm("reduce", "--target", 0.03, "--data", test, model, "out")
+    done = fastsvm("reduce", "--target", "3%", "--data", test, model, "out")
     differ, rows = map(int, re.search(r"labels that differ on \S+: (\d+) of (\d+) \(", done.out).groups())
     assert rows == 6000 and 0 < differ <= 0.03 * 6000
     a, b = (fastsvm("predict", "-q", test, file).out.split() for file in (model, "out"))
