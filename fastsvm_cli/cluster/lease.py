@@ -12,6 +12,8 @@ NAME = ".fastsvm-lease"
 #: Seconds between two renewals, and after how many without one a client counts as dead.
 BEAT = 10.0
 PATIENCE = 60.0
+#: What is said of a folder where a worker does not find what the client has written.
+NOT_SHARED = "a worker does not see what this command writes there; expected a disk, or a store, that all of them share"
 _SETTLE = 1.0  # seconds after which, of two clients that take a lease over, each sees who was the last
 
 
@@ -90,7 +92,19 @@ class Lease:
 
 def holds(folder: Folder, identity: str) -> bool:
     """Whether the folder is that client's."""
-    found = _parse(folder.read(NAME))
+    return _is_of(folder.read(NAME), identity)
+
+
+def no_longer(folder: Folder, identity: str) -> str:
+    """Why a worker must not write a part; empty: the folder is that client's."""
+    text = folder.read(NAME)
+    if text is None:  # the client has gone, and nobody reads this; or it looks at another folder
+        return NOT_SHARED
+    return "" if _is_of(text, identity) else "another fastsvm has taken it over"
+
+
+def _is_of(text: "bytes | None", identity: str) -> bool:
+    found = _parse(text)
     return found is not None and found["client"] == identity
 
 

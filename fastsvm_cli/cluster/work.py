@@ -39,7 +39,7 @@ class OutputFault(Exception):
 
 
 class LeaseLost(Exception):
-    """OUT_DIR is another client's."""
+    """OUT_DIR is another client's, or another folder than the client's. Its text says which."""
 
 
 def learn(job: Job) -> None:
@@ -87,8 +87,8 @@ def _do(key: str, block: Block) -> "dict[str, Any]":
             if passes
             else _fault(block, OUTPUT, str(error))
         )
-    except LeaseLost:
-        return _fault(block, LEASE, "another fastsvm has taken it over")
+    except LeaseLost as error:
+        return _fault(block, LEASE, str(error))
     except FastsvmError as error:
         of_shard = str(error).startswith(f"{block.shard.name}: ")
         return _fault(block, SHARD if of_shard else JOB, str(error).removeprefix(f"{block.shard.name}: "))
@@ -185,6 +185,8 @@ class _Part:
         self._file: NewFile
         try:
             self._file = where.new(name, words)
+        except FileNotFoundError:  # the client has made the folder
+            raise LeaseLost(lease.NOT_SHARED) from None
         except Exception as error:
             raise OutputFault(error) from None
 
@@ -200,8 +202,9 @@ class _Part:
         then; of others a later run will look at the checksum, which is cheaper than ten thousand of these."""
         self.synced = self._where.lasting or monotonic() - self._start > _SYNC_SECONDS
         try:
-            if not lease.holds(self._where, identity):
-                raise LeaseLost
+            why = lease.no_longer(self._where, identity)
+            if why:
+                raise LeaseLost(why)
             return self._file.finish(self.synced)
         except LeaseLost:
             raise

@@ -178,6 +178,21 @@ def test_a_client_that_was_taken_over_stops(run, tmp_path):
     assert len(list((tmp_path / "out").glob("part-*"))) == 3
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_worker_that_has_another_folder_of_that_name(there, run, tmp_path):
+    """On a machine that does not share the disk."""
+
+    def away(blocks):
+        if blocks[0].number == 3:
+            (tmp_path / "out").rename(tmp_path / "elsewhere")
+            if there:
+                (tmp_path / "out").mkdir()
+
+    said = run(client=Client(away), code=1)
+    assert said.err.splitlines()[0].startswith("Error: out: a worker does not see what this command writes there; ")
+    assert not list(tmp_path.glob("out/.part*"))
+
+
 def test_the_lease_is_renewed_and_its_loss_is_seen(tmp_path, monkeypatch):
     from support.processes import wait_until
 
