@@ -14,7 +14,8 @@ faults: for each fault what the disturbed run ended with, and, after the same co
 in order are one process's bytes (sha256), how many of the parts that had been whole were written again, and whether a
 temporary file is left. A full disk is a small file system in memory, which takes root to mount; the store is moto's
 server, behind a proxy that answers 503 at random: without either, these lines say so.
-large: seconds, megabytes of text a second, and the largest memory of the worker and client processes (resident).
+large: seconds, megabytes of text a second, processor time, and the largest memory (resident) of a worker process and of
+the command's own, which has the scheduler in it.
 blocks: the same rows in blocks of 1 to 256 MB: what a block costs.
 shards: the same for shards of three rows each.
 """
@@ -244,8 +245,8 @@ class Client:
 
 
 class Measured:
-    """A command, to its end: seconds, memory (largest resident size of the process itself), workers (the largest of its
-    worker processes)."""
+    """A command, to its end: seconds, processor (seconds, its worker processes' among them), memory (largest resident
+    size of the process itself), workers (the largest of its worker processes)."""
 
     def __init__(self, command):
         start = time.monotonic()
@@ -258,6 +259,7 @@ class Measured:
         ended.set()
         watch.join()
         self.seconds, self.memory = time.monotonic() - start, usage.ru_maxrss * 1024
+        self.processor = usage.ru_utime + usage.ru_stime
         if process.returncode:
             raise Failed(f"exit code {process.returncode}: {' '.join(command)}")
 
@@ -608,10 +610,10 @@ def check_faults(given, folder):
 
 def rates(name, size, run):
     megabytes = [f"{run.workers / 1e6:.0f}" if run.workers else "", f"{run.memory / 1e6:.0f}"]
-    return [name, f"{run.seconds:.1f}", f"{size / 1e6 / run.seconds:.0f}", *megabytes]
+    return [name, f"{run.seconds:.1f}", f"{size / 1e6 / run.seconds:.0f}", f"{run.processor:.1f}", *megabytes]
 
 
-HEAD = ["", "seconds", "MB/s", "MB of a worker", "MB of the command"]
+HEAD = ["", "seconds", "MB/s", "processor seconds", "MB of a worker", "MB of the command"]
 
 
 @contextmanager

@@ -21,8 +21,8 @@ class Lease:
     """Taken by `take`, and kept in a thread until `release`. Another client's is refused with a FileError, unless that
     is dead: its process on this machine has ended, or it has renewed nothing for PATIENCE seconds.
 
-    identity: of this client; workers compare it with what they find (`holds`) before they publish a part. lost: the
-    file is another client's now."""
+    identity: of this client; workers compare it with what they find (`no_longer`) before they publish a part. lost:
+    the file is another client's now."""
 
     def __init__(self, folder: Folder, say: "Callable[[str], None]" = lambda line: None):
         from threading import Event, Thread
