@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.cases import SCORING
 from fastsvm_cli.benchmarks.quality import Answers, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, interleave
 from fastsvm_cli.compilers.feature_space import FeatureSpace
@@ -136,7 +137,7 @@ def _measured(
 
 def _timed(model: Model, chunks: "list[_native.Chunk]") -> Timed:
     """From rows to labels, as the clock of bench that measures in memory."""
-    return Timed("", "scoring", lambda: predict(model, chunks, lambda lines: None, path="").rows)
+    return Timed("", SCORING, lambda: predict(model, chunks, lambda lines: None, path="").rows)
 
 
 def _first(chunks: "list[_native.Chunk]", rows: int) -> "list[_native.Chunk]":
