@@ -20,7 +20,7 @@ constexpr int register_bytes = 32;
 constexpr int register_bytes = 16;
 #endif
 typedef float vf __attribute__((vector_size(register_bytes)));
-typedef int vi __attribute__((vector_size(register_bytes)));
+typedef unsigned vu __attribute__((vector_size(register_bytes)));
 typedef double vd __attribute__((vector_size(register_bytes)));
 constexpr int floats = register_bytes / 4, doubles = register_bytes / 8;
 
@@ -61,7 +61,8 @@ inline __attribute__((always_inline)) vf larger(vf x, vf y) {
 inline __attribute__((always_inline)) vf splat(float x) { return vf{} + x; }
 
 // 2^-D for D > -1, 2^-126 from D = 126 on: D = k + r with k whole and |r| <= 0.5, exactly; 2^-r by a polynomial of
-// degree 6, within 0.27 u of it (B23). The result is a normal number, always.
+// degree 6, within 0.27 u of it (B23). The result is a normal number, always; of other D, which rows have that no bound
+// holds for, it is any.
 inline __attribute__((always_inline)) vf power(vf distance) {
     const vf shift = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
     const vf bounded = smaller(distance, splat(126.0f));
@@ -74,7 +75,7 @@ inline __attribute__((always_inline)) vf power(vf distance) {
     p = p * r + 0x1.ebfbdcp-3f;
     p = p * r - 0x1.62e430p-1f;
     p = p * r + 1.0f;
-    return (vf)((vi)p - ((vi)shifted << 23));
+    return (vf)((vu)p - ((vu)shifted << 23));
 }
 
 // Adds, for R rows and two registers of vectors, the products of d columns to sums. Every sum is of one row and one
