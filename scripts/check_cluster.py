@@ -245,13 +245,13 @@ class Client:
 
 
 class Measured:
-    """A command, to its end: seconds, processor (seconds, its worker processes' among them), memory (largest resident
-    size of the process itself), workers (the largest of its worker processes)."""
+    """A command, to its end: seconds; processor (seconds, its worker processes' among them) and own (without them);
+    memory (largest resident size of the process itself), workers (the largest of its worker processes)."""
 
     def __init__(self, command):
         start = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        self.workers, ended = 0, threading.Event()
+        self.workers, self.own, ended = 0, 0.0, threading.Event()
         watch = threading.Thread(target=self._watch, args=(process.pid, ended))
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -265,6 +265,12 @@ class Measured:
 
     def _watch(self, pid, ended):
         while not ended.wait(0.2):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    words = file.read().rpartition(")")[2].split()
+                self.own = max(self.own, (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"))
+            except OSError:
+                pass
             for child in _children(pid):
                 try:
                     with open(f"/proc/{child}/cmdline", "rb") as file:
@@ -610,10 +616,17 @@ def check_faults(given, folder):
 
 def rates(name, size, run):
     megabytes = [f"{run.workers / 1e6:.0f}" if run.workers else "", f"{run.memory / 1e6:.0f}"]
-    return [name, f"{run.seconds:.1f}", f"{size / 1e6 / run.seconds:.0f}", f"{run.processor:.1f}", *megabytes]
+    return [
+        name,
+        f"{run.seconds:.1f}",
+        f"{size / 1e6 / run.seconds:.0f}",
+        f"{run.processor:.1f}",
+        f"{run.own:.1f}",
+        *megabytes,
+    ]
 
 
-HEAD = ["", "seconds", "MB/s", "processor seconds", "MB of a worker", "MB of the command"]
+HEAD = ["", "seconds", "MB/s", "processor seconds", "the command's own", "MB of a worker", "of the command"]
 
 
 @contextmanager
