@@ -302,7 +302,7 @@ def test_bench_keeps_the_previous_timings_until_there_are_new_ones(place):
 
 def test_bench_writes_no_two_results_to_one_file(place):
     ran = shell(place, "bench --try --budget 1 --csv new --keep ./new rows m")
-    assert ran.code == 2 and "two of them have the same name" in ran.err, ran
+    assert ran.code == 1 and "two outputs would be written to it" in ran.err, ran
 
 
 # ---- file names that are not text
