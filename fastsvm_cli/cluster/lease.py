@@ -27,7 +27,7 @@ class Lease:
     def __init__(self, folder: Folder, say: "Callable[[str], None]" = lambda line: None):
         from threading import Event, Thread
 
-        self._folder, self._say = folder, say
+        self.folder, self._say = folder, say
         self.identity = os.urandom(8).hex()
         self.lost = False
         self._end = Event()
@@ -37,15 +37,15 @@ class Lease:
         """Raises FileError, and what the store raises."""
         from threading import Thread
 
-        if not self._folder.create(NAME, self._words()):
-            found = _parse(self._folder.read(NAME))
+        if not self.folder.create(NAME, self._words()):
+            found = _parse(self.folder.read(NAME))
             why = _alive(found)
             if why is not None:
-                raise FileError(shown(self._folder.url), why)
-            self._folder.put(NAME, self._words(), self.identity)
+                raise FileError(shown(self.folder.url), why)
+            self.folder.put(NAME, self._words(), self.identity)
             time.sleep(_SETTLE)
-            if not holds(self._folder, self.identity):
-                raise FileError(shown(self._folder.url), "another fastsvm has begun to write it just now")
+            if not holds(self.folder, self.identity):
+                raise FileError(shown(self.folder.url), "another fastsvm has begun to write it just now")
             who = f"process {found['pid']} on {found['host']}" if found else "a client that has gone"
             self._say(f"Taken over from {who}, which has ended.")
         self._thread = Thread(target=self._renew, daemon=True)
@@ -58,18 +58,18 @@ class Lease:
             self._thread.join()
             self._thread = None
             try:
-                if not self.lost and holds(self._folder, self.identity):
-                    self._folder.remove(NAME)
+                if not self.lost and holds(self.folder, self.identity):
+                    self.folder.remove(NAME)
             except Exception:  # a store that has gone: the lease gets old by itself
                 pass
 
     def _renew(self) -> None:
         while not self._end.wait(BEAT):
             try:
-                if not holds(self._folder, self.identity):
+                if not holds(self.folder, self.identity):
                     self.lost = True
                     return
-                self._folder.put(NAME, self._words(), self.identity)
+                self.folder.put(NAME, self._words(), self.identity)
             except Exception:  # it may pass; if it does not, the parts cannot be written either
                 continue
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import interruption
 from fastsvm_cli.cluster import work
@@ -21,6 +21,9 @@ from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from fastsvm_cli.text.scaling import Scaling
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 #: So many blocks that failed are named; the others are counted.
 _NAMED = 10
@@ -65,7 +68,8 @@ def run(
         out.make()
         lease.take()
         job.lease = lease.identity
-        return _run(job, blocks, out, lease, url, address, block, scaling, say, progress, summary)
+        head = _head(job, url, blocks, block)
+        return _Run(job, blocks, lease, say, progress).go(address, head, scaling, summary)
     except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the latter: ours
         raise
     except Exception as error:  # what stores and file systems raise about the folder
@@ -75,68 +79,145 @@ def run(
             lease.release()
 
 
-def _run(
-    job: Job,
-    blocks: "list[Block]",
-    out: Folder,
-    lease: Lease,
-    url: str,
-    address: str,
-    block: int,
-    scaling: "Scaling | None",
-    say: "Callable[[str], None]",
-    progress: "Callable[[float, str], None]",
-    summary: "Callable[[Sum], dict[str, Any]]",
-) -> Sum:
-    made_with = job.made_with()
-    manifest = Manifest(out, lease.identity)
-    manifest.load()
-    plan = Plan(manifest, blocks, made_with, job.on_bad_row, job.max_line)
-    for line in plan.reasons:
-        say(line)
-    if plan.kept:
-        say(f"Kept: {len(plan.kept)} of {len(blocks)} parts.")
-    records = dict(plan.kept)
-    faults: dict[str, dict[str, Any]] = {}
-    stopped: FastsvmError | None = None
-    if plan.to_do:
-        with connect(address, say) as client:
-            manifest.begin(_head(job, made_with, url, blocks, block), made_with, plan.kept)
-            out.remove_temporary()
-            try:
-                with Crew(client, job, address, say) as crew:
-                    stopped = _work(crew, plan, blocks, lease, manifest, records, faults, progress)
-                    if stopped is None and not faults:
-                        _settle(crew, plan, blocks, lease, manifest, records, faults, progress)
-            except Gone as gone:
-                stopped = gone
-            finally:
-                with interruption.held():
-                    try:
-                        if not lease.lost:
-                            manifest.flush()
-                    except Exception:  # a full disk, say, which ended the run: what is not noted is done again
-                        pass
-    elif plan.stale or not manifest.complete:
-        manifest.begin(_head(job, made_with, url, blocks, block), made_with, plan.kept)
-    lines = Lines(blocks, records)
-    missing = [each for each in blocks if each.part not in records]
-    if missing:
-        raise _missing(missing, blocks, faults, stopped, lines, job.out)
-    seen = Sum(blocks, records, job.labelled, scaling, lines)
-    if plan.to_do or plan.stale or not manifest.complete:
-        with interruption.held():
-            for name in plan.stale:
-                out.remove(name)
-            out.remove_temporary()
-            manifest.finish([each.part for each in blocks], summary(seen), complete=True)
-    return seen
+class _Run:
+    """A run, once its blocks are known and OUT_DIR is its own.
+
+    records: {part: its record} of the parts that are there. faults: {part: why it is not}."""
+
+    def __init__(
+        self,
+        job: Job,
+        blocks: "list[Block]",
+        lease: Lease,
+        say: "Callable[[str], None]",
+        progress: "Callable[[float, str], None]",
+    ):
+        self.job, self.blocks, self.lease, self.say, self.progress = job, blocks, lease, say, progress
+        self.out = lease.folder
+        self.manifest = Manifest(self.out, lease.identity)
+        self.records: dict[str, dict[str, Any]] = {}
+        self.faults: dict[str, dict[str, Any]] = {}
+
+    def go(
+        self,
+        address: str,
+        head: "dict[str, Any]",
+        scaling: "Scaling | None",
+        summary: "Callable[[Sum], dict[str, Any]]",
+    ) -> Sum:
+        """As `run`. head: what the manifest says of it."""
+        made_with = self.job.made_with()
+        self.manifest.load()
+        plan = Plan(self.manifest, self.blocks, made_with, self.job.on_bad_row, self.job.max_line)
+        for line in plan.reasons:
+            self.say(line)
+        if plan.kept:
+            self.say(f"Kept: {len(plan.kept)} of {len(self.blocks)} parts.")
+        self.records |= plan.kept
+        stopped: FastsvmError | None = None
+        unfinished = bool(plan.to_do or plan.stale or not self.manifest.complete)
+        if plan.to_do:
+            with connect(address, self.say) as client:
+                self.manifest.begin(head, made_with, plan.kept)
+                stopped = self._make(plan.to_do, client, address)
+        elif unfinished:
+            self.manifest.begin(head, made_with, plan.kept)
+        lines = Lines(self.blocks, self.records)
+        if any(each.part not in self.records for each in self.blocks):
+            raise self._missing(stopped, lines)
+        seen = Sum(self.blocks, self.records, self.job.labelled, scaling, lines)
+        if unfinished:
+            with interruption.held():
+                for name in plan.stale:
+                    self.out.remove(name)
+                self.out.remove_temporary()
+                self.manifest.finish([each.part for each in self.blocks], summary(seen), complete=True)
+        return seen
+
+    def _make(self, to_do: "list[Block]", client: "Client", address: str) -> "FastsvmError | None":
+        """Have the blocks done, and note what became of them; what ended that early, or None."""
+        self.out.remove_temporary()
+        try:
+            with Crew(client, self.job, address, self.say) as crew:
+                stopped = self._do(crew, to_do)
+                if stopped is None and not self.faults:
+                    self._settle(crew)
+        except Gone as gone:
+            stopped = gone
+        finally:
+            with interruption.held():
+                try:
+                    if not self.lease.lost:
+                        self.manifest.flush()
+                except Exception:  # a full disk, say, which ended the run: what is not noted is done again
+                    pass
+        return stopped
+
+    def _do(self, crew: Crew, to_do: "list[Block]") -> "FastsvmError | None":
+        """Do the blocks, and note their parts; what ends the run early, or None."""
+        total = sum(each.size for each in to_do) or 1
+        done = rows = 0
+        start = monotonic()
+        for told in crew.run(to_do):
+            if self.lease.lost:
+                return FileError(shown(self.out.url), "another fastsvm has taken it over")
+            if told is not None:
+                block, answer = told
+                done += block.size
+                if "fault" not in answer:
+                    self.records[block.part] = answer
+                    self.manifest.note(answer)
+                    rows += answer["tally"]["rows"]
+                else:
+                    self.faults[block.part] = answer
+                    if answer["fault"] in (work.OUTPUT, work.LEASE):
+                        return FileError(shown(self.out.url), answer["why"])
+                    if answer["fault"] == work.JOB:
+                        return FastsvmError(answer["why"])
+            speed = rows / max(monotonic() - start, 1e-3)
+            self.progress(done / total, f"{len(self.records)}/{len(self.blocks)} parts, {_short(speed)} rows/s")
+        return None
+
+    def _settle(self, crew: Crew) -> None:
+        """Do those parts again that are not what they were when they were written: a worker that a former client has
+        left behind, or that the scheduler took for dead, may have written them since. Raises FileError where that does
+        not end."""
+        for _ in range(_LOOKS):
+            files = self.out.list()
+            other = [each for each in self.blocks if not is_whole(self.out, self.records[each.part], files, fresh=True)]
+            if not other:
+                return
+            for each in other:
+                del self.records[each.part]
+            stopped = self._do(crew, other)
+            if stopped is not None:
+                raise stopped
+            if self.faults:
+                return
+        raise FileError(shown(self.out.url), "somebody else is writing its parts")
+
+    def _missing(self, stopped: "FastsvmError | None", lines: Lines) -> PartsMissing:
+        """What is said of a run that has not all its parts."""
+        missing = [each for each in self.blocks if each.part not in self.records]
+        failed = [] if stopped is not None else [each for each in missing if each.part in self.faults]
+        told = []
+        for each in failed[:_NAMED]:
+            fault = self.faults[each.part]
+            told.append(lines.message(each, fault["line"], fault["why"]))
+        if len(failed) > _NAMED:
+            told.append(f"{len(failed) - _NAMED} more blocks failed.")
+        if stopped is not None:
+            told.append(str(stopped))
+        one = len(missing) == 1
+        again = "it" if one else "them"
+        what = f"{len(missing)} of {len(self.blocks)} parts {'is' if one else 'are'} missing in {shown(self.job.out)}"
+        return PartsMissing(f"{what}; the same command does {again}, and keeps the others", told)
 
 
-def _head(job: Job, made_with: "dict[str, Any]", url: str, blocks: "list[Block]", block: int) -> "dict[str, Any]":
+def _head(job: Job, url: str, blocks: "list[Block]", block: int) -> "dict[str, Any]":
     shards = {each.shard_number: each.shard for each in blocks}
     return {
-        "job": identity(made_with),
+        "job": identity(job.made_with()),
         "input": url,
         "block_bytes": block,
         "on_bad_row": job.on_bad_row,
@@ -144,92 +225,6 @@ def _head(job: Job, made_with: "dict[str, Any]", url: str, blocks: "list[Block]"
         "inputs": [{"name": each.name, "size": each.size, "mark": each.mark} for each in shards.values()],
         "parts_wanted": len(blocks),
     }
-
-
-def _work(
-    crew: Crew,
-    plan: Plan,
-    blocks: "list[Block]",
-    lease: Lease,
-    manifest: Manifest,
-    records: "dict[str, dict[str, Any]]",
-    faults: "dict[str, dict[str, Any]]",
-    progress: "Callable[[float, str], None]",
-    to_do: "list[Block] | None" = None,
-) -> "FastsvmError | None":
-    """Do the blocks, and note their parts; what ends the run early, or None."""
-    to_do = plan.to_do if to_do is None else to_do
-    total = sum(each.size for each in to_do) or 1
-    done = rows = 0
-    start = monotonic()
-    for told in crew.run(to_do):
-        if lease.lost:
-            return FileError(shown(manifest.folder.url), "another fastsvm has taken it over")
-        if told is not None:
-            block, answer = told
-            done += block.size
-            if "fault" not in answer:
-                records[block.part] = answer
-                manifest.note(answer)
-                rows += answer["tally"]["rows"]
-            else:
-                faults[block.part] = answer
-                if answer["fault"] in (work.OUTPUT, work.LEASE):
-                    return FileError(shown(manifest.folder.url), answer["why"])
-                if answer["fault"] == work.JOB:
-                    return FastsvmError(answer["why"])
-        speed = rows / max(monotonic() - start, 1e-3)
-        progress(done / total, f"{len(records)}/{len(blocks)} parts, {_short(speed)} rows/s")
-    return None
-
-
-def _settle(
-    crew: Crew,
-    plan: Plan,
-    blocks: "list[Block]",
-    lease: Lease,
-    manifest: Manifest,
-    records: "dict[str, dict[str, Any]]",
-    faults: "dict[str, dict[str, Any]]",
-    progress: "Callable[[float, str], None]",
-) -> None:
-    """Do those parts again that are not what they were when they were written: a worker that a former client has left
-    behind, or that the scheduler took for dead, may have written them since. Raises FileError where that does not
-    end."""
-    for _ in range(_LOOKS):
-        files = manifest.folder.list()
-        other = [each for each in blocks if not is_whole(manifest.folder, records[each.part], files, fresh=True)]
-        if not other:
-            return
-        for each in other:
-            del records[each.part]
-        stopped = _work(crew, plan, blocks, lease, manifest, records, faults, progress, other)
-        if stopped is not None:
-            raise stopped
-        if faults:
-            return
-    raise FileError(shown(manifest.folder.url), "somebody else is writing its parts")
-
-
-def _missing(
-    missing: "list[Block]",
-    blocks: "list[Block]",
-    faults: "dict[str, dict[str, Any]]",
-    stopped: "FastsvmError | None",
-    lines: Lines,
-    out: str,
-) -> PartsMissing:
-    """What is said of a run that has not all its parts."""
-    failed = [] if stopped is not None else [each for each in missing if each.part in faults]
-    told = [lines.message(each, faults[each.part]["line"], faults[each.part]["why"]) for each in failed[:_NAMED]]
-    if len(failed) > _NAMED:
-        told.append(f"{len(failed) - _NAMED} more blocks failed.")
-    if stopped is not None:
-        told.append(str(stopped))
-    one = len(missing) == 1
-    again = "it" if one else "them"
-    what = f"{len(missing)} of {len(blocks)} parts {'is' if one else 'are'} missing in {shown(out)}"
-    return PartsMissing(f"{what}; the same command does {again}, and keeps the others", told)
 
 
 def _width(job: Job, blocks: "list[Block]") -> int:
