@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
         (["--vectors", 0], "0 is not in the range"),
         (["--ratio", 0], "is not in the range"),
         (["--ratio", 1.5], "is not in the range"),
-        (["--target", 0], "is not in the range"),
+        (["--target", 0], "'0' is not a target: expected a number above 0, as 0.005 or 0.5%"),
         (["--vectors", 5, "--init", "best"], "best"),
         (["--vectors", 5, "--optimizer", "adam"], "adam"),
         (["--lossless", "--no-finish"], "--lossless places no vectors"),
