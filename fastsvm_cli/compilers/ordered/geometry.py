@@ -19,6 +19,7 @@ _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is amo
 _INDEPENDENT = 1e-4
 _MOST_POINTS = 2048
 _FACTOR_CELLS = 1 << 26  # numbers of the factorisation that chooses points: support vectors times points
+_SINGLE_CELLS = 1 << 24  # of more numbers, half of the memory counts more than the best choice
 
 
 def refusal(model: ExactModel) -> "str | None":
@@ -80,9 +81,10 @@ def compile_geometry(
     b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
     squared_norm = space.squared_norms
 
-    # Nothing that is proven depends on which points are chosen: single precision tells which are good ones, of kernels
-    # whose values it can hold.
-    chosen = PartialCholesky(model.kernel, x, points, single=model.kernel.of_distances)
+    # Nothing that is proven depends on which points are chosen. Single precision, which holds the values of kernels of
+    # distances, tells which are good ones, if not always the best: on banana at C = 64 rows need twice as many.
+    single = model.kernel.of_distances and len(rows) * points > _SINGLE_CELLS
+    chosen = PartialCholesky(model.kernel, x, points, single)
     residual = b[rows]
     # Every decision function counts alike: by the share of its own |w|^2.
     weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)

@@ -106,7 +106,8 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
 
 
 @pytest.mark.parametrize("kernel, single", [("rbf", True), ("polynomial", False), ("linear", False)])
-def test_kernels_whose_values_have_any_size_keep_double_precision(factors, kernel, single):
+def test_kernels_whose_values_have_any_size_keep_double_precision(factors, monkeypatch, kernel, single):
+    monkeypatch.setattr(geometry, "_SINGLE_CELLS", 0)
     rng = np.random.default_rng(55)
     rows = random_rows(rng, 40, range(1, 5), scale=1e30)
     machine = random_machine(rng, "c_svc", kernel, rows, gamma=1e-60, coef0=0.0, degree=2)
