@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
-from fastsvm_cli.benchmarks.cases import Bench, Case
+from fastsvm_cli.benchmarks.case import Case
+from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.compilers.border import compile as border
 from fastsvm_cli.compilers.maclaurin import certificates
 from fastsvm_cli.compilers.maclaurin import compile as maclaurin

@@ -6,7 +6,8 @@ import shlex
 from math import isnan
 from typing import TypeAlias
 
-from fastsvm_cli.benchmarks.cases import CLOCKS, END_TO_END, FASTSVM_START, SCORING, Bench, Case
+from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
+from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
 from fastsvm_cli.benchmarks.tables import Group, Line, lines, printable, wrapped
 from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks.cases import SCORING
+from fastsvm_cli.benchmarks.case import SCORING
 from fastsvm_cli.benchmarks.quality import Answers, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, interleave
 from fastsvm_cli.compilers.feature_space import FeatureSpace

@@ -6,7 +6,8 @@ from math import isnan
 from rich.cells import cell_len
 
 from fastsvm_cli.benchmarks.attempts import Attempt, methods_refused
-from fastsvm_cli.benchmarks.cases import Bench, Case
+from fastsvm_cli.benchmarks.case import Case
+from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.tables import Line, printable, wrapped
 from fastsvm_cli.text.sizes import digits
 

@@ -21,7 +21,8 @@ from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastsvm_cli.benchmarks.cases import Bench, Case
+    from fastsvm_cli.benchmarks.case import Case
+    from fastsvm_cli.benchmarks.cases import Bench
     from fastsvm_cli.benchmarks.timing import Timed
     from fastsvm_cli.benchmarks.trial_lines import TrialLines
     from fastsvm_cli.console.bench_screen import BenchScreen
@@ -182,7 +183,8 @@ def _compare(options: BenchOptions) -> None:
     from contextlib import ExitStack
 
     from fastsvm_cli.benchmarks import environment, report
-    from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench
+    from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
+    from fastsvm_cli.benchmarks.cases import Bench
     from fastsvm_cli.compilers.training import load_libsvm
     from fastsvm_cli.console.bench_screen import BenchScreen, print_lines, width_of
     from fastsvm_cli.interruption import raising
@@ -254,7 +256,7 @@ def _measure(
     lines: "TrialLines | None",
 ) -> None:
     """Bench.measure, with what is left of it on the screen."""
-    from fastsvm_cli.benchmarks.cases import CLOCKS
+    from fastsvm_cli.benchmarks.case import CLOCKS
     from fastsvm_cli.benchmarks.timing import seconds_left
     from fastsvm_cli.console.bench_screen import about
 
@@ -315,7 +317,7 @@ def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: B
 
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
     """What the tables above lack."""
-    from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING
+    from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
     from fastsvm_cli.benchmarks.tables import wrapped
     from fastsvm_cli.benchmarks.trial_lines import TrialLines
     from fastsvm_cli.console.bench_screen import width_of
@@ -419,7 +421,7 @@ def _try_everything(
 
 def _add_control(bench: "Bench", picked: "Case | None", train_file: str, options: BenchOptions) -> "list[Case]":
     """The cases of an SVM trained on fewer rows: with svm-predict, where there is one, and with fastsvm."""
-    from fastsvm_cli.benchmarks.cases import Case
+    from fastsvm_cli.benchmarks.case import Case
     from fastsvm_cli.benchmarks.control import subsample_control
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FastsvmError

@@ -6,10 +6,10 @@ import click
 
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
-    POSITIVE,
     FileCommand,
     data_options,
     json_option,
+    megabytes_option,
     model_arguments,
     quiet_option,
     threads_option,
@@ -129,15 +129,7 @@ if TYPE_CHECKING:
         " missing. Needs pip install 'fastsvm[dask]'."
     ),
 )
-@click.option(
-    "--block",
-    type=POSITIVE,
-    default=256.0,
-    show_default=True,
-    metavar="MB",
-    callback=lambda context, parameter, value: max(int(value * 1e6), 1),
-    help="With --dask: how much of a plain file makes a part. A compressed file is one.",
-)
+@megabytes_option("--block", "With --dask: how much of a plain file makes a part. A compressed file is one.")
 @threads_option
 @data_options
 @click.argument("test_file")

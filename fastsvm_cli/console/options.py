@@ -129,6 +129,19 @@ def check_y_scale(scale_file: "str | None", y_scale_file: "str | None") -> None:
         raise click.UsageError("--y-scale goes with --scale: write.svm writes both files.")
 
 
+def megabytes_option(name: str, words: str) -> "Callable":
+    """A size of data, 256 MB unless it is given: the command has it in bytes."""
+    return click.option(
+        name,
+        type=POSITIVE,
+        default=256.0,
+        show_default=True,
+        metavar="MB",
+        callback=lambda context, parameter, value: max(int(value * 1e6), 1),
+        help=words,
+    )
+
+
 def data_options(command: "Callable") -> "Callable":
     """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
     for option in (
@@ -136,14 +149,9 @@ def data_options(command: "Callable") -> "Callable":
             "Scale the rows while they are read, as svm-scale -r RANGE_FILE does, to the same bytes; or as the scale"
             " file says that write.svm of R's e1071 writes."
         ),
-        click.option(
+        megabytes_option(
             "--max-line",
-            type=POSITIVE,
-            default=256.0,
-            show_default=True,
-            metavar="MB",
-            callback=lambda context, parameter, value: max(int(value * 1e6), 1),
-            help="The longest line the data may have; a longer one is no row. Needs memory for a few times as much.",
+            "The longest line the data may have; a longer one is no row. Needs memory for a few times as much.",
         ),
         click.option("--unlabelled", is_flag=True, help="Rows have no label in front."),
         click.option(

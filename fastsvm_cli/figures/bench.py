@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
-from fastsvm_cli.benchmarks.cases import CLOCKS, END_TO_END, SCORING
+from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.labels import Box, place
 from fastsvm_cli.figures.marks import mark_of, short_name

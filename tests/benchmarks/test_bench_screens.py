@@ -14,7 +14,8 @@ from rich.cells import cell_len
 
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.attempts import Attempt
-from fastsvm_cli.benchmarks.cases import END_TO_END, SCORING, Bench, Case
+from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
+from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.cross_validation import Fold, as_table
 from fastsvm_cli.benchmarks.report import picked_lines, table_lines
 from fastsvm_cli.benchmarks.tables import Row, lines, wrapped
