@@ -207,12 +207,12 @@ def _inputs(stage):
     if stage[0] != "fastsvm" or stage[1] not in ("approx", "reduce", "order", "border", "predict", "bound"):
         return None
     values = group.get_command(CONTEXT, stage[1]).make_context(stage[1], stage[2:]).params
-    named = [values.get(name) for name in ("test_file", "model_file", "exact_file", "data_file", *values)]
-    files = [value for value in named if isinstance(value, str)] + list(values.get("data_or_model", ()))
-    return [
+    rows = [values["test_file"]] if values.get("test_file") else []
+    others = [value for name, value in values.items() if isinstance(value, str) and name != "output_file"]
+    return rows + [
         file
-        for file in files
-        if file != values.get("output_file") and re.search(r"\.(t|model|approx|order|reduced|border|train|test)$", file)
+        for file in [*others, *values.get("data_or_model", ())]
+        if re.search(r"\.(t|model|approx|order|reduced|border|train|test)$", file)
     ]
 
 
