@@ -494,7 +494,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     const double radius = rounding_->radius(p, rounding, row_value[p]);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
-                        sure &= known;
+                        // Where nothing is known of rounding, one of the sums may overflow where the other does not.
+                        sure &= known && radius < std::numeric_limits<double>::infinity();
                         continue;
                     }
                     sure &= std::fabs(row_value[p]) > radius;  // false for NaN too

@@ -135,7 +135,9 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
         const double radius = (wrong.of(weight) + 4 * unit * (weight + std::fabs(rho)) +
                                rounding_.svm_predict(0, rounding_.svm_predict(rows, which[r])) + 1e-200) *
                               (1 + 1e-9);
-        if (std::fabs(value) > radius)  // false for NaN too
+        // Where nothing is known of kernel values they may be anything, negative numbers and NaN too.
+        const bool known = wrong.relative < std::numeric_limits<double>::infinity();
+        if (known && std::fabs(value) > radius)  // false for NaN too
             winner[which[r]] = value > 0 ? 0 : 1;
         else
             open.push_back(which[r]);
