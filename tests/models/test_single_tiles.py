@@ -231,6 +231,21 @@ def test_models_that_single_precision_cannot_hold_have_labels_all_the_same():
         assert labels(model, chunk)[0] == labels(model, chunk, reference=True)[0], (coef, gamma)
 
 
+def test_rows_of_which_single_precision_knows_nothing_stay_open(best_instruction_set):
+    """Squares that overflow make kernel values of any sign, and no proof."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        size = 10.0 ** rng.uniform(13, 25)
+        vectors = random_rows(rng, int(rng.integers(1, 40)), list(range(1, 10)), scale=size)
+        machine = random_machine(rng, "c_svc", "rbf", vectors, gamma=float(10 ** rng.uniform(-1, 3)))
+        machine.rho = [0.0]
+        chunk = parse([*vectors, *random_rows(rng, 9, [1, 2, 3], scale=size), {}, {1: 1.0}])
+        expected, _ = labels(parse_model(machine.text(), "m"), chunk, reference=True)
+        for build in BUILDS:
+            if _native.select_instruction_set(build):
+                assert labels(parse_model(machine.text(), "m"), chunk)[0] == expected, (seed, build)
+
+
 def test_vectors_without_entries_are_all_at_one_point():
     machine = Machine("c_svc", "rbf", [{}, {}], np.array([[1.0], [-0.5]]), [0.25], 1.0, label=[1, 2], nr_sv=[1, 1])
     model, chunk = parse_model(machine.text(), "m"), parse([{}, {1: 0.5}, {3: 2.0}, {2: 1e200}])
