@@ -178,16 +178,20 @@ def one_word(words: "list[str]", key: str, path: str, line: int, choices: "Seque
 def whole_number(word: str, key: str, path: str, line: int) -> int:
     """A word behind a key as a number that fits 32 bits with a sign. Raises ModelFormatError."""
     digits = word[1:] if word[:1] in ("+", "-") else word
-    if digits.isdigit() and digits.isascii() and len(digits) <= 10 and -(2**31) <= int(word) < 2**31:
-        return int(word)
+    if digits.isdigit() and digits.isascii():
+        digits = digits.lstrip("0") or "0"
+        number = int(digits[:11]) * (-1 if word[0] == "-" else 1)  # more digits are too many anyway
+        if -(2**31) <= number < 2**31:
+            return number
     raise ModelFormatError(path, f"{key} '{word[:40]}' found, expected a whole number", line)
 
 
 def real_number(word: str, key: str, path: str, line: int) -> float:
     """A word behind a key as a finite number. Raises ModelFormatError."""
     try:
-        number = float(word) if "_" not in word else float("nan")
-    except ValueError:
+        hexadecimal = word.lstrip("+-")[:2] in ("0x", "0X")  # as C's readers take it
+        number = float.fromhex(word) if hexadecimal else float(word) if "_" not in word else float("nan")
+    except (ValueError, OverflowError):
         number = float("nan")
     if not isfinite(number):
         raise ModelFormatError(path, f"{key} '{word[:40]}' found, expected a finite number", line)
