@@ -44,6 +44,8 @@ class Folding:
         self.affine: Affine = scaling.affine()
         self.labels = scaling.native.label_line()
         for feature, slope, offset in zip(self.affine.features, self.affine.slopes, self.affine.offsets):
+            if feature == 0 and offset:
+                self._fail("index 0 found, which svm-scale does not move where a row lacks it: use predict --scale")
             if not (isfinite(slope) and slope and abs(offset) <= _FAR):
                 why = "lies too far from 0 for its spread"
                 if not (isfinite(slope) and slope):

@@ -161,6 +161,16 @@ def test_absent_features_get_what_their_zero_becomes(files):
     ]
 
 
+def test_index_0_is_scaled_where_it_stands_and_nowhere_else(files, svm_scale, tmp_path):
+    """svm-scale counts from 1 what a row lacks."""
+    data, range_file = files(data="1\n2 0:3\n3 0:3 1:1\n4 1:1\n", range="x\n-1 1\n0 1 4\n1 0 4\n")
+    found, _ = read_scaled(data, range_file)
+    assert [row[1] for row in found] == [[1], [0, 1], [0, 1], [1]]
+    scaled, _ = run_svm_scale(svm_scale, tmp_path, "-r", range_file, data)
+    (tmp_path / "scaled").write_text(scaled)
+    assert found == read_plain(tmp_path / "scaled")
+
+
 def test_features_that_the_file_does_not_hold_are_left_out_and_counted(files):
     data, range_file = files(data="1 1:1 3:7 5:2 9:1\n1 1:1 4:1 5:0 7:1\n", range="x\n0 1\n1 0 4\n3 1 1\n4 0 9\n")
     found, scaling = read_scaled(data, range_file)

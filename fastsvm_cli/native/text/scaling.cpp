@@ -251,8 +251,9 @@ Scaling::Line Scaling::label_line() const {
 
 void Scaling::finish() {
     shifted_.clear();
+    // svm-scale counts from 1 what a row may lack: index 0 is scaled where it stands, and nowhere else.
     for (const Feature& feature : features_)
-        if (feature.zero != 0) shifted_.push_back(feature);
+        if (feature.zero != 0 && feature.index > 0) shifted_.push_back(feature);
     if (features_.empty()) return;
     // A table takes no more than a few times what the features take.
     const std::size_t width = static_cast<std::size_t>(features_.back().index) + 1;
