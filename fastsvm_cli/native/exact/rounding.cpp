@@ -8,6 +8,11 @@
 
 namespace fastsvm {
 
+namespace {
+// Of a kernel value, relative to the largest: beyond, precise values are held to it by the reference sum.
+constexpr double precise_max = 1e-10;
+}  // namespace
+
 double length(double squares, double n) { return std::sqrt(squares) * (1 + unit * (n + 4)) + std::sqrt(n) * 2e-154; }
 
 Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool folded)
@@ -122,23 +127,25 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
     switch (kernel_.type) {
         case KernelType::rbf: {
             const double delta = gamma * (std::max(q, s) + 6) * unit * (x + z) * (x + z);
-            // Beyond: precise values are held to 1e-10 of sum |coef| by the reference sum.
-            if (!(delta < (precise ? 1e-10 : 1e-2))) return unknown;
+            if (!(delta < (precise ? precise_max : 1e-2))) return unknown;
             return {theirs, 1.02 * delta + 10 * unit};
         }
         case KernelType::polynomial: {
             const double operations = degree * (std::min(q, s) + 8);
-            if (!(unit * (operations + 8) < 1e-2)) return unknown;  // no longer of first order
+            // Beyond 1e-2 no longer of first order.
+            if (!(unit * (operations + 8) < (precise ? precise_max : 1e-2))) return unknown;
             return {theirs, (1.09 * operations + 10.7) * unit};
         }
-        case KernelType::sigmoid: return {theirs, theirs.kernel};
+        case KernelType::sigmoid:
+            if (precise && !(theirs.kernel < precise_max)) return unknown;
+            return {theirs, theirs.kernel};
         case KernelType::linear: return {theirs, 1.05 * unit * ((folded_ ? q : std::min(q, s)) + 8)};
         case KernelType::precomputed: return unknown;
         case KernelType::exponential: {
             if (!(theirs.kernel + 10 * unit < 1e-2)) return unknown;
             if (by_differences_) return {theirs, (0.4 * (features_ + q + 6) + 10) * unit};
             const double delta = gamma * std::sqrt((std::max(q, s) + 6) * unit) * (x + z);
-            return delta < (precise ? 1e-10 : 1e-2) ? Row{theirs, 1.02 * delta + 10 * unit} : unknown;
+            return delta < (precise ? precise_max : 1e-2) ? Row{theirs, 1.02 * delta + 10 * unit} : unknown;
         }
         case KernelType::normalized_polynomial: {
             if (!(gamma >= 0) || !(kernel_.coef0 > 0)) return unknown;

@@ -62,8 +62,8 @@ public:
         // Ours from svm-predict's, divided by the scale; infinite where nothing can be said.
         double kernel() const { return svm_predict.kernel + ours; }
     };
-    // precise: the values themselves are used, not only their side of zero: for RBF they are within 1e-9 sum |coef| of
-    // svm-predict's.
+    // precise: the values themselves are used, not only their side of zero: they are within 1e-9 of svm-predict's, as a
+    // share of sum |coef| and the largest a kernel value can be.
     Row row(const Rows& rows, std::int64_t row, bool precise) const;
     // svm-predict's part alone, of one row; kernel infinite where nothing can be said.
     KernelRounding svm_predict(const Rows& rows, std::int64_t row) const;
