@@ -81,7 +81,7 @@ class ExactModel(Model):
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         precise = self.header.regression or not wanted.labels_alone
-        self._demand_serials(self.evaluator.decision_values(chunk, precise, wanted.sides or [], out))
+        self._demand_serials(self.evaluator.decision_values(chunk, precise, wanted.sides or [], wanted.odds, out))
 
     def plain(self) -> "ExactModel":
         """The model by itself: a reduced set's without what it came from."""

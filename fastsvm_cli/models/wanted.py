@@ -7,13 +7,18 @@ class Wanted:
     """Labels, values within a tolerance, or values: made by one of the three constructors. A model that stops early, or
     evaluates in less than double precision first, goes on until it has this; others may give more than is asked for.
 
-    tolerance: that of `within`, None of the others. sides: those of `values`, None of the others.
+    tolerance: that of `within`, None of the others. sides: those of `values`, None of the others. odds: of `values`.
     """
 
-    __slots__ = ("sides", "tolerance")
+    __slots__ = ("odds", "sides", "tolerance")
 
-    def __init__(self, tolerance: "float | None", sides: "list[tuple[float, float]] | None"):
-        self.tolerance, self.sides = tolerance, sides
+    def __init__(
+        self,
+        tolerance: "float | None",
+        sides: "list[tuple[float, float]] | None",
+        odds: "tuple[float, float] | None" = None,
+    ):
+        self.tolerance, self.sides, self.odds = tolerance, sides, odds
 
     @classmethod
     def labels(cls) -> "Wanted":
@@ -27,11 +32,13 @@ class Wanted:
         return cls(tolerance, None)
 
     @classmethod
-    def values(cls, sides: "Sequence[tuple[float, float]]" = ()) -> "Wanted":
+    def values(cls, sides: "Sequence[tuple[float, float]]" = (), odds: "tuple[float, float] | None" = None) -> "Wanted":
         """The values, to rounding, and labels with them. sides: (value, margin) pairs; the side of each such value is
-        wanted as surely as that of zero, as though it lay anywhere within its margin. Only models with one decision
-        function are asked for sides."""
-        return cls(None, list(sides))
+        wanted as surely as that of zero, as though it lay anywhere within its margin. odds: (A, B) of the sigmoid 1 /
+        (1 + exp(A f + B)) that makes probabilities of the values: a model that proves its labels answers with values
+        that print as svm-predict's probabilities do, digit for digit. Only models with one decision function are asked
+        for either."""
+        return cls(None, list(sides), odds)
 
     @property
     def labels_alone(self) -> bool:

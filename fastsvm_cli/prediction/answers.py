@@ -77,7 +77,7 @@ class Request:
         if tolerance is not None:
             self.wanted = Wanted.within(tolerance)
         elif probability:
-            self.wanted = Wanted.values(_thresholds(self.header))
+            self.wanted = Wanted.values(_thresholds(self.header), _odds(self.header))
         else:
             self.wanted = Wanted.values() if values else Wanted.labels()
 
@@ -247,6 +247,13 @@ class Answerer:
             again.count(exact.header.total_sv)
             decisions.put([rows[row] for row in open_still], again)
         return None
+
+
+def _odds(header: Header) -> "tuple[float, float] | None":
+    """A and B of the sigmoid, where a model's one decision value alone makes its probabilities."""
+    if header.classification and header.pairs == 1 and header.probA and header.probB:
+        return header.probA[0], header.probB[0]
+    return None
 
 
 def _thresholds(header: Header) -> "list[tuple[float, float]]":

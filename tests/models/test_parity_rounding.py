@@ -245,3 +245,49 @@ def test_a_value_equal_to_a_mark_takes_libsvms_step(tmp_path):
         assert theirs.values([{1: 1.0}]) == value
         text, _ = written_lines(model, [parse([{1: 1.0}])], probability=True)
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines([{1: 1.0}], True)
+
+
+def test_probabilities_of_two_classes_are_libsvms_to_the_last_digit(tmp_path):
+    """However steep the sigmoid: what the rounding of a value could change in six digits is svm-predict's own."""
+    rng = np.random.default_rng(12)
+    summed = 0
+    for kernel in ("linear", "polynomial", "rbf", "sigmoid"):
+        for a in (-1.7, -1e3, 1e6, -1e9, -1e12):
+            machine = random_machine(
+                rng, "c_svc", kernel, random_rows(rng, 60, [1, 2, 3]), probability=True, gamma=0.5, coef0=0.1, degree=3
+            )
+            machine.label, rows = [3, -1], random_rows(rng, 150, [1, 2, 3])
+            middle = both(machine, tmp_path)[1].values(rows)
+            # In the middle of the rows, where the sigmoid is not flat.
+            machine.probA, machine.probB = [a], [-a * float(middle[7, 0])]
+            rows += [{i: v + k * 1e-3 / a for i, v in rows[7].items()} for k in range(-50, 50)]
+            model, theirs = both(machine, tmp_path)
+            text, tally = written_lines(model, [parse(rows)], probability=True)
+            summed += tally.reference_rows
+            assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True), (kernel, a)
+            assert tally.reference_rows < len(rows) / 20 or abs(a) > 1e3
+    assert summed > 100
+
+
+def test_a_regression_value_whose_sum_could_overflow_is_libsvms(tmp_path):
+    """Folded into one vector, linear terms are added up in another order: an overflow of one of the orders alone."""
+    machine = Machine("epsilon_svr", "linear", [{1: 1e10, 2: -1e10}, {1: 1.0}], np.array([[1e300], [1.0]]), [0.5])
+    for machine.svm_type in ("epsilon_svr", "nu_svr"):
+        model, theirs = both(machine, tmp_path)
+        rows = [{1: 1.0, 2: 1.0}, {1: 1.0}, {2: -2.0}, {3: 1.0}]
+        text, tally = written_lines(model, [parse(rows)])
+        assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
+        assert text.startswith(b"0.5\ninf\n") and tally.reference_rows == 4
+
+
+def test_regression_values_of_a_steep_sigmoid_kernel_are_libsvms(tmp_path):
+    """Its slope multiplies the rounding of inner products: by 1e10 here."""
+    rng = np.random.default_rng(13)
+    machine = random_machine(rng, "epsilon_svr", "sigmoid", random_rows(rng, 30, [1, 2, 3]), gamma=1e10)
+    twins = [{i: v * (1 + 1e-13) for i, v in row.items()} for row in machine.vectors[:10]]
+    # Rows at right angles to a vector, to rounding, where tanh is steep.
+    rows = [{1: -row[2], 2: row[1]} for row in machine.vectors if {1, 2} <= row.keys()] + twins
+    model, theirs = both(machine, tmp_path)
+    text, _ = written_lines(model, [parse(rows)])
+    for ours, (expected,) in zip(text.split(), theirs.lines(rows)):
+        assert abs(float(ours) - float(expected)) <= 1e-9 * np.abs(machine.coef).sum()

@@ -175,10 +175,13 @@ bool votes_settled(int k, const double* value, const double* radius, std::vector
     return true;
 }
 
-// Whether the probabilities of two classes print alike at both ends of the interval: they are monotonous in between.
-bool odds_settled(double a, double b, double value, double radius) {
+}  // namespace
+
+// Both ends of the interval print alike: the probabilities are monotonous in between.
+bool odds_settled(const Odds& odds, double value, double radius) {
+    const auto [a, b] = odds;
     if (!std::isfinite(value) || !std::isfinite(radius)) return false;
-    const auto text = [a, b](double f, char* out) {
+    const auto text = [a = a, b = b](double f, char* out) {
         const double p = pairwise_probability(f, a, b);
         char* end = write_g(out, p, 6);
         *end++ = ' ';
@@ -193,8 +196,6 @@ bool odds_settled(double a, double b, double value, double radius) {
     const auto n = text(value - radius, low);
     return n == text(value + radius, high) && std::memcmp(low, high, static_cast<std::size_t>(n)) == 0;
 }
-
-}  // namespace
 
 bool Settled::operator()(const double* value, const double* radius) {
     if (task_.regression()) return radius[0] <= tolerance_;
@@ -212,7 +213,7 @@ std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions
         const double* const radius = decisions.radius.data() + row * decisions.pairs;
         bool settled;
         if (probability && task.classification() && k >= 2) {
-            settled = k == 2 && odds_settled(task.prob_a[0], task.prob_b[0], value[0], radius[0]);
+            settled = k == 2 && odds_settled({task.prob_a[0], task.prob_b[0]}, value[0], radius[0]);
         } else {
             settled = label(value, radius);
             if (probability && task.type == SvmType::one_class)

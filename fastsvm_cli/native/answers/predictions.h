@@ -43,6 +43,15 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
 // them.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
 
+// A and B of the sigmoid of two classes: 1 / (1 + exp(A f + B)) is the probability of the first.
+struct Odds {
+    double a, b;
+};
+
+// Whether the probabilities of two classes, and the label that follows from them, print alike wherever in
+// [value - radius, value + radius] svm-predict's decision value lies.
+bool odds_settled(const Odds& odds, double value, double radius);
+
 // Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
 class Settled {
 public:

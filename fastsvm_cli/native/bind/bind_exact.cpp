@@ -107,14 +107,16 @@ void bind_exact(nb::module_& m) {
         .def(
             "decision_values",
             [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds,
-               Decisions& out) {
+               const std::optional<std::pair<double, double>>& odds, Decisions& out) {
                 check_pairs(out, self.model().pairs(), !self.model().regression);
                 const nb::gil_scoped_release release;
                 const std::int64_t row = self.without_serials(*chunk.rows);
-                if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, out);
+                std::optional<Odds> sigmoid;
+                if (odds) sigmoid = {odds->first, odds->second};
+                if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, sigmoid, out);
                 return row;
             },
-            "chunk"_a, "precise"_a, "thresholds"_a, "out"_a,
+            "chunk"_a, "precise"_a, "thresholds"_a, "odds"_a.none(), "out"_a,
             "Returns the first precomputed row that lacks serials, or -1.")
         .def(
             "fast_values",

@@ -457,7 +457,7 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
 }
 
 void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
-                            Decisions& out) const {
+                            const std::optional<Odds>& odds, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = model_.pairs();
     std::array<std::atomic<std::int64_t>, 4> rung_rows{};
@@ -500,6 +500,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     }
                     sure &= std::fabs(row_value[p]) > radius;  // false for NaN too
                     for (const auto& [at, margin] : thresholds) sure &= std::fabs(row_value[p] - at) > radius + margin;
+                    if (odds) sure = sure && odds_settled(*odds, row_value[p], radius);
                 }
                 if (!sure) block.open.push_back(r);
             }

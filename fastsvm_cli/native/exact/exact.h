@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "answers/decisions.h"
+#include "answers/predictions.h"
 #include "exact/column_lists.h"
 #include "exact/ladder.h"
 #include "exact/reference.h"
@@ -38,12 +39,13 @@ public:
     using Threshold = std::pair<double, double>;  // value, margin
     explicit Exact(SvmModel model);
     ~Exact();
-    // precise: the values themselves are used, not only their side of zero: for RBF they are within 1e-9 sum |coef| of
-    // svm-predict's. thresholds: further values (and margins about them) whose side must be settled; only for models
-    // with one pair. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
+    // precise: the values themselves are used, not only their side of zero: they are within 1e-9 of svm-predict's, as a
+    // share of sum |coef| and the largest a kernel value can be. thresholds: further values (and margins about them)
+    // whose side must be settled; odds: the six digits that are printed of these probabilities must be; both only for
+    // models with one pair. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
     // without_serials.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
-                         Decisions& out) const;
+                         const std::optional<Odds>& odds, Decisions& out) const;
     // Values with the radius of their rounding, which bounds how far they are from the exact ones too; no reference
     // sum. Not for precomputed kernels.
     void fast_values(const Rows& rows, Decisions& out) const;
