@@ -477,12 +477,13 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             label(rows, first, last, block, out, settled);
             first = last;
         }
+        block.open.clear();
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
             double* const value = out.value.data() + first * pairs;
             if (model_.kernel.type != KernelType::precomputed)
                 evaluate(rows, block.numbers(first, stop), stop - first, block, value);
-            block.open.clear();
+            const std::size_t open_before = block.open.size();
             for (std::int64_t r = first; r < stop; ++r) {
                 double* const row_value = out.value.data() + r * pairs;
                 const Rounding::Row rounding = rounding_->row(rows, r, precise);
@@ -504,9 +505,10 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 }
                 if (!sure) block.open.push_back(r);
             }
-            settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size());
-            if (block.open.empty()) continue;
+            settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size() - open_before);
+            // Many at a time, for the reference sum does rows side by side, but not many rows of many numbers.
             const std::int64_t count = static_cast<std::int64_t>(block.open.size());
+            if (count == 0 || (pairs == 1 && count < block_rows && stop < last)) continue;
             block.value.resize(static_cast<std::size_t>(count * pairs));
             reference_sums(model_, rows, block.open.data(), count, block.value.data());
             for (std::int64_t i = 0; i < count; ++i) {
@@ -516,6 +518,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 out.evaluations[block.open[i]] += model_.total_sv();
             }
             settled[reference_rung] += count;
+            block.open.clear();
         }
         for (std::size_t rung = 0; rung < settled.size(); ++rung) rung_rows[rung] += settled[rung];
     });
