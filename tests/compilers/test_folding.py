@@ -207,6 +207,9 @@ def test_what_the_model_cannot_be_is_refused():
     ]:
         with pytest.raises(ModelFormatError, match=why):
             folding_of(ranges).check(case.model)
+    with pytest.raises(ModelFormatError, match="range: index 0 found, which svm-scale does not move where a row lacks"):
+        folding_of("x\n-1 1\n0 1 4\n1 0 4\n")
+    folding_of("x\n0 1\n0 0 4\n1 0 4\n")  # its 0 stays 0
     with pytest.raises(ModelFormatError, match="range: feature 3 lies too far from 0 for its spread"):
         folding_of("x\n0 1\n1 0 1\n3 1e12 1000000000010\n")
     with pytest.raises(ModelFormatError, match="feature 3 has a range that double precision cannot divide by"):
