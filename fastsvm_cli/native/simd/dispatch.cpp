@@ -39,9 +39,10 @@ bool runs_here(const Loops& table) {
                __builtin_cpu_supports("avx512vpopcntdq");
     if (&table == &avx512::table)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("fma");
-    if (&table == &avx2::table) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && runs_here(avx2::table);
+    if (&table == &avx2::table)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt");
 #endif
     return &table == &baseline::table;
 }

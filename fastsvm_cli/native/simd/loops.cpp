@@ -5,6 +5,11 @@
 #include "simd/packed.h"
 
 namespace fastsvm {
+#ifdef __AVX2__
+namespace avx2 {
+extern const TextLoops text;  // text_loops.cpp; a machine with longer registers gains nothing by them
+}
+#endif
 namespace FASTSVM_ISA {
 namespace {
 
@@ -500,6 +505,9 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
 extern const TileLoops tiles;                                  // tiles.cpp
 extern const GridLoops grid;                                   // grid.cpp
+#ifndef __AVX2__
+extern const TextLoops text;
+#endif
 extern const Loops table;
 const Loops table = {
     FASTSVM_TEXT(FASTSVM_ISA),
@@ -529,6 +537,11 @@ const Loops table = {
     count_settled,
     certain_sums,
     &tiles,
+#ifdef __AVX2__
+    &avx2::text,
+#else
+    &text,
+#endif
 };
 
 }  // namespace FASTSVM_ISA

@@ -4,6 +4,7 @@
 
 #include "simd/grid_loops.h"
 #include "simd/reference_lanes.h"
+#include "simd/text_loops.h"
 #include "simd/tiles.h"
 
 namespace fastsvm {
@@ -96,6 +97,7 @@ struct Loops {
     std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest,
                                  const double* sums);
     const TileLoops* tiles;
+    const TextLoops* text;
 };
 
 const Loops& loops();

@@ -3,8 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "text/blanks.h"
+#include "text/faults.h"
 #include "text/numbers.h"
-#include "text/parse.h"
 
 namespace fastsvm {
 
@@ -12,14 +13,7 @@ namespace {
 
 // What stands at p, for a sentence.
 std::string found_at(const char* p, const char* end) {
-    const char* stop = p;
-    while (stop < end && !ends_word(stop) && stop - p < 40) ++stop;
-    std::string found = p >= end    ? "the end of the file"
-                        : stop == p ? "the end of the line"
-                                    : "'" + std::string(p, stop) + "'";
-    for (char& c : found)
-        if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
-    return found + " found";
+    return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote(p, end)) + " found";
 }
 
 template <class Number> std::string formatted(const Number* numbers, std::size_t count) {

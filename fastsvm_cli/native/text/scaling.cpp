@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "text/blanks.h"
 #include "text/numbers.h"
-#include "text/parse.h"
 
 namespace fastsvm {
 

@@ -1,0 +1,222 @@
+// Rows of index:value words, LIBSVM's text.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "text/blanks.h"
+#include "text/faults.h"
+#include "text/numbers.h"
+#include "text/piece.h"
+
+namespace fastsvm {
+
+namespace {
+
+bool is_entry(const char* p) {
+    const char* const digits = p;
+    while (is_digit(*p)) ++p;
+    return p > digits && *p == ':';
+}
+
+// The byte behind a `qid:N` (SVMlight's number of a query) at p; null where there is none.
+__attribute__((cold, noinline)) const char* after_qid(const char* p) {
+    constexpr char name[] = "qid:";
+    for (const char* c = name; *c; ++c)
+        if (*p++ != *c) return nullptr;
+    if (*p == '-' || *p == '+') ++p;
+    const char* const digits = p;
+    while (is_digit(*p)) ++p;
+    return p > digits && ends_word(p) ? p : nullptr;
+}
+
+// Whether several labels with commas between them stand at p, and an entry behind them.
+__attribute__((cold, noinline)) bool is_multi_label(const char* p) {
+    int labels = 0;
+    for (bool more = true; more; ++labels) {
+        double ignored;
+        NumberStatus status;
+        p = read_double(p, &ignored, &status);
+        if (status != NumberStatus::ok) return false;
+        more = *p == ',';
+        p += more;
+    }
+    if (labels < 2 || !ends_word(p)) return false;
+    p = skip_blanks(p);
+    return is_entry(p) || after_qid(p);
+}
+
+// The leading numbers of a row. Returns the byte after them, or null: with a fault, or without one where the line is a
+// comment.
+const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
+    const char* const what = format.leading_name;
+    const char* const digit = p + (*p == '-' || *p == '+');
+    if (format.leading_count == 1 && is_digit(*digit) && digit[1] == ' ') {  // as most labels are
+        const double size = *digit - '0';
+        *out = *p == '-' ? -size : size;
+        return digit + 1;
+    }
+    if (format.leading_count == 0 && format.svmlight && *skip_blanks(p) == '#') return nullptr;
+    for (int i = 0; i < format.leading_count; ++i) {
+        p = skip_blanks(p);
+        if (*p == '\n') {
+            *fault = i == 0 ? std::string("a blank line found, expected ") + what
+                            : std::string("the end of the line found, expected ") + what;
+            return nullptr;
+        }
+        NumberStatus status;
+        const char* const next = read_double(p, out + i, &status);
+        if (status != NumberStatus::ok || !ends_word(next)) {
+            if (format.svmlight && i == 0 && *p == '#') return nullptr;
+            if (format.svmlight && is_multi_label(p)) {
+                *fault = "a multi-label line (" + quote(p, end) + ") found, expected one label";
+                return nullptr;
+            }
+            if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
+            *fault = number_fault(status, p, end, what);
+            if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0)
+                *fault += " (is the data unlabelled?)";
+            return nullptr;
+        }
+        p = next;
+    }
+    return p;
+}
+
+// Past a line at p that is a comment; null with a fault.
+__attribute__((cold, noinline)) const char* skip_comment(const char* p, Piece& piece, const Format& format) {
+    const char* const stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(piece.end - p)));
+    piece.fault = comment_fault(p, stop, format.plain_comments);
+    if (!piece.fault.empty()) return nullptr;
+    if (piece.comments.empty() || piece.comments.back().row != piece.rows) piece.comments.push_back({piece.rows, 0});
+    ++piece.comments.back().lines;
+    return stop + 1;
+}
+
+}  // namespace
+
+template <bool scaled> void parse_sparse(Piece& piece, const Format& format, const Target& target) {
+    const char* p = piece.begin;
+    const char* const end = piece.end;
+    double* leading = target.leading + piece.row_base * format.leading_count;
+    std::int64_t* row_end = target.row_end + piece.row_base;
+    double* norm = target.squared_norms + piece.row_base;
+    EntryWriter<scaled> entries(piece, target, format);
+    std::int32_t max_index = 0;
+    const auto stop = [&](std::string fault) { piece.fault = std::move(fault); };
+
+    while (p < end && (format.max_rows < 0 || piece.rows < format.max_rows)) {
+        const char* const line = p;
+        p = read_leading(p, end, format, leading, &piece.fault);
+        if (!p && piece.fault.empty()) {
+            p = skip_comment(line, piece, format);
+            if (p) continue;
+        }
+        if (!p) {
+            p = line;
+            break;
+        }
+        constexpr std::int64_t none = -1, none_but_qid = -2;
+        std::int64_t last = none;
+        bool good = true;
+        entries.begin_row();
+        if (scaled && !scale_label(format, leading)) {
+            stop(label_fault);
+            good = false;
+        }
+        const char* const first_word = p;
+        bool plain = true;  // whether the next words are likely to be
+        while (good) {
+            if (plain) {
+                const std::int64_t before = last;
+                p = entries.take_plain(p, end, last);
+                plain = p && last != before;
+                if (!p) {  // the row is read again, word by word, to say which one cannot be scaled
+                    entries.drop_row();
+                    entries.begin_row();
+                    p = first_word;
+                    last = none;
+                }
+            }
+            while (is_blank(*p)) ++p;
+            const char* const token = p;
+            if (!is_digit(*p)) {
+                p = skip_blanks(p);
+                if (*p == '\n') break;
+                if (*p == '#') {
+                    p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+                    stop(comment_fault(token, p, format.plain_comments));
+                    good = piece.fault.empty();
+                    break;
+                }
+                if (*p == 'q' && format.svmlight && last == none) {
+                    const char* const next = after_qid(p);
+                    if (next) {
+                        p = next;
+                        last = none_but_qid;
+                        continue;
+                    }
+                }
+                if (*p == '+') ++p;
+            }
+            const char* const digits = p;
+            std::int64_t index = 0;
+            while (is_digit(*p)) {
+                index = index * 10 + (*p++ - '0');
+                if (index > std::numeric_limits<std::int32_t>::max()) break;
+            }
+            if (index > std::numeric_limits<std::int32_t>::max()) {
+                stop(quote(token, end) + " found, expected an index of at most 2147483647");
+                good = false;
+                break;
+            }
+            if (p == digits || *p != ':') {
+                stop(word_fault(token, end, "index:value"));
+                good = false;
+                break;
+            }
+            if (index <= last) {
+                stop("index " + std::to_string(index) + " found after index " + std::to_string(last) +
+                     ", expected increasing indices");
+                good = false;
+                break;
+            }
+            NumberStatus status;
+            double value;
+            const char* const next = read_double(p + 1, &value, &status);
+            if (status != NumberStatus::ok || !ends_word(next)) {
+                stop(number_fault(status, token, end, "index:value"));
+                good = false;
+                break;
+            }
+            if (!entries.put(static_cast<std::int32_t>(index), value)) {
+                stop(scaling_fault(*format.scaling, static_cast<std::int32_t>(index), token, end));
+                good = false;
+                break;
+            }
+            p = next;
+            last = index;
+        }
+        if (!good) {
+            entries.drop_row();
+            p = line;
+            break;
+        }
+        ++p;
+        entries.end_row();
+        max_index = std::max(max_index, entries.last_index());
+        leading += format.leading_count;
+        *norm++ = entries.squared_norm();
+        *row_end++ = piece.entry_base + entries.count();
+        ++piece.rows;
+    }
+    piece.entries = entries.count();
+    piece.scaling = entries.counts();
+    piece.max_index = max_index;
+    piece.end = p;
+}
+
+template void parse_sparse<false>(Piece& piece, const Format& format, const Target& target);
+template void parse_sparse<true>(Piece& piece, const Format& format, const Target& target);
+
+}  // namespace fastsvm

@@ -1,0 +1,153 @@
+// What the parsers of sparse and of dense text share: a thread's lines, and where their rows go.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "simd/loops.h"
+#include "text/parse.h"
+#include "text/rows.h"
+#include "text/scaling.h"
+
+namespace fastsvm {
+
+// One thread's share: whole lines, and where their rows go.
+struct Piece {
+    const char* begin;
+    const char* end;
+    // Where its rows and entries go: the counts of separators before it leave room for all that may come first.
+    std::int64_t row_base = 0, entry_base = 0;
+    std::int64_t rows = 0, entries = 0;  // what it wrote
+    std::int32_t max_index = 0;
+    std::string fault;
+    std::int64_t fields = -1;
+    ScalingCounts scaling;
+    std::vector<Gap> comments;  // before which of its rows
+};
+
+struct Target {
+    double* leading;
+    std::int64_t* row_end;  // per row: entries written so far by its piece, plus the piece's entry_base
+    std::int32_t* indices;
+    double* values;
+    double* squared_norms;
+};
+
+// Where the entries of one piece go, row by row; scaled on their way, where that is asked for.
+template <bool scaled> class EntryWriter {
+public:
+    EntryWriter(const Piece& piece, const Target& target, const Format& format)
+        : indices_(target.indices + piece.entry_base),
+          values_(target.values + piece.entry_base),
+          scaling_(format.scaling) {}
+
+    void begin_row() {
+        row_ = count_;
+        squared_norm_ = 0;
+        if constexpr (scaled) {
+            counts_of_row_ = ScalingCounts();
+            shifted_ = scaling_->shifted().data();
+        }
+    }
+
+    // Indices increase. Returns false where the entry, once it is scaled, is a fault: scaling_fault.
+    bool put(std::int32_t index, double value) {
+        if constexpr (scaled) {
+            ++counts_of_row_.before;
+            put_shifted(index);
+            const Scaling::Feature* const feature = scaling_->find(index);
+            if (!feature) {
+                if (scaling_->names(index)) return true;  // a constant feature
+                if (index == 0 || scaling_->kind() == Scaling::Kind::standard) return false;
+                if (value != 0) counts_of_row_.leave_out(index);
+                return true;
+            }
+            value = scaling_->scale(*feature, value);
+            if (!std::isfinite(value)) return false;
+            if (value == 0) return true;
+        }
+        write(index, value);
+        return true;
+    }
+
+    // Takes the words from p on that are plain (simd/text_loops.h), in front of `end`; returns where it stopped, or
+    // null where put() refuses one. last: the index before; and the last one taken.
+    const char* take_plain(const char* p, const char* end, std::int64_t& last) {
+        const auto read = loops().text->read_plain;
+        if constexpr (!scaled) {
+            PlainWords words{indices_ + count_, values_ + count_, no_limit, last, squared_norm_, 0};
+            p = read(p, end, words);
+            count_ += words.count;
+            squared_norm_ = words.squared_norm;
+            last = words.last;
+        } else {
+            std::int32_t indices[2 * plain_words_at_once];
+            double values[2 * plain_words_at_once];
+            for (std::int64_t count = -1; count != 0;) {
+                PlainWords words{indices, values, 2 * plain_words_at_once, last, 0, 0};
+                p = read(p, end, words);
+                count = words.count;
+                last = words.last;
+                for (std::int64_t i = 0; i < count; ++i)
+                    if (!put(indices[i], values[i])) return nullptr;
+            }
+        }
+        return p;
+    }
+
+    void end_row() {
+        if constexpr (scaled) {
+            put_shifted(std::numeric_limits<std::int64_t>::max());
+            counts_.add(counts_of_row_);
+        }
+    }
+
+    void drop_row() { count_ = row_; }
+
+    std::int64_t count() const { return count_; }  // of all rows
+    double squared_norm() const { return squared_norm_; }
+    // The largest one written in this row.
+    std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
+    const ScalingCounts& counts() const { return counts_; }
+
+private:
+    static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+    void write(std::int32_t index, double value) {
+        indices_[count_] = index;
+        values_[count_++] = value;
+        squared_norm_ += value * value;
+    }
+
+    // The features in front of `index` that the row does not have, and whose 0 becomes something else.
+    void put_shifted(std::int64_t index) {
+        const Scaling::Feature* const end = scaling_->shifted().data() + scaling_->shifted().size();
+        for (; shifted_ != end && shifted_->index < index; ++shifted_) write(shifted_->index, shifted_->zero);
+        if (shifted_ != end && shifted_->index == index) ++shifted_;
+    }
+
+    std::int32_t* const indices_;
+    double* const values_;
+    const Scaling* const scaling_;
+    std::int64_t count_ = 0, row_ = 0;
+    double squared_norm_ = 0;
+    const Scaling::Feature* shifted_ = nullptr;  // the next one
+    ScalingCounts counts_, counts_of_row_;
+};
+
+// The label, scaled where that is asked for. Returns false where there is no such number.
+inline bool scale_label(const Format& format, double* leading) {
+    if (!format.scaling || !format.scaling->scales_labels() || format.leading_count != 1) return true;
+    *leading = format.scaling->label(*leading);
+    return std::isfinite(*leading);
+}
+
+constexpr const char* label_fault = "a label found that the range file's y cannot scale, expected a finite result";
+
+// Parses until a fault, which `piece` then holds: its rows are those before, and it ends where the line begins.
+template <bool scaled> void parse_sparse(Piece& piece, const Format& format, const Target& target);
+template <bool scaled> void parse_dense(Piece& piece, const Format& format, const Target& target);
+
+}  // namespace fastsvm

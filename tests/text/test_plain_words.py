@@ -1,0 +1,174 @@
+"""Words that are read by whole registers: the same rows, faults and bits as word by word."""
+
+import random
+import struct
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from support.reading import bits, plain_rows, rows_in
+
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
+
+BUILDS = ["avx2", "avx512"]
+#: Registers are not read beyond the end of a text: its last words are read one by one.
+BEHIND = b"1 1:1 2:0.5 3:-7\n" * 8
+
+
+def contents(chunk):
+    numbers = [[value for row in chunk.leading.tolist() for value in row], chunk.values.tolist()]
+    return (
+        *(bits(each) for each in [*numbers, chunk.squared_norms.tolist()]),
+        chunk.indptr.tolist(),
+        chunk.indices.tolist(),
+        chunk.max_index,
+    )
+
+
+def read_by(build, text, **options):
+    """What a build makes of a text, or None where this processor has no such."""
+    if not _native.select_instruction_set(build):
+        assert build != "baseline"
+        return None
+    chunk, fault, _, consumed = _native.parse(text, **options)
+    return contents(chunk), fault, consumed
+
+
+def assert_alike(text, **options):
+    expected = read_by("baseline", text, **options)
+    for build in BUILDS:
+        found = read_by(build, text, **options)
+        assert found is None or found == expected, build
+    return expected
+
+
+DIGITS = "0123456789"
+NUMBERS = st.one_of(
+    st.sampled_from(
+        ["0", "1", "-1", "-0", "0.5", ".5", "5.", ".", "-.", "-", "", "+1", "1e5", "-0.0", "1.2.3", "0x1p3"]
+    ),
+    st.builds(
+        "{}{}{}{}".format,
+        st.sampled_from(["", "-", "+"]),
+        st.text(DIGITS, max_size=17),
+        st.sampled_from(["", "."]),
+        st.text(DIGITS, max_size=17),
+    ),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(-1, 1).map("{:.6g}".format),
+    st.text("0123456789.-:e \t\r\v#x\x00\x80", max_size=12),
+)
+INDICES = st.one_of(
+    st.integers(0, 99_999_999).map(str),
+    st.sampled_from(
+        ["", "0", "007", "00000001", "000000001", "99999999", "100000000", "2147483648", "1.5", "-1", "1-", "a"]
+    ),
+)
+BLANKS = st.sampled_from([" "] * 12 + ["\t", "  ", " \t", "\r", "\v", "\x80", "\xff", "\x00"])
+
+
+@st.composite
+def lines(draw):
+    words = [draw(st.sampled_from(["1", "-1", "+1", "-0", "17", "2.5", "0x3", "nan", "", "9"]))]
+    index = 0
+    for _ in range(draw(st.integers(0, 25))):
+        if draw(st.integers(0, 30)):
+            index += draw(st.sampled_from([1, 1, 1, 2, 9, 90, 900, 90_000]))
+            name = str(index)
+        else:
+            name = draw(INDICES)
+        separator = ":" if draw(st.integers(0, 60)) else draw(st.sampled_from(["", "::", ";", " :", ": "]))
+        number = (
+            draw(NUMBERS) if draw(st.integers(0, 3)) == 0 else draw(st.sampled_from(["1", "0.25", "-0.3333333", "7"]))
+        )
+        words.append(name + separator + number)
+    blank = draw(BLANKS) if not draw(st.integers(0, 5)) else " "
+    return blank.join(words) + draw(st.sampled_from(["", "", " ", "\r", "\t", " #c"]))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(lines(), min_size=1, max_size=6), st.integers(0, 90))
+@example(["1 " + " ".join(f"{i}:1" for i in range(1, 60))], 0)
+def test_every_build_reads_the_same(texts, behind):
+    assert_alike("\n".join([*texts, ""]).encode("latin-1") + BEHIND[len(BEHIND) - behind :].lstrip() + BEHIND)
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_plain_words_of_every_length_are_what_an_independent_reader_finds(build):
+    """Numbers of one to eighteen bytes with a point at every place, both signs, at every place of a window."""
+    rng = random.Random(5)
+    rows, index = [], 0
+    for length in range(1, 19):
+        for point in range(-1, length):
+            for sign in ("", "-"):
+                digits = "".join(rng.choices(DIGITS, k=length))
+                number = digits if point < 0 else digits[:point] + "." + digits[point + 1 :]
+                if number != ".":
+                    index += rng.choice([1, 5, 40])
+                    rows.append(f"{index}:{sign}{number}")
+    text = ""
+    for offset in range(64):
+        text += f"{'0' * offset}1 " + " ".join(rows) + "\n"
+    expected, fault = plain_rows(text)
+    assert fault is None
+    if not _native.select_instruction_set(build):
+        pytest.skip(f"this processor has no {build}")
+    chunk, fault, _, _ = _native.parse(text.encode())
+    assert fault is None
+    assert [(label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in rows_in(chunk)] == [
+        (label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    "word", ["5:1", "12:0.5", "1234:-0.123456", "12345678:1234567.12345678", "3:2e3", "4:0x1", "x"]
+)
+def test_a_row_may_end_anywhere_in_a_window(word):
+    """And in front of the end of the text: with every number of bytes between them."""
+    for before in range(80):
+        row = b"1 1:" + b"0" * before + b"2 " + word.encode() + b"\n"
+        for behind in (0, 1, 15, 16, 17, 31, 63, 64, 79, 80, 81):
+            assert_alike(row + (b"2" + b" " * (behind - 2) + b"\n" if behind > 1 else b""))
+
+
+def test_models_are_read_the_same(best_instruction_set):
+    """Of several coefficients in front of a vector, of none, and as many rows as are asked for."""
+    text = b"".join(b"%d.5 -0.25 1:0.5 2:1 3:-0.75 40:1e-3 50:0.1\n" % i for i in range(50))
+    for options in ({"leading_count": 2}, {"leading_count": 2, "max_rows": 7}):
+        _, fault, _ = assert_alike(text, **options)
+        assert fault is None
+    _, fault, _ = assert_alike(text.replace(b".5 -0.25 1", b"1:7 222").replace(b"222:", b"222222:"), leading_count=0)
+    assert fault is not None
+
+
+def test_the_first_fault_is_found_wherever_it_stands():
+    """In every word of a long row, of every kind."""
+    good = [f"{i}:{value}" for i, value in enumerate(["1", "0.5", "-0.25", "7.", ".5", "123456"] * 5, 1)]
+    for at in range(len(good)):
+        for bad in (
+            "3",
+            "x:1",
+            f"{at}:1",
+            f"{at + 1}:",
+            f"{at + 1}:1:2",
+            f"{at + 1}:1-2",
+            f"{at + 1}:--1",
+            f"{at + 1}:1.2.3",
+        ):
+            if bad == "0:1":  # which LIBSVM reads
+                continue
+            row = " ".join([*good[:at], bad, *good[at + 1 :]])
+            _, fault, consumed = assert_alike(b"1 1:1\n-1 " + row.encode() + b"\n" + BEHIND)
+            assert fault is not None and fault[0] == 2 and consumed == 6, row
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 31, 32, 33, 254, 255, 256, 255 * 16, 255 * 32 + 1, 20_000])
+@pytest.mark.parametrize("byte", ["\n", ":"])
+def test_bytes_are_counted(size, byte):
+    """All of them the byte that is counted: no counter overflows."""
+    text = (byte * size + "\n").encode()
+    for build in ["baseline", *BUILDS]:
+        if _native.select_instruction_set(build):
+            assert _native.count_lines(text) == text.count(b"\n")
