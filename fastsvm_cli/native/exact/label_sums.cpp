@@ -21,12 +21,24 @@ constexpr std::int64_t values_max = 1 << 19;
 std::int64_t whole(std::int64_t n, std::int64_t of) { return (n + of - 1) / of * of; }
 }  // namespace
 
+struct LabelSums::ClassRow {
+    Share wrong;
+    KernelRounding theirs;
+    double theirs_of_any;
+    bool settled;  // has a bound, and a winner by it
+};
+
 struct LabelSums::Scratch {
     std::unique_ptr<KernelTiles::Block> block;
     Aligned<float> values;
     Aligned<double> sums;
-    std::vector<double> class_sums, own, others;
-    std::vector<float> peaks;
+    // Of several classes.
+    std::vector<ClassRow> rows;
+    std::vector<std::vector<std::int64_t>> by_class;  // the rows whose winner is likely the class
+    std::vector<double> sizes;                        // (rows / product_rows, classes, product_rows)
+    std::vector<double> met;                          // (rows, classes): what the likely winner's pairs are
+    std::vector<double> own, others, again;
+    std::vector<float> peaks;                            // (classes, product_rows)
     std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::unique_ptr<Votes> votes;
 };
@@ -144,70 +156,125 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
     }
 }
 
+// The sums of the pairs of class c, for up to product_rows rows: sums[r][other], that of c itself meaningless.
+void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch,
+                              double* const* sums) const {
+    const std::int64_t classes = model_.classes();
+    const TileLoops& loop = *loops().tiles;
+    // What c's own vectors give, and what each of the others' do.
+    const auto at = [&](std::int64_t of, std::int64_t against) {
+        return (against < of ? against : against - 1) * padded_ + class_start_[of];
+    };
+    for (std::int64_t other = 0; other < classes; ++other) {
+        scratch.coef_at[other] = other == c ? 0 : at(c, other);
+        scratch.value_at[other] = class_start_[c];
+        scratch.count[other] = other == c ? 0 : run_[c];
+    }
+    loop.products(rows, classes, scratch.count.data(), coef_.data(), scratch.coef_at.data(), values,
+                  scratch.value_at.data(), scratch.own.data());
+    for (std::int64_t other = 0; other < classes; ++other) {
+        scratch.coef_at[other] = other == c ? 0 : at(other, c);
+        scratch.count[other] = other == c ? 0 : run_[other];
+    }
+    loop.products(rows, classes, scratch.count.data(), coef_.data(), scratch.coef_at.data(), values,
+                  class_start_.data(), scratch.others.data());
+    for (int r = 0; r < rows; ++r)
+        for (std::int64_t other = 0; other < classes; ++other)
+            sums[r][other] = scratch.own[other * product_rows + r] + scratch.others[other * product_rows + r];
+}
+
 void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
                                Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const {
     const std::int64_t classes = model_.classes();
+    const std::size_t per_row = static_cast<std::size_t>(classes);
     const TileLoops& loop = *loops().tiles;
     tiles.take(rows, which, n, *scratch.block);
     scratch.values.resize(static_cast<std::size_t>(n * padded_));
     tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);
-    std::vector<double>&sizes = scratch.class_sums, &own = scratch.own;
-    for (std::vector<double>* each : {&sizes, &own, &scratch.others}) each->resize(static_cast<std::size_t>(classes));
-    scratch.peaks.resize(static_cast<std::size_t>(classes));
-    for (std::vector<std::int64_t>* each : {&scratch.coef_at, &scratch.value_at, &scratch.count})
-        each->resize(static_cast<std::size_t>(classes));
+    const auto values_of = [&](std::int64_t r) { return scratch.values.data() + r * padded_; };
+    for (std::vector<double>* each : {&scratch.own, &scratch.others, &scratch.again})
+        each->resize(per_row * product_rows);
+    scratch.rows.resize(static_cast<std::size_t>(n));
+    scratch.sizes.resize(per_row * static_cast<std::size_t>(whole(n, product_rows)));
+    scratch.met.resize(per_row * static_cast<std::size_t>(n));
+    scratch.peaks.resize(per_row * product_rows);
+    for (std::vector<std::int64_t>* each : {&scratch.coef_at, &scratch.value_at, &scratch.count}) each->resize(per_row);
+    scratch.by_class.resize(per_row);
+    for (std::vector<std::int64_t>& each : scratch.by_class) each.clear();
     if (!scratch.votes) scratch.votes = std::make_unique<Votes>(static_cast<int>(classes));
-    for (std::int64_t r = 0; r < n; ++r) {
-        const float* const values = scratch.values.data() + r * padded_;
-        const Share wrong = share(tiles.relative_error(*scratch.block, r));
-        const KernelRounding theirs = rounding_.svm_predict(rows, which[r]);
-        const double theirs_of_any = rounding_.svm_predict_of_any(theirs);
-        if (!(wrong.relative < std::numeric_limits<double>::infinity()) ||
-            !(theirs.kernel < std::numeric_limits<double>::infinity())) {
-            open.push_back(which[r]);
-            continue;
+
+    // Rows side by side, so that coefficients are read once for all of them.
+    const float* values[product_rows];
+    for (std::int64_t first = 0; first < n; first += product_rows) {
+        const int now = static_cast<int>(std::min<std::int64_t>(product_rows, n - first));
+        for (int r = 0; r < now; ++r) values[r] = values_of(first + r);
+        loop.products_and_peaks(now, classes, run_.data(), largest_.data(), values, class_start_.data(),
+                                scratch.sizes.data() + first * classes, scratch.peaks.data());
+        for (int r = 0; r < now; ++r) {
+            ClassRow& row = scratch.rows[static_cast<std::size_t>(first + r)];
+            row.wrong = share(tiles.relative_error(*scratch.block, first + r));
+            row.theirs = rounding_.svm_predict(rows, which[first + r]);
+            row.theirs_of_any = rounding_.svm_predict_of_any(row.theirs);
+            row.settled = row.wrong.relative < std::numeric_limits<double>::infinity() &&
+                          row.theirs.kernel < std::numeric_limits<double>::infinity();
+            if (!row.settled) continue;
+            // The nearest vector's class is a better guess than the one with the largest sum.
+            std::size_t likely = 0;
+            const float* const peaks = scratch.peaks.data() + r;
+            for (std::size_t c = 1; c < per_row; ++c)
+                if (peaks[c * product_rows] > peaks[likely * product_rows]) likely = c;
+            scratch.by_class[likely].push_back(first + r);
         }
-        loop.products_and_peaks(classes, run_.data(), largest_.data(), values, class_start_.data(), sizes.data(),
-                                scratch.peaks.data());
-        // The nearest vector's class is a better guess than the one with the largest sum.
-        const int likely =
-            static_cast<int>(std::max_element(scratch.peaks.begin(), scratch.peaks.end()) - scratch.peaks.begin());
-        const int found = scratch.votes->winner(likely, [&](int c, int* won) {
-            // What c's own vectors give, and what each of the others' do.
-            const auto at = [&](std::int64_t of, std::int64_t against) {
-                return (against < of ? against : against - 1) * padded_ + class_start_[of];
-            };
-            for (int other = 0; other < classes; ++other) {
-                scratch.coef_at[other] = other == c ? 0 : at(c, other);
-                scratch.value_at[other] = class_start_[c];
-                scratch.count[other] = other == c ? 0 : run_[c];
-            }
-            loop.products(classes, scratch.count.data(), coef_.data(), scratch.coef_at.data(), values,
-                          scratch.value_at.data(), own.data());
-            for (int other = 0; other < classes; ++other) {
-                scratch.coef_at[other] = other == c ? 0 : at(other, c);
-                scratch.count[other] = other == c ? 0 : run_[other];
-            }
-            loop.products(classes, scratch.count.data(), coef_.data(), scratch.coef_at.data(), values,
-                          class_start_.data(), scratch.others.data());
-            for (int other = 0; other < classes; ++other) {
-                if (other == c) continue;
-                const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
-                const double value = scale_ * (own[other] + scratch.others[other]) - model_.rho[pair];
-                const double weight = scale_ * (sizes[c] + sizes[other]);
-                const double ours = wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
-                const double size = std::fabs(value);
-                // Few values are as small as what is between any pair's and svm-predict's.
-                const bool known = size > (ours + theirs_of_any) * (1 + 1e-9) ||
-                                   size > (ours + rounding_.svm_predict(pair, theirs)) * (1 + 1e-9);
-                won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
-            }
-        });
-        if (found < 0)
-            open.push_back(which[r]);
-        else
-            winner[which[r]] = found;
     }
+    for (std::int64_t c = 0; c < classes; ++c) {
+        const std::vector<std::int64_t>& mine = scratch.by_class[static_cast<std::size_t>(c)];
+        for (std::size_t first = 0; first < mine.size(); first += product_rows) {
+            const int now = static_cast<int>(std::min<std::size_t>(product_rows, mine.size() - first));
+            double* sums[product_rows];
+            for (int r = 0; r < now; ++r) {
+                values[r] = values_of(mine[first + static_cast<std::size_t>(r)]);
+                sums[r] = scratch.met.data() + mine[first + static_cast<std::size_t>(r)] * classes;
+            }
+            sums_of_class(c, now, values, scratch, sums);
+        }
+    }
+    for (std::int64_t c = 0; c < classes; ++c)
+        for (std::int64_t r : scratch.by_class[static_cast<std::size_t>(c)]) {
+            const int found = elect(static_cast<int>(c), r, scratch, values_of(r));
+            if (found < 0)
+                scratch.rows[static_cast<std::size_t>(r)].settled = false;
+            else
+                winner[which[r]] = found;
+        }
+    for (std::int64_t r = 0; r < n; ++r)
+        if (!scratch.rows[static_cast<std::size_t>(r)].settled) open.push_back(which[r]);
+}
+
+// The class of row r of a block, or -1. likely: the class whose pairs are summed already.
+int LabelSums::elect(int likely, std::int64_t r, Scratch& scratch, const float* values) const {
+    const std::int64_t classes = model_.classes();
+    const ClassRow& row = scratch.rows[static_cast<std::size_t>(r)];
+    const double* const sizes = scratch.sizes.data() + r / product_rows * product_rows * classes + r % product_rows;
+    return scratch.votes->winner(likely, [&](int c, int* won) {
+        const double* sums = scratch.met.data() + r * classes;
+        if (c != likely) {
+            double* const again = scratch.again.data();
+            sums_of_class(c, 1, &values, scratch, &again);
+            sums = again;
+        }
+        for (int other = 0; other < classes; ++other) {
+            if (other == c) continue;
+            const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
+            const double value = scale_ * sums[other] - model_.rho[pair];
+            const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
+            const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
+            const double size = std::fabs(value);
+            // Few values are as small as what is between any pair's and svm-predict's.
+            const bool known = size > (ours + row.theirs_of_any) * (1 + 1e-9) ||
+                               size > (ours + rounding_.svm_predict(pair, row.theirs)) * (1 + 1e-9);
+            won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
+        }
+    });
 }
 
 }  // namespace fastsvm

@@ -35,6 +35,10 @@ private:
                      Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const;
     void settle_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
                         Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const;
+    struct ClassRow;  // what is known of a row before its classes are compared
+    void sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch,
+                       double* const* sums) const;
+    int elect(int likely, std::int64_t r, Scratch& scratch, const float* values) const;
     // Of scale * weight, the computed sum of positive terms that an error of these terms is relative to.
     struct Share {
         double relative = 0, absolute = 0;

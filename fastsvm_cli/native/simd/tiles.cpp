@@ -48,14 +48,19 @@ inline __attribute__((always_inline)) vf smaller(vf x, vf y) {
 #endif
 }
 
-inline __attribute__((always_inline)) vf larger(vf x, vf y) {
+inline __attribute__((always_inline)) f16 larger(f16 x, f16 y) {
 #if defined(__AVX512F__)
-    return (vf)_mm512_maskz_max_ps(0xffff, (__m512)x, (__m512)y);
-#elif defined(__AVX2__)
-    return (vf)_mm256_max_ps((__m256)x, (__m256)y);
+    return (f16)_mm512_maskz_max_ps(0xffff, (__m512)x, (__m512)y);
 #else
     return x > y ? x : y;
 #endif
+}
+
+// The largest of sixteen.
+inline __attribute__((always_inline)) float peak(f16 x) {
+    float most = x[0];
+    for (int i = 1; i < 16; ++i) most = x[i] > most ? x[i] : most;
+    return most;
 }
 
 inline __attribute__((always_inline)) vf splat(float x) { return vf{} + x; }
@@ -179,58 +184,118 @@ inline __attribute__((always_inline)) d8 widened(f16 x) {
     return widened(low) + widened(high);
 }
 
-// Over the first n / 16 sixteens.
-inline __attribute__((always_inline)) d8 sum_of_products(std::int64_t n, const float* a, const float* b, d8 sum) {
-    for (; n >= 64; n -= 64, a += 64, b += 64) {
-        f16 four = load<f16>(a) * load<f16>(b);
-        four += load<f16>(a + 16) * load<f16>(b + 16);
-        four += load<f16>(a + 32) * load<f16>(b + 32);
-        four += load<f16>(a + 48) * load<f16>(b + 48);
-        sum += widened(four);
+// Adds, for R rows, the products over the first n / 16 sixteens to sums; and keeps the largest of the rows' numbers,
+// where that is wanted.
+template <int R, bool peaked>
+inline __attribute__((always_inline)) void sums_of_products(std::int64_t n, const float* a,
+                                                            const float* const (&rows)[R], d8 (&sums)[R],
+                                                            f16 (&peaks)[R]) {
+    const float* b[R];
+    for (int r = 0; r < R; ++r) b[r] = rows[r];
+    const auto number = [&](int r, std::int64_t at) {
+        const f16 x = load<f16>(b[r] + at);
+        if constexpr (peaked) peaks[r] = larger(peaks[r], x);
+        return x;
+    };
+    for (; n >= 64; n -= 64, a += 64) {
+        const f16 a0 = load<f16>(a), a1 = load<f16>(a + 16), a2 = load<f16>(a + 32), a3 = load<f16>(a + 48);
+        for (int r = 0; r < R; ++r) {
+            f16 four = a0 * number(r, 0);
+            four += a1 * number(r, 16);
+            four += a2 * number(r, 32);
+            four += a3 * number(r, 48);
+            sums[r] += widened(four);
+            b[r] += 64;
+        }
     }
     if (n >= 16) {
-        f16 few = load<f16>(a) * load<f16>(b);
-        for (n -= 16; n >= 16; n -= 16) {
-            a += 16;
-            b += 16;
-            few += load<f16>(a) * load<f16>(b);
+        f16 few[R];
+        for (int r = 0; r < R; ++r) few[r] = load<f16>(a) * number(r, 0);
+        for (std::int64_t at = 16; at + 16 <= n; at += 16) {
+            const f16 more = load<f16>(a + at);
+            for (int r = 0; r < R; ++r) few[r] += more * number(r, at);
         }
-        sum += widened(few);
+        for (int r = 0; r < R; ++r) sums[r] += widened(few[r]);
     }
-    return sum;
+}
+
+inline __attribute__((always_inline)) double total(d8 s) {
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+// The totals of four, side by side.
+inline __attribute__((always_inline)) void store_totals(const d8 (&sums)[4], double* out) {
+    typedef long long i8 __attribute__((vector_size(64)));
+    typedef double d4 __attribute__((vector_size(32)));
+    const auto pairs = [](d8 x, d8 y) {
+        return __builtin_shuffle(x, y, i8{0, 8, 2, 10, 4, 12, 6, 14}) +
+               __builtin_shuffle(x, y, i8{1, 9, 3, 11, 5, 13, 7, 15});
+    };
+    const d8 low = pairs(sums[0], sums[1]), high = pairs(sums[2], sums[3]);
+    const d8 fours = __builtin_shuffle(low, high, i8{0, 1, 8, 9, 4, 5, 12, 13}) +
+                     __builtin_shuffle(low, high, i8{2, 3, 10, 11, 6, 7, 14, 15});
+    d4 first, second;
+    __builtin_memcpy(&first, &fours, sizeof first);
+    __builtin_memcpy(&second, reinterpret_cast<const char*>(&fours) + sizeof first, sizeof second);
+    store(out, first + second);
 }
 
 void add_products(std::int64_t rows, std::int64_t n, const float* coef, const float* values, std::int64_t stride,
                   double* sums) {
-    for (std::int64_t r = 0; r < rows; ++r, values += stride, sums += lanes)
-        store(sums, sum_of_products(n, coef, values, load<d8>(sums)));
+    for (std::int64_t r = 0; r < rows; ++r, values += stride, sums += lanes) {
+        const float* const row[1] = {values};
+        d8 sum[1] = {load<d8>(sums)};
+        f16 none[1];
+        sums_of_products<1, false>(n, coef, row, sum, none);
+        store(sums, sum[0]);
+    }
 }
 
-void products(std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
-              const float* values, const std::int64_t* value_at, double* out) {
-    for (std::int64_t k = 0; k < count; ++k) {
-        const float *const a = coef + coef_at[k], *const b = values + value_at[k];
-        const d8 sum = sum_of_products(n[k], a, b, d8{});
-        double total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+template <int R, bool peaked>
+void products_of_rows(std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
+                      const float* const* values, const std::int64_t* value_at, double* out, float* peaks) {
+    for (std::int64_t k = 0; k < count; ++k, out += product_rows) {
+        const float* const a = coef + coef_at[k];
+        const float* rows[R];
+        for (int r = 0; r < R; ++r) rows[r] = values[r] + value_at[k];
+        d8 sums[R] = {};
+        f16 most[R] = {};
+        sums_of_products<R, peaked>(n[k], a, rows, sums, most);
+        if constexpr (R == product_rows)
+            store_totals(sums, out);
+        else
+            for (int r = 0; r < R; ++r) out[r] = total(sums[r]);
+        if constexpr (peaked)
+            for (int r = 0; r < R; ++r) peaks[r] = peak(most[r]);
         for (std::int64_t s = n[k] / 16 * 16; s < n[k]; ++s)
-            total += static_cast<double>(a[s]) * static_cast<double>(b[s]);
-        out[k] = total;
+            for (int r = 0; r < R; ++r) {
+                out[r] += static_cast<double>(a[s]) * static_cast<double>(rows[r][s]);
+                if constexpr (peaked) peaks[r] = rows[r][s] > peaks[r] ? rows[r][s] : peaks[r];
+            }
+        if constexpr (peaked) peaks += product_rows;
     }
 }
 
-void products_and_peaks(std::int64_t count, const std::int64_t* n, const float* coef, const float* values,
-                        const std::int64_t* value_at, double* out, float* peaks) {
-    products(count, n, coef, value_at, values, value_at, out);
-    for (std::int64_t k = 0; k < count; ++k) {
-        const float* const b = values + value_at[k];
-        std::int64_t s = 0;
-        vf most{};
-        for (; s + floats <= n[k]; s += floats) most = larger(most, load<vf>(b + s));
-        float peak = 0;
-        for (; s < n[k]; ++s) peak = b[s] > peak ? b[s] : peak;
-        for (int i = 0; i < floats; ++i) peak = most[i] > peak ? most[i] : peak;
-        peaks[k] = peak;
+template <bool peaked>
+void products_or_peaks(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
+                       const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
+                       double* out, float* peaks) {
+    switch (rows) {
+        case 1: return products_of_rows<1, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
+        case 2: return products_of_rows<2, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
+        case 3: return products_of_rows<3, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
+        default: return products_of_rows<4, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
     }
+}
+
+void products(int rows, std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
+              const float* const* values, const std::int64_t* value_at, double* out) {
+    products_or_peaks<false>(rows, count, n, coef, coef_at, values, value_at, out, nullptr);
+}
+
+void products_and_peaks(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
+                        const float* const* values, const std::int64_t* value_at, double* out, float* peaks) {
+    products_or_peaks<true>(rows, count, n, coef, value_at, values, value_at, out, peaks);
 }
 
 void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights, float* out,
@@ -246,7 +311,6 @@ void center(std::int64_t d, double factor, const double* z, const double* center
         lost += off * off;
         for (int i = 0; i < lanes; ++i) out[(c + i) * panel] = rounded[i];
     }
-    const auto total = [](d8 s) { return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])); };
     sums[0] = total(squares);
     sums[1] = total(weighted);
     sums[2] = total(lost);

@@ -7,6 +7,8 @@ namespace fastsvm {
 
 constexpr int panel = 6;  // rows to a tile; a panel of rows is (d, panel), whatever number of them there is
 
+constexpr int product_rows = 4;  // that meet the same coefficients, side by side
+
 // Bytes of a strip's columns that stay in a first-level cache while panels of rows pass over them.
 constexpr int column_bytes = 20480;
 
@@ -23,12 +25,14 @@ struct TileLoops {
     // four terms are added up in single precision, the rest in double.
     void (*add_products)(std::int64_t rows, std::int64_t n, const float* coef, const float* values, std::int64_t stride,
                          double* sums);
-    // out[k] = sum over s < n[k] of coef[coef_at[k] + s] * values[value_at[k] + s], likewise; any n.
-    void (*products)(std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
-                     const float* values, const std::int64_t* value_at, double* out);
-    // Of the same values with coef[value_at[k] + s], and the largest of the values, 0 at least.
-    void (*products_and_peaks)(std::int64_t count, const std::int64_t* n, const float* coef, const float* values,
-                               const std::int64_t* value_at, double* out, float* peaks);
+    // out[k * product_rows + r] = sum over s < n[k] of coef[coef_at[k] + s] * values[r][value_at[k] + s], likewise, for
+    // one to product_rows rows; any n.
+    void (*products)(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
+                     const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
+                     double* out);
+    // The same with coef[value_at[k] + s]; and peaks[k * product_rows + r], the largest of the values, 0 at least.
+    void (*products_and_peaks)(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
+                               const float* const* values, const std::int64_t* value_at, double* out, float* peaks);
     // A row about a center: out[c * panel] = factor (z[c] - center[c]), rounded to single precision, for the d columns,
     // a multiple of `lanes`; sums: of their squares, of the squares times weights[c], and of the squares of what the
     // rounding took.
