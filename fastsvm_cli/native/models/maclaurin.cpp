@@ -20,6 +20,7 @@ constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating poin
 Maclaurin::Maclaurin(std::vector<std::int32_t> features, bool gaussian, double gamma, int degree,
                      std::vector<double> rho)
     : features_(std::move(features)), gaussian_(gaussian), gamma_(gamma), degree_(degree), rho_(std::move(rho)) {
+    if (degree < 0 || degree > max_degree) throw std::invalid_argument("a degree that no expansion has");
     const std::int64_t d = dimension();
     // Where the share of the monomials that a row's entries have is 0.16.
     const auto dense = [&](std::int64_t entries) {
@@ -57,8 +58,11 @@ void Maclaurin::add_center(const double* m, double largest_norm) {
 Maclaurin::Expansion& Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate* certificate) {
     if (pair < 0 || pair >= pairs() || center < 0 || center >= static_cast<std::int64_t>(centers_.size()))
         throw std::out_of_range("expansion of an unknown pair or center");
-    if (certificate && (certificate->truncation.size() > most_degrees_left_out ||
-                        static_cast<int>(certificate->error.size()) != degree_ + 1))
+    // What a row takes from its centre for one radius serves all of them: they leave out the same degrees.
+    if (certificate &&
+        (certificate->truncation.size() > most_degrees_left_out ||
+         static_cast<int>(certificate->error.size()) != degree_ + 1 ||
+         (!expansions_.empty() && certificate->truncation.size() != expansions_[0].certificate.truncation.size())))
         throw std::invalid_argument("wrong size of a certificate");
     expansions_.emplace_back();
     Expansion& e = expansions_.back();
@@ -66,6 +70,7 @@ Maclaurin::Expansion& Maclaurin::check(std::int64_t pair, std::int64_t center, c
     e.center = center;
     if (certificate) {
         e.certificate = *certificate;
+        ++certificates_;
         pair_weight_.resize(rho_.size());
         pair_count_.resize(rho_.size());
         pair_weight_[static_cast<std::size_t>(pair)] += certificate->weight * up;
@@ -186,11 +191,11 @@ struct Maclaurin::Block {
 
 // B1 to B7 of bounds.py have the argument; the names are theirs.
 struct Maclaurin::Near {
-    double tail[24];                  // sqrt of the share of each degree left out, and of all beyond
-    double weight;                    // upper bound of exp(-gamma |z - m|^2)
-    double distance[max_degree + 1];  // |z - m|^k, upper bounds
-    double reach[max_degree + 1];     // (|z| + |m|)^k, or |z - m|^k where the row is centred
-    double exponent_error;            // of the computed weight, relative
+    double tail[most_degrees_left_out];  // sqrt of the share of each degree left out, and of all beyond
+    double weight;                       // upper bound of exp(-gamma |z - m|^2)
+    double distance[max_degree + 1];     // |z - m|^k, upper bounds
+    double reach[max_degree + 1];        // (|z| + |m|)^k, or |z - m|^k where the row is centred
+    double exponent_error;               // of the computed weight, relative
 };
 
 // How far a computed |z - m|^2 can be from the true one (B4; B7: what underflows).
@@ -354,7 +359,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const std::int64_t begin = rows.begin(first + r);
         columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
         (columns.count() >= dense_from_ ? block.dense : block.sparse).push_back(r);
-        const KernelRounding of_kernel = radii ? kernel_rounding(rows, first + r) : KernelRounding{};
+        // A model of one class has no pairs, and need not have a centre.
+        const KernelRounding of_kernel = radii && nr_pairs ? kernel_rounding(rows, first + r) : KernelRounding{};
         for (std::int64_t p = 0; p < nr_pairs; ++p) {
             out.value[(first + r) * nr_pairs + p] = 0;
             if (radii)
@@ -390,7 +396,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const Center& center = centers_[c];
         double& weight = block.weight[c * block_rows + r];
         const double norm = block.norm[c * block_rows + r];
-        const bool far = skips && is_far(center, rows, first + r, norm, centered);
+        // Far once is far for good: where the norm is computed again, another way, the weight is gone already.
+        const bool far = skips && (block.far[c * block_rows + r] || is_far(center, rows, first + r, norm, centered));
         block.far[c * block_rows + r] = far;
         if (far || !(weight > 0)) weight = 0;  // a norm that overflowed may have become NaN
         block.outside[r] |= gaussian_ && !far && !(norm < center.norm_limit);

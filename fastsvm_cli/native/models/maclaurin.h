@@ -51,7 +51,7 @@ public:
     std::int64_t dimension() const { return features_.size(); }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho_.size()); }
     // Whether every pair has what its radius is made of.
-    bool certified() const { return pair_weight_.size() == rho_.size(); }
+    bool certified() const { return pair_weight_.size() == rho_.size() && certificates_ == expansions_.size(); }
     std::int64_t coefficients() const {
         std::int64_t n = 0;
         for (int k = 0; k <= degree_; ++k) n += packed_size(k, dimension());
@@ -114,6 +114,7 @@ private:
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
     std::vector<double> pair_weight_, pair_count_;  // sums over the certificates of a pair
+    std::size_t certificates_ = 0;                  // expansions that have one
     Kernel exact_kernel_;
     double longest_vector_ = 0;
 };

@@ -128,6 +128,18 @@ def test_models_of_one_class_or_without_support_vectors_compile():
             assert outside == 0
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_certified_model_of_one_class_needs_no_centre(kernel):
+    """As a file may say, which no compiler writes."""
+    machine = Machine("c_svc", kernel, [], np.empty((0, 0)), [], gamma=0.5, label=[7], nr_sv=[0])
+    model = compiled(machine, certify=True, degree=1)
+    model.centers, model.expansions = [], []
+    model = parse_model(model.to_text(), "a.approx")
+    out = _native.Decisions(model.pairs, with_radius=True)
+    model.decision_values(parse([{1: 1.0}, {}]), out)
+    assert model.certified and out.rows == 2 and np.asarray(out.radius).shape == (2, 0)
+
+
 def test_classes_without_support_vectors_and_zero_coefficients_compile():
     rng = np.random.default_rng(17)
     machine, rows = gaussian(rng, nr_class=4, n=20)

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import CENTERS
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.maclaurin import Certificate
 from fastsvm_cli.prediction.pipeline import Fallback
 from support import evaluation, oracles
 from support.evaluation import parse
@@ -169,6 +171,25 @@ def test_radii_cover_the_rounding_of_the_distance_from_a_centre():
         assert np.all(error <= radii)
         worst = max(worst, error.max())
     assert worst > 1e-14
+
+
+def test_a_row_that_an_expansion_skips_is_skipped_by_all_about_its_centre():
+    """Two expansions about one far centre, the first evaluated about it, the second in raw coordinates, where the
+    distance is known to fewer digits; and rows so far off that K is just below 1e-12 for certain, one way alone."""
+    gamma, m, reach = 5e-5, 5000.0, 1.0
+    edge = reach * (1 + 1e-9) + sqrt(27.7 / gamma)
+    model = _native.Maclaurin([1], True, gamma, 1, [0.0])
+    model.add_center(np.array([m]), reach**2)
+    certificate = Certificate([0.0], [0.0, 0.0], 2.0, 1.0)
+    for constant in (0.0, 1.0):
+        model.add_expansion(0, 0, np.array([constant, 1e-3]), False, certificate)
+    beyond = np.array([5e-10, 1e-8, 5e-8, 1e-7, 1e-6]) / (2 * edge)
+    rows = (m + edge + beyond)[:, None]
+    out = _native.Decisions(1, with_radius=True)
+    model.decision_values(_native.Chunk.from_dense(np.zeros(len(rows)), rows), out)
+    z = rows.astype(np.longdouble) - m
+    exact = np.exp(-gamma * z * z) * (1 + 2 * 1e-3 * z)
+    assert np.all(exact > 2e-12) and np.all(np.abs(np.asarray(out.value) - exact) <= np.asarray(out.radius))
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4])
