@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "simd/loops.h"
@@ -14,6 +15,10 @@ namespace {
 constexpr std::int64_t block_rows = 64;
 constexpr int local_max = 64;
 }  // namespace
+
+Border::Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {
+    if (local < 1 || local > local_max) throw std::invalid_argument("so many nearest samples cannot be weighed");
+}
 
 struct Border::Scratch {
     std::vector<double> scores;  // (samples)

@@ -13,7 +13,8 @@ namespace fastsvm {
 // f(z) ~ level + n_i . (z - b_i) with the nearest sample i, or a weighted mean of that over the `local` nearest ones.
 class Border {
 public:
-    Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {}
+    // local: 1 to 64. Throws std::invalid_argument.
+    Border(std::vector<std::int32_t> features, int local);
     // rows: (n, 2, d): every sample's point b_i, then its normal n_i. Without samples the pair's value is `level`.
     void add_pair(double level, std::int64_t n, const double* rows);
     // Rows are done on all threads; each row's value depends on that row alone.
