@@ -118,19 +118,24 @@ def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, wo
 # ---- where no thread can start (a limit of processes)
 
 
+def preloaded(folder, source):
+    """The environment of a machine some of whose functions are those of this source."""
+    (folder / "own.cpp").write_text(source)
+    subprocess.run(
+        [os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "own.so"), str(folder / "own.cpp")],
+        check=True,
+    )
+    return {"LD_PRELOAD": str(folder / "own.so")}
+
+
 @pytest.fixture(scope="module")
 def threadless(tmp_path_factory):
     """The environment of a machine that lets no thread start: a process limit does not hold for root."""
-    folder = tmp_path_factory.mktemp("threadless")
-    (folder / "none.cpp").write_text(
+    return preloaded(
+        tmp_path_factory.mktemp("threadless"),
         "#include <cerrno>\n"
-        'extern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return EAGAIN; }\n'
+        'extern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return EAGAIN; }\n',
     )
-    subprocess.run(
-        [os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "none.so"), str(folder / "none.cpp")],
-        check=True,
-    )
-    return {"LD_PRELOAD": str(folder / "none.so")}
 
 
 def test_no_thread_starts_there(threadless):
@@ -165,6 +170,39 @@ def test_compressed_files_are_read_where_no_thread_starts(fastsvm, models, tmp_p
         found = (tmp_path / "out").read_bytes()
         fastsvm(*[models / "rings" if word == "packed" else word for word in words])
         assert found == (tmp_path / "out").read_bytes()
+
+
+def test_the_threads_there_are_do_the_work_where_memory_ends_before_the_next_one_starts(tmp_path):
+    environment = preloaded(
+        tmp_path,
+        """
+        #include <dlfcn.h>
+        #include <pthread.h>
+        #include <cstdlib>
+        #include <new>
+        static thread_local bool none_left = false;
+        extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* with, void* (*run)(void*), void* of) {
+            static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+            none_left = true;
+            return real(thread, with, run, of);
+        }
+        void* operator new(std::size_t size) {
+            void* const memory = none_left ? nullptr : std::malloc(size ? size : 1);
+            none_left = false;
+            if (!memory) throw std::bad_alloc();
+            return memory;
+        }
+        """,
+    )
+    code = (
+        "from fastsvm_cli import _native\n"
+        "text = b''.join(b'1 1:%d 2:0.5\\n' % i for i in range(100_000))\n"
+        "_native.set_threads(4)\n"
+        "print(_native.count_lines(text), bytes(_native.parse(text)[0].values)[-16:].hex())\n"
+    )
+    run = [sys.executable, "-I", "-c", code]
+    expected = subprocess.run(run, check=True, capture_output=True).stdout
+    assert subprocess.run(run, env={**os.environ, **environment}, check=True, capture_output=True).stdout == expected
 
 
 def test_a_progress_bar_needs_no_thread(monkeypatch):

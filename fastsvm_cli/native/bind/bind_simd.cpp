@@ -13,7 +13,8 @@ void bind_simd(nb::module_& m) {
           "For what the calling thread starts from here on; 0: as many as were set for all.");
     m.def("get_threads", &get_threads);
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
-          "Use the hot loops built for 'baseline', 'avx2' or 'avx512'; False when that cannot be. For tests.");
+          "Use the hot loops built for 'baseline', 'avx2', 'avx512' or 'avx512_vnni'; False when that cannot be. For "
+          "tests.");
     m.def(
         "multiply_adds",
         [](bool single, std::int64_t times) {

@@ -1,4 +1,5 @@
 // Which build of the hot loops this machine runs.
+#include <atomic>
 #include <cstring>
 
 #include "simd/loops.h"
@@ -62,13 +63,14 @@ const Loops* best() {
     return &baseline::table;
 }
 
-const Loops* chosen = nullptr;
+std::atomic<const Loops*> chosen{nullptr};  // several threads may be the first to ask
 
 }  // namespace
 
 const Loops& loops() {
-    if (!chosen) chosen = best();
-    return *chosen;
+    const Loops* table = chosen.load(std::memory_order_relaxed);
+    if (!table) chosen.store(table = best(), std::memory_order_relaxed);
+    return *table;
 }
 
 bool select_instruction_set(const char* name) {

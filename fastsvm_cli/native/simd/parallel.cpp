@@ -70,11 +70,12 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const std::function<vo
         }
     };
     std::vector<std::thread> helpers;
+    helpers.reserve(static_cast<std::size_t>(workers));  // no thread runs yet that an exception would leave behind
     for (int i = 1; i < workers; ++i) {
         try {
             helpers.emplace_back(work);
-        } catch (const std::system_error&) {
-            break;  // no thread to be had: the ones there are do the work
+        } catch (const std::exception&) {
+            break;  // no thread to be had, or no memory for one: the ones there are do the work
         }
     }
     work();
