@@ -1,5 +1,8 @@
 """Blocks of kernel values as compilers ask for them: every kernel, dense and sparse, by every way the core has."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -105,6 +108,27 @@ def test_values_are_the_same_whatever_the_number_of_threads(density, filled):
     for values, sums in found[1:]:
         np.testing.assert_array_equal(values, found[0][0])
         np.testing.assert_array_equal(sums, found[0][1])
+
+
+def test_products_with_weights_keep_no_matrix_of_sparse_rows_either():
+    """3000 rows and 20,000 vectors: a matrix of 480 MB."""
+    code = (
+        "import resource\n"
+        "import numpy as np, scipy.sparse\n"
+        "from fastsvm_cli import _native\n"
+        "from fastsvm_cli.compilers.kernel_matrix import KernelMatrix\n"
+        "from fastsvm_cli.models.kernel import Kernel\n"
+        "x = scipy.sparse.random(20_000, 300, 0.01, format='csr', random_state=1)\n"
+        "z = np.zeros((3000, 300))\n"
+        "z[np.arange(3000), np.arange(3000) % 300] = 1\n"
+        "_native.set_threads(2)\n"
+        "matrix = KernelMatrix(Kernel('rbf', 0.5), x)\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))\n"
+        "sums = matrix.times(z, np.ones((20_000, 1)))\n"
+        "print(np.abs(sums[:7] - matrix(z[:7]).sum(axis=1, keepdims=True)).max() < 1e-9)\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_nothing_and_what_is_no_number():

@@ -104,7 +104,7 @@ void KernelMatrix::fill(const Block& block, std::int64_t from, std::int64_t to, 
 void KernelMatrix::values(const Rows& rows, double* out) const {
     if (!size_) return;
     const Way chosen = way(rows);
-    if (chosen == Way::lists) return by_lists(rows, out);
+    if (chosen == Way::lists) return by_lists(rows, 0, rows.rows, out);
     const std::int64_t together = chosen == Way::rows_in_strips ? strip : block_rows;
     const std::int64_t tile = vectors_per_tile(features_.size()), padded = ratio_up(size_, strip) * strip;
     Block block;
@@ -124,15 +124,15 @@ void KernelMatrix::values(const Rows& rows, double* out) const {
     }
 }
 
-void KernelMatrix::by_lists(const Rows& rows, double* out) const {
-    parallel_for(rows.rows, 1, [&](std::int64_t first, std::int64_t last) {
+void KernelMatrix::by_lists(const Rows& rows, std::int64_t first, std::int64_t count, double* out) const {
+    parallel_for(count, 1, [&](std::int64_t at, std::int64_t stop) {
         Columns row;
         Aligned<double> numbers(static_cast<std::size_t>(lists_->size()));
-        for (std::int64_t r = first; r < last; ++r) {
-            const std::int64_t begin = rows.begin(r);
+        for (; at < stop; ++at) {
+            const std::int64_t r = first + at, begin = rows.begin(r);
             row.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(r) - begin);
             lists_->kernel_values(row, rows.squared_norms[r], numbers.data());
-            std::copy_n(numbers.data(), size_, out + r * size_);
+            std::copy_n(numbers.data(), size_, out + at * size_);
         }
     });
 }
@@ -144,15 +144,16 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
     const std::int64_t together = chosen == Way::rows_in_strips ? strip : block_rows;
     const std::int64_t tile = std::max<std::int64_t>(vectors_per_tile(features_.size()), 4 * strip);
     const std::int64_t padded = ratio_up(size_, strip) * strip, blocks = ratio_up(columns, strip);
-    std::vector<double> whole;  // where rows come one by one
-    if (chosen == Way::lists) {
-        whole.resize(static_cast<std::size_t>(rows.rows * size_));
-        by_lists(rows, whole.data());
-    }
+    std::vector<double> whole;  // (rows at hand, size): where these come one by one
     Block block;
     for (std::int64_t first = 0; first < rows.rows; first += together) {
         const std::int64_t count = std::min(together, rows.rows - first), numbers = count * blocks * strip;
-        if (chosen != Way::lists) take(rows, chosen, first, count, block);
+        if (chosen == Way::lists) {
+            whole.resize(static_cast<std::size_t>(count * size_));
+            by_lists(rows, first, count, whole.data());
+        } else {
+            take(rows, chosen, first, count, block);
+        }
         const std::int64_t fit = std::clamp<std::int64_t>(most_part_numbers / numbers, 1, most_parts);
         const std::int64_t work = tile * count * (features_.size() + columns + value_work);
         const std::int64_t part = tile * std::max(ratio_up(ratio_up(padded, tile), fit), ratio_up(thread_work, work));
@@ -168,7 +169,7 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
                     const std::int64_t to = std::min({padded, (at + 1) * part, from + tile});
                     const std::int64_t here = std::min(size_, to) - from;
                     if (chosen != Way::lists) fill(block, from, to, values.data(), tile);
-                    const double* const row = whole.empty() ? values.data() : whole.data() + first * size_ + from;
+                    const double* const row = whole.empty() ? values.data() : whole.data() + from;
                     const std::int64_t stride = whole.empty() ? tile : size_;
                     for (std::int64_t r = 0; r < count; ++r) {
                         double* const to_panel = panels.data() + r / panel * panel * tile + r % panel;

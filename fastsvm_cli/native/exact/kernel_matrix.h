@@ -38,7 +38,8 @@ private:
     // out[r * stride + s - from] for the rows taken and from <= s < to; from and, up to `size`, to are multiples of
     // `strip`, to which the rows of `out` are filled up.
     void fill(const Block& block, std::int64_t from, std::int64_t to, double* out, std::int64_t stride) const;
-    void by_lists(const Rows& rows, double* out) const;
+    // out[(r - first) * size + s], of `count` rows from `first` on.
+    void by_lists(const Rows& rows, std::int64_t first, std::int64_t count, double* out) const;
 
     Kernel kernel_;
     std::int64_t size_;
