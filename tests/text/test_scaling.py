@@ -180,6 +180,13 @@ def test_features_that_the_file_does_not_hold_are_left_out_and_counted(files):
     assert "(the first: 5)" in scaling.warnings()[0]
 
 
+def test_chunks_behind_each_other_add_up_what_was_left_out():
+    scaling = _native.read_scaling(b"x\n0 1\n1 0 4\n")
+    parts = [_native.parse(text, scaling=scaling)[0] for text in (b"1 1:1 5:2\n", b"2\n", b"1 3:1 9:1\n")]
+    assert [part.scaling_counts for part in parts] == [(2, 1, 5), (0, 0, -1), (2, 2, 3)]
+    assert _native.Chunk.concatenate(parts).scaling_counts == (4, 3, 3)
+
+
 def test_many_features_far_apart(files):
     """No table of every index, and as many blocks as it takes."""
     indices = sorted({1, 2, 2**31 - 1, *(random.Random(1).sample(range(3, 2**31 - 1), 3000))})

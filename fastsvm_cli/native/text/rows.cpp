@@ -106,6 +106,7 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts) {
         add_gaps(part->gaps, at, to);
         at += part->rows;
         to.max_index = std::max(to.max_index, part->max_index);
+        to.scaling.add(part->scaling);
     }
     return to;
 }
