@@ -4,6 +4,10 @@
 
 namespace fastsvm {
 
+// Those that are doubles.
+inline constexpr double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 enum class NumberStatus { ok, not_a_number, not_finite, overflow, underflow };
 
 // Reads the number that starts at p. The text must be followed, somewhere, by a byte that cannot belong to a number
@@ -15,8 +19,6 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status);
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 inline const char* read_double(const char* p, double* out, NumberStatus* status) {
-    static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const char* const start = p;
     const bool negative = *p == '-';
     if (negative || *p == '+') ++p;

@@ -108,10 +108,8 @@ bool is_word(const Words& words, char letter) {
 }  // namespace
 
 double round_to_six_digits(double value) {
-    static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const double size = std::fabs(value);
-    // Powers of ten up to 22 are doubles: one rounding to make six digits in front of the point, which moves them by
+    // One rounding to make six digits in front of the point, which moves them by
     // less than 1e-9, and one to put the point back, as a correct reader of the text does. Where the digits lie that
     // near the middle between two whole numbers, the text itself decides.
     if (!(size >= 1e-16 && size < 1e5)) return value == 0 ? value : round_by_text(value);
