@@ -73,10 +73,7 @@ void bind_exact(nb::module_& m) {
             "__init__",
             [](SingleTiles* self, const SvmModel& model) {
                 if (!SingleTiles::holds(model)) throw nb::value_error("another kernel than these are for");
-                std::vector<std::int64_t> order(static_cast<std::size_t>(model.total_sv()));
-                std::iota(order.begin(), order.end(), std::int64_t{0});
-                order.resize((order.size() + strip - 1) / strip * strip, -1);
-                new (self) SingleTiles(model, order);
+                new (self) SingleTiles(model, in_order(model.total_sv()));
             },
             "model"_a)
         .def(

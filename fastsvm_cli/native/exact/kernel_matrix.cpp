@@ -22,14 +22,6 @@ constexpr double row_entry_cost = 2, vector_entry_cost = 3;
 // Of sums: parts that threads take, and numbers in all of them.
 constexpr std::int64_t most_parts = 64, most_part_numbers = 1 << 22;
 
-// 0, 1, ..., n - 1, and -1 up to a whole strip.
-std::vector<std::int64_t> in_order(std::int64_t n) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    order.resize(static_cast<std::size_t>((n + strip - 1) / strip * strip), -1);
-    return order;
-}
-
 std::int64_t ratio_up(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
 
 }  // namespace

@@ -24,6 +24,8 @@ public:
         std::int64_t stride = 1;
         void add(const StripRow* row, const double* numbers) { rows[count] = row, columns[count++] = numbers; }
     };
+    // How many of so many vectors that are left are taken now.
+    static int together(std::int64_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
     // vectors: whose kernel and columns count; they must outlive this.
     explicit RowStrips(const Strips& vectors);
     // No rows are left; those that are added now, before any of them is removed, are of these.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace fastsvm {
 
@@ -30,6 +31,13 @@ std::vector<std::int32_t> used_indices(const Rows& vectors) {
 
 std::int64_t vectors_per_tile(std::int64_t features) {
     return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(features, 1) * strip * 8), 1, 16) * strip;
+}
+
+std::vector<std::int64_t> in_order(std::int64_t n) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    order.resize(static_cast<std::size_t>((n + strip - 1) / strip * strip), -1);
+    return order;
 }
 
 Strips::Strips(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order)

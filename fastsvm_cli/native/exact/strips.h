@@ -81,6 +81,8 @@ inline bool dense(const Rows& vectors, std::int64_t features) {
 // Vectors whose strips stay in the first-level cache while the rows of a block pass over them, and their kernel values
 // in the second.
 std::int64_t vectors_per_tile(std::int64_t features);
+// 0, 1, ..., n - 1, and -1 up to a whole strip: n vectors as they stand.
+std::vector<std::int64_t> in_order(std::int64_t n);
 // The LIBSVM indices that occur in a block of vectors, increasing.
 std::vector<std::int32_t> used_indices(const Rows& vectors);
 

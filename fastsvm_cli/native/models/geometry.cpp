@@ -28,12 +28,6 @@ std::vector<std::int64_t> stops(std::int64_t features) {
     return {4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
 }
 
-std::vector<std::int64_t> in_order(std::int64_t n) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-    for (std::int64_t i = 0; i < n; ++i) order[i] = i;
-    return order;
-}
-
 }  // namespace
 
 Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vector<double> b,
@@ -349,8 +343,7 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     for (std::int64_t met = 0; met < points && start.rows.size();) {
         if (met % strip == 0) prepare(met / strip + 1);
         const std::int64_t apart = std::min(points, first_stops_[next]) - met, size = start.rows.size();
-        // 4, 2 or 1 points at a time, so that all of them are of one strip.
-        const int now = apart >= 4 ? 4 : apart >= 2 ? 2 : 1;
+        const int now = RowStrips::together(apart);  // all of one strip, whose end is a stop
         RowStrips::Vectors points_now;
         points_now.stride = strip;
         const double* x[4];

@@ -194,8 +194,7 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
     std::fill(group.sums.begin(), group.sums.end(), 0.0);
     std::fill_n(group.near.begin(), n, infinite);
     for (std::size_t j = 0; j < pivots_.size();) {
-        const std::size_t rest = pivots_.size() - j;
-        const int now = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
+        const int now = RowStrips::together(static_cast<std::int64_t>(pivots_.size() - j));
         vectors_at(pivots_.data() + j, now, group.vectors);
         group.rows.squared_distances(group.vectors, group.kernel_values.data(), 4 * strip);
         for (int v = 0; v < now; ++v, ++j)
@@ -320,8 +319,7 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, co
     }
     for (std::size_t stop = 0; stop < stops_.size() && group.rows.size(); ++stop) {
         for (std::int64_t s = stop ? stops_[stop - 1] : 0; s < stops_[stop];) {
-            const std::int64_t rest = stops_[stop] - s;
-            const int now = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
+            const int now = RowStrips::together(stops_[stop] - s);
             vectors_at(list.order.data() + s, now, group.vectors);
             group.rows.kernel_values(group.vectors, group.kernel_values.data(), 4 * strip);
             for (std::int64_t at = 0, n = group.filled(); at < n; at += strip)
