@@ -51,8 +51,8 @@ u = 2^-53. Second-order terms are covered by rounding the constants up; the arit
 1 + 1e-9. Terms B1, B3, B4, B5 and B6 are computed per row in native/models/maclaurin.cpp, whose names are those used
 here; W and E are computed here, once, by the compiler.
 
-Stopping early: geometry (native/models/geometry.cpp)
------------------------------------------------------
+Stopping early: geometry (native/models/geometry.cpp, native/models/point_span.cpp)
+-----------------------------------------------------------------------------------
 Everything here holds for every k, so that a row may stop after any number of points; where it is looked at is a matter
 of time alone. A comparison without the terms for rounding tells where a look would be in vain: it can only put a stop
 off. The sums over points are taken in any order.

@@ -12,8 +12,7 @@ namespace fastsvm {
 namespace {
 
 constexpr std::int64_t block_rows = 32;
-// With more decision functions, a look at the intervals costs more than the points it may save; and k^2 products for
-// each of them more than a tighter bound.
+// With more decision functions, a look at the intervals costs more than the points it may save.
 constexpr std::int64_t few_pairs = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -28,6 +27,15 @@ std::vector<std::int64_t> stops(std::int64_t features) {
     return {4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
 }
 
+// Makes the bounds hold of kernel values with the points, too. Returns that of one between two of them.
+double cover_points(Rounding& rounding, const Rows& points) {
+    rounding.cover(points);
+    double error = 0;
+    for (std::int64_t i = 0; i < points.rows; ++i)
+        error = std::max(error, rounding.kernel_error(rounding.row(points, i, false)));
+    return error;
+}
+
 }  // namespace
 
 Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vector<double> b,
@@ -36,198 +44,13 @@ Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vect
       points_(std::move(points)),
       k_(points_->rows),
       pairs_(model_.pairs()),
-      b_(std::move(b)),
-      squared_norm_(std::move(squared_norm)),
-      b_error_(std::move(b_error)),
       strips_(model_.kernel, *points_, in_order(k_)),
-      rounding_(model_, strips_.dense(), false) {
-    rounding_.cover(*points_);
-    for (std::int64_t i = 0; i < k_; ++i) {
-        point_error_ = std::max(point_error_, rounding_.kernel_error(rounding_.row(*points_, i, false)));
-    }
-    const std::int64_t blocks = strips_.size() / strip;
-    l_.resize(k_);
-    columns_.resize(k_);
-    kernel_.resize(k_);
-    diagonal_.assign(static_cast<std::size_t>(k_), 0.0);
-    identity_.resize(static_cast<std::size_t>(strips_.size()));
-    for (std::size_t i = 0; i < identity_.size(); ++i) identity_[i] = static_cast<std::int32_t>(i);
-    x_strips_.resize(blocks);
-    prefix_.resize(blocks);
-    g_.assign(static_cast<std::size_t>(strips_.size() * pairs_), 0.0);
-    g_squares_.assign(static_cast<std::size_t>(k_ * pairs_), 0.0);
-    reach_.assign(static_cast<std::size_t>(k_), 0.0);
-    plain_.assign(static_cast<std::size_t>(k_), 0.0);
-    roots_.assign(static_cast<std::size_t>(k_), 0.0);
-    first_stops_ = stops(strips_.features());
-    first_prefix_.resize(first_stops_.size());
+      rounding_(model_, strips_.dense(), false),
+      first_stops_(stops(strips_.features())),
+      span_(points_, strips_, cover_points(rounding_, *points_),
+            {std::move(b), std::move(squared_norm), std::move(b_error)}, first_stops_) {
     first_.resize(static_cast<std::size_t>(std::min<std::int64_t>(k_, first_points)));
     for (std::size_t i = 0; i < first_.size(); ++i) strips_.take(*points_, static_cast<std::int64_t>(i), first_[i]);
-}
-
-// The rows of L, X and g that belong to one block of points, side by side: rows of L by forward, of X by back
-// substitution (X L = I), which is what the bounds of their errors assume. Memory is passed over once per block.
-void Geometry::factor(std::int64_t block) const {
-    const Loops& k = loops();
-    const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
-    std::vector<double> kernel_values(static_cast<std::size_t>(strip * end)), scratch, self(strip, 1.0),
-        rows(static_cast<std::size_t>(end * strip), 0.0);
-    for (std::int64_t i = first; i < stop; ++i) {
-        StripRow point;
-        strips_.take(*points_, i, point);
-        strips_.kernel_values(point, 0, end, kernel_values.data() + (i - first) * end, scratch);
-        self[i - first] = model_.kernel.self(points_->squared_norms[i]);
-        if (pairs_ > few_pairs) continue;
-        const double* const row = kernel_values.data() + (i - first) * end;
-        kernel_[i].assign(row, row + i);
-        kernel_[i].push_back(self[i - first]);
-    }
-    double dots[strip];
-    for (std::int64_t j = 0; j < stop; ++j) {
-        std::vector<double>& l = l_[j];  // row j of L, without its diagonal
-        if (j >= first) {
-            l.resize(static_cast<std::size_t>(j));
-            for (std::int64_t t = 0; t < j; ++t) l[t] = rows[t * strip + (j - first)];
-        }
-        k.strip_dots(rows.data(), j, identity_.data(), l.data(), dots);
-        if (j >= first) {
-            const double pivot = self[j - first] - dots[j - first];
-            // A point in the span of those before it adds nothing: its rows of L, X and g are zero.
-            const bool independent = pivot > 1e-12 * self[j - first] && std::isfinite(pivot);
-            diagonal_[j] = independent ? std::sqrt(pivot) : infinite;
-            if (!independent) {
-                std::fill(l.begin(), l.end(), 0.0);
-                for (std::int64_t t = 0; t < j; ++t) rows[t * strip + (j - first)] = 0;
-            }
-        }
-        for (std::int64_t i = std::max(first, j + 1); i < stop; ++i)
-            rows[j * strip + (i - first)] = (kernel_values[(i - first) * end + j] - dots[i - first]) / diagonal_[j];
-    }
-    for (std::int64_t t = 0; t < stop; ++t) {
-        if (columns_[t].empty()) columns_[t].resize(static_cast<std::size_t>(strips_.size()), 0.0);
-        std::copy_n(rows.data() + t * strip, strip, columns_[t].data() + first);
-    }
-
-    Aligned<double>& x = x_strips_[block];  // (end, strip), transposed
-    x.assign(static_cast<std::size_t>(end * strip), 0.0);
-    for (std::int64_t t = stop - 1; t >= 0; --t) {
-        k.strip_dots(x.data() + (t + 1) * strip, stop - t - 1, identity_.data(), columns_[t].data() + t + 1, dots);
-        for (std::int64_t i = std::max(first, t); i < stop; ++i)
-            x[t * strip + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
-    }
-    for (std::int64_t i = first; i < stop; ++i) {
-        roots_[i] = diagonal_[i] < infinite ? std::sqrt(self[i - first]) : 0;
-        double reach = 0, plain = 0;
-        double* const g = g_.data() + i * pairs_;
-        std::fill_n(g, pairs_, 0.0);
-        for (std::int64_t t = 0; t <= i; ++t) {
-            const double value = x[t * strip + (i - first)];
-            reach += std::fabs(value) * roots_[t];
-            plain += std::fabs(value);
-            k.add_scaled(pairs_, value, b_.data() + t * pairs_, g);
-        }
-        reach_[i] = (i ? reach_[i - 1] : 0) + reach * reach;
-        plain_[i] = (i ? plain_[i - 1] : 0) + plain * plain;
-        for (std::int64_t p = 0; p < pairs_; ++p)
-            g_squares_[i * pairs_ + p] = (i ? g_squares_[(i - 1) * pairs_ + p] : 0) + g[p] * g[p];
-    }
-}
-
-Geometry::Prefix Geometry::prefix(std::int64_t k) const {
-    Prefix out;
-    const double n = static_cast<double>(k);
-    const double sums = (n + 8) * unit * 1.01;  // B12, B13
-    out.reach = std::sqrt(reach_[k - 1]) * (1 + 4 * sums);
-    out.plain = std::sqrt(plain_[k - 1]) * (1 + 4 * sums);
-    const double residual = sums * out.reach;                                                  // |X L - I|
-    const double moved = sums * out.reach * out.reach + point_error_ * out.plain * out.plain;  // |X (L L' - K) X'|
-    const double whole = 1 - std::min(residual, 0.5);
-    out.skew =
-        residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + moved / (whole * whole)) - 1 + 16 * unit : infinite;
-    const bool sound = out.skew < 0.5;
-    out.perp.resize(static_cast<std::size_t>(pairs_));
-    out.stray.resize(static_cast<std::size_t>(pairs_));
-    out.g.resize(static_cast<std::size_t>(pairs_));
-    out.widths.resize(static_cast<std::size_t>(pairs_));
-    for (std::int64_t p = 0; p < pairs_; ++p) {
-        const double squares = g_squares_[(k - 1) * pairs_ + p];
-        const double g = out.g[p] = std::sqrt(squares) * (1 + sums) + 1e-150;
-        const double g_error = out.plain * b_error_[p] + sums * out.reach * std::sqrt(squared_norm_[p]);
-        // B11, B10
-        const double perp = squared_norm_[p] - squares + sums * squares + 2 * g * g_error + out.skew * g * g;
-        out.perp[p] = sound && std::isfinite(perp) ? std::sqrt(std::max(0.0, perp) * (1 + 1e-12)) + 1e-150 : infinite;
-        out.stray[p] = sound ? 1.5 * (g_error + out.skew * g) * (1 + 1e-12) : infinite;
-        if (sound && pairs_ <= few_pairs) measure(k, p, out);
-        out.widths[p] = out.perp[p] * out.perp[p];
-    }
-    return out;
-}
-
-// |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c,
-// and X (b - K c). What X loses by its size is not in it, so that it is the tighter one where points are nearly
-// dependent (B14).
-void Geometry::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
-    const double sums = static_cast<double>(k + 8) * unit * 1.01;
-    std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
-    const Loops& simd = loops();
-    for (std::int64_t i = 0; i < k; ++i) {
-        const double* const x = x_strips_[i / strip].data() + i % strip;
-        for (std::int64_t t = 0; t <= i; ++t) c[t] += x[t * strip] * g_[i * pairs_ + pair];
-    }
-    double inner = 0, inner_size = 0, plain = 0, weighted = 0;
-    for (std::int64_t t = 0; t < k; ++t) {
-        if (roots_[t] == 0) c[t] = 0;  // absent
-        const double b = b_[t * pairs_ + pair];
-        inner += c[t] * b;
-        inner_size += std::fabs(c[t] * b);
-        plain += std::fabs(c[t]);
-        weighted += std::fabs(c[t]) * roots_[t];
-    }
-    for (std::int64_t i = 0; i < k; ++i) {
-        product[i] += simd.dot(i + 1, kernel_[i].data(), c.data());
-        simd.add_scaled(i, c[i], kernel_[i].data(), product.data());
-    }
-    double square = 0, largest = 0;
-    for (std::int64_t t = 0; t < k; ++t) {
-        square += c[t] * product[t];
-        rest[t] = roots_[t] == 0 ? 0 : b_[t * pairs_ + pair] - product[t];
-        largest = std::max(largest, std::fabs(rest[t]));
-    }
-    // c is computed; the coefficients meant are X'g without rounding, which are off by (k + 8) u |X|'|g|: as a vector
-    // of feature space at most
-    const double off = sums * out.reach * out.g[pair];
-    weighted *= 1 + 2 * sums;
-    const double error =
-        2 * plain * b_error_[pair] + 2 * sums * (inner_size + weighted * weighted) + point_error_ * plain * plain;
-    const double perp = std::sqrt(std::max(0.0, squared_norm_[pair] - 2 * inner + square) + error * (1 + 1e-9) +
-                                  4 * unit * squared_norm_[pair]) *
-                            (1 + 1e-12) +
-                        off + 1e-150;
-    double stray = 0;
-    for (std::int64_t i = 0; i < k; ++i) {
-        const double* const x = x_strips_[i / strip].data() + i % strip;
-        double h = 0;
-        for (std::int64_t t = 0; t <= i; ++t) h += x[t * strip] * rest[t];
-        stray += h * h;
-    }
-    const double norm = std::sqrt(squared_norm_[pair]);
-    stray = std::sqrt(stray) * (1 + 2 * sums) + out.plain * (b_error_[pair] + point_error_ * plain + sums * largest) +
-            out.reach * (sums * 2 * (norm + weighted) + off) + 1e-150;
-    // NaN and infinity leave what was known.
-    if (perp < out.perp[pair]) out.perp[pair] = perp;
-    if (1.5 * stray * (1 + 1e-12) < out.stray[pair]) out.stray[pair] = 1.5 * stray * (1 + 1e-12);
-}
-
-void Geometry::prepare(std::int64_t blocks) const {
-    if (ready_.load(std::memory_order_acquire) >= blocks) return;
-    const std::lock_guard<std::mutex> guard(lock_);
-    for (std::int64_t block = ready_; block < blocks; ++block) {
-        factor(block);
-        prefix_[block] = prefix(std::min(k_, (block + 1) * strip));
-        for (std::size_t i = 0; i < first_stops_.size(); ++i)
-            if ((first_stops_[i] - 1) / strip == block) first_prefix_[i] = prefix(std::min(k_, first_stops_[i]));
-        ready_.store(block + 1, std::memory_order_release);
-    }
 }
 
 // What a row keeps from block to block.
@@ -251,8 +74,8 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
 }
 
 // Value and radius of every pair after the first k points. projection: (pairs) g.y.
-void Geometry::bound(const Prefix& prefix, std::int64_t k, const Progress& row, const double* projection, double* value,
-                     double* radius) const {
+void Geometry::bound(const PointSpan::Prefix& prefix, std::int64_t k, const Progress& row, const double* projection,
+                     double* value, double* radius) const {
     // y_error is B15's; then B9 (beside), B8 (distance) and B16.
     const double n = static_cast<double>(k), sums = (n + 8) * unit * 1.01;
     const double y_error = prefix.plain * row.kernel_error + sums * row.root * prefix.reach;
@@ -311,7 +134,7 @@ struct Geometry::Start {
 };
 
 // The slots whose interval may settle the answer: what `bound` adds to it is left out.
-void Geometry::look_at(const Prefix& prefix, const Settled& settled, Start& start) const {
+void Geometry::look_at(const PointSpan::Prefix& prefix, const Settled& settled, Start& start) const {
     const std::int64_t size = start.rows.size(), n = (size + lanes - 1) / lanes * lanes;
     for (std::int64_t s = 0; s < n; ++s) start.rest[s] = start.self[s] - start.squares[s];
     std::fill_n(start.count.begin(), n, 0.0);
@@ -341,7 +164,7 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     const std::int64_t points = static_cast<std::int64_t>(first_.size());
     std::size_t next = 0;  // the place in first_stops_ of the next stop
     for (std::int64_t met = 0; met < points && start.rows.size();) {
-        if (met % strip == 0) prepare(met / strip + 1);
+        if (met % strip == 0) span_.prepare(met / strip + 1);
         const std::int64_t apart = std::min(points, first_stops_[next]) - met, size = start.rows.size();
         const int now = RowStrips::together(apart);  // all of one strip, whose end is a stop
         RowStrips::Vectors points_now;
@@ -349,7 +172,7 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
         const double* x[4];
         for (int i = 0; i < now; ++i) {
             points_now.add(&first_[met + i], strips_.dense() ? strips_.columns_from(met + i) : nullptr);
-            x[i] = x_strips_[met / strip].data() + met % strip + i;
+            x[i] = span_.x(met / strip) + met % strip + i;
         }
         start.rows.kernel_values(points_now, start.kernel_values.data() + met * strip, first_points * strip);
         for (std::int64_t at = 0; at < size; at += strip) {
@@ -359,13 +182,12 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
             for (int i = 0; i < now; ++i) {
                 for (std::int64_t s = 0; s < n; ++s) start.squares[at + s] += y[i * strip + s] * y[i * strip + s];
                 for (std::int64_t p = 0; p < pairs_; ++p)
-                    k.add_scaled(n, g_[(met + i) * pairs_ + p], y + i * strip,
-                                 start.projection.data() + p * start.slots + at);
+                    k.add_scaled(n, span_.g(met + i)[p], y + i * strip, start.projection.data() + p * start.slots + at);
             }
         }
         met += now;
         if (met < first_stops_[next] && met < points) continue;
-        const Prefix& prefix = first_prefix_[next++];
+        const PointSpan::Prefix& prefix = span_.at_stop(next++);
         if (met < k_) {
             look_at(prefix, settled, start);
         } else {
@@ -407,10 +229,10 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
     const std::int64_t blocks = (last_point + strip - 1) / strip;
     const Loops& k = loops();
-    Prefix partial;  // at last_point, where the last block is not taken whole
+    PointSpan::Prefix partial;  // at last_point, where the last block is not taken whole
     if (last_point && last_point != std::min(k_, blocks * strip)) {
-        prepare(blocks);
-        partial = prefix(last_point);
+        span_.prepare(blocks);
+        partial = span_.prefix(last_point);
     }
     // The points that rows meet a few at a time, with a look after every few of them.
     const std::int64_t met = steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);
@@ -430,9 +252,10 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
         // Rows of the block from block `from` of the points on.
         const auto go_on = [&](std::int64_t from) {
             for (std::int64_t b = from; b < blocks && !block.active.empty(); ++b) {
-                prepare(b + 1);
+                span_.prepare(b + 1);
                 const std::int64_t end = std::min(last_point, (b + 1) * strip), here = end - b * strip;
-                const Prefix& prefix = end == last_point && !partial.perp.empty() ? partial : prefix_[b];
+                const PointSpan::Prefix& prefix =
+                    end == last_point && !partial.perp.empty() ? partial : span_.at_end_of(b);
                 for (std::int64_t j : block.active) {
                     strips_.kernel_values(block.rows[j].row, b * strip, (b + 1) * strip, values_of(j) + b * strip,
                                           block.scratch);
@@ -447,16 +270,16 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                         x[i] = values_of(block.active[at + std::min(i, group - 1)]);
                         y[i] = block.y.data() + i * strip;
                     }
-                    k.strip_products(x_strips_[b].data(), (b + 1) * strip, x, y);
+                    k.strip_products(span_.x(b), (b + 1) * strip, x, y);
                     for (std::size_t i = 0; i < group; ++i) {
                         const std::int64_t j = block.active[at + i], r = block.index[j];
                         Progress& row = block.rows[j];
                         double* const projection = block.projection.data() + j * pairs_;
                         if (pairs_ == 1)
-                            projection[0] += k.dot(here, y[i], g_.data() + b * strip);
+                            projection[0] += k.dot(here, y[i], span_.g(b * strip));
                         else
                             for (std::int64_t s = 0; s < here; ++s)
-                                k.add_scaled(pairs_, y[i][s], g_.data() + (b * strip + s) * pairs_, projection);
+                                k.add_scaled(pairs_, y[i][s], span_.g(b * strip + s), projection);
                         row.squares += k.dot(here, y[i], y[i]);
                         const double rest = row.self - row.squares;
                         if (end < last_point &&

@@ -1,0 +1,211 @@
+#include "models/point_span.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "exact/rounding.h"
+
+namespace fastsvm {
+
+namespace {
+// With more decision functions, k^2 products for each of them cost more than a tighter bound saves.
+constexpr std::int64_t most_measured = 4;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+}  // namespace
+
+PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, double kernel_error, Functions functions,
+                     std::vector<std::int64_t> stops)
+    : points_(std::move(points)),
+      strips_(strips),
+      kernel_error_(kernel_error),
+      k_(points_->rows),
+      pairs_(functions.pairs()),
+      of_(std::move(functions)),
+      stops_(std::move(stops)) {
+    const std::int64_t blocks = strips_.size() / strip;
+    l_.resize(k_);
+    columns_.resize(k_);
+    kernel_.resize(k_);
+    diagonal_.assign(static_cast<std::size_t>(k_), 0.0);
+    identity_.resize(static_cast<std::size_t>(strips_.size()));
+    std::iota(identity_.begin(), identity_.end(), 0);
+    x_strips_.resize(blocks);
+    g_.assign(static_cast<std::size_t>(strips_.size() * pairs_), 0.0);
+    g_squares_.assign(static_cast<std::size_t>(k_ * pairs_), 0.0);
+    reach_.assign(static_cast<std::size_t>(k_), 0.0);
+    plain_.assign(static_cast<std::size_t>(k_), 0.0);
+    roots_.assign(static_cast<std::size_t>(k_), 0.0);
+    at_ends_.resize(blocks);
+    at_stops_.resize(stops_.size());
+}
+
+// The rows of L, X and g that belong to one block of points, side by side: rows of L by forward, of X by back
+// substitution (X L = I), which is what the bounds of their errors assume. Memory is passed over once per block.
+void PointSpan::factor(std::int64_t block) const {
+    const Loops& k = loops();
+    const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
+    std::vector<double> kernel_values(static_cast<std::size_t>(strip * end)), scratch, self(strip, 1.0),
+        rows(static_cast<std::size_t>(end * strip), 0.0);
+    for (std::int64_t i = first; i < stop; ++i) {
+        StripRow point;
+        strips_.take(*points_, i, point);
+        strips_.kernel_values(point, 0, end, kernel_values.data() + (i - first) * end, scratch);
+        self[i - first] = strips_.kernel().self(points_->squared_norms[i]);
+        if (pairs_ > most_measured) continue;
+        const double* const row = kernel_values.data() + (i - first) * end;
+        kernel_[i].assign(row, row + i);
+        kernel_[i].push_back(self[i - first]);
+    }
+    double dots[strip];
+    for (std::int64_t j = 0; j < stop; ++j) {
+        std::vector<double>& l = l_[j];  // row j of L, without its diagonal
+        if (j >= first) {
+            l.resize(static_cast<std::size_t>(j));
+            for (std::int64_t t = 0; t < j; ++t) l[t] = rows[t * strip + (j - first)];
+        }
+        k.strip_dots(rows.data(), j, identity_.data(), l.data(), dots);
+        if (j >= first) {
+            const double pivot = self[j - first] - dots[j - first];
+            // A point in the span of those before it adds nothing: its rows of L, X and g are zero.
+            const bool independent = pivot > 1e-12 * self[j - first] && std::isfinite(pivot);
+            diagonal_[j] = independent ? std::sqrt(pivot) : infinite;
+            if (!independent) {
+                std::fill(l.begin(), l.end(), 0.0);
+                for (std::int64_t t = 0; t < j; ++t) rows[t * strip + (j - first)] = 0;
+            }
+        }
+        for (std::int64_t i = std::max(first, j + 1); i < stop; ++i)
+            rows[j * strip + (i - first)] = (kernel_values[(i - first) * end + j] - dots[i - first]) / diagonal_[j];
+    }
+    for (std::int64_t t = 0; t < stop; ++t) {
+        if (columns_[t].empty()) columns_[t].resize(static_cast<std::size_t>(strips_.size()), 0.0);
+        std::copy_n(rows.data() + t * strip, strip, columns_[t].data() + first);
+    }
+
+    Aligned<double>& x = x_strips_[block];  // (end, strip), transposed
+    x.assign(static_cast<std::size_t>(end * strip), 0.0);
+    for (std::int64_t t = stop - 1; t >= 0; --t) {
+        k.strip_dots(x.data() + (t + 1) * strip, stop - t - 1, identity_.data(), columns_[t].data() + t + 1, dots);
+        for (std::int64_t i = std::max(first, t); i < stop; ++i)
+            x[t * strip + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
+    }
+    for (std::int64_t i = first; i < stop; ++i) {
+        roots_[i] = diagonal_[i] < infinite ? std::sqrt(self[i - first]) : 0;
+        double reach = 0, plain = 0;
+        double* const g = g_.data() + i * pairs_;
+        std::fill_n(g, pairs_, 0.0);
+        for (std::int64_t t = 0; t <= i; ++t) {
+            const double value = x[t * strip + (i - first)];
+            reach += std::fabs(value) * roots_[t];
+            plain += std::fabs(value);
+            k.add_scaled(pairs_, value, of_.at_points.data() + t * pairs_, g);
+        }
+        reach_[i] = (i ? reach_[i - 1] : 0) + reach * reach;
+        plain_[i] = (i ? plain_[i - 1] : 0) + plain * plain;
+        for (std::int64_t p = 0; p < pairs_; ++p)
+            g_squares_[i * pairs_ + p] = (i ? g_squares_[(i - 1) * pairs_ + p] : 0) + g[p] * g[p];
+    }
+}
+
+PointSpan::Prefix PointSpan::prefix(std::int64_t k) const {
+    Prefix out;
+    const double n = static_cast<double>(k);
+    const double sums = (n + 8) * unit * 1.01;  // B12, B13
+    out.reach = std::sqrt(reach_[k - 1]) * (1 + 4 * sums);
+    out.plain = std::sqrt(plain_[k - 1]) * (1 + 4 * sums);
+    const double residual = sums * out.reach;                                                   // |X L - I|
+    const double moved = sums * out.reach * out.reach + kernel_error_ * out.plain * out.plain;  // |X (L L' - K) X'|
+    const double whole = 1 - std::min(residual, 0.5);
+    out.skew =
+        residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + moved / (whole * whole)) - 1 + 16 * unit : infinite;
+    const bool sound = out.skew < 0.5;
+    out.perp.resize(static_cast<std::size_t>(pairs_));
+    out.stray.resize(static_cast<std::size_t>(pairs_));
+    out.g.resize(static_cast<std::size_t>(pairs_));
+    out.widths.resize(static_cast<std::size_t>(pairs_));
+    for (std::int64_t p = 0; p < pairs_; ++p) {
+        const double squares = g_squares_[(k - 1) * pairs_ + p];
+        const double g = out.g[p] = std::sqrt(squares) * (1 + sums) + 1e-150;
+        const double g_error = out.plain * of_.point_errors[p] + sums * out.reach * std::sqrt(of_.squared_norms[p]);
+        // B11, B10
+        const double perp = of_.squared_norms[p] - squares + sums * squares + 2 * g * g_error + out.skew * g * g;
+        out.perp[p] = sound && std::isfinite(perp) ? std::sqrt(std::max(0.0, perp) * (1 + 1e-12)) + 1e-150 : infinite;
+        out.stray[p] = sound ? 1.5 * (g_error + out.skew * g) * (1 + 1e-12) : infinite;
+        if (sound && pairs_ <= most_measured) measure(k, p, out);
+        out.widths[p] = out.perp[p] * out.perp[p];
+    }
+    return out;
+}
+
+// |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c,
+// and X (b - K c). What X loses by its size is not in it, so that it is the tighter one where points are nearly
+// dependent (B14).
+void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
+    const double sums = static_cast<double>(k + 8) * unit * 1.01;
+    std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
+    const Loops& simd = loops();
+    for (std::int64_t i = 0; i < k; ++i) {
+        const double* const x = x_strips_[i / strip].data() + i % strip;
+        for (std::int64_t t = 0; t <= i; ++t) c[t] += x[t * strip] * g_[i * pairs_ + pair];
+    }
+    double inner = 0, inner_size = 0, plain = 0, weighted = 0;
+    for (std::int64_t t = 0; t < k; ++t) {
+        if (roots_[t] == 0) c[t] = 0;  // absent
+        const double b = of_.at_points[t * pairs_ + pair];
+        inner += c[t] * b;
+        inner_size += std::fabs(c[t] * b);
+        plain += std::fabs(c[t]);
+        weighted += std::fabs(c[t]) * roots_[t];
+    }
+    for (std::int64_t i = 0; i < k; ++i) {
+        product[i] += simd.dot(i + 1, kernel_[i].data(), c.data());
+        simd.add_scaled(i, c[i], kernel_[i].data(), product.data());
+    }
+    double square = 0, largest = 0;
+    for (std::int64_t t = 0; t < k; ++t) {
+        square += c[t] * product[t];
+        rest[t] = roots_[t] == 0 ? 0 : of_.at_points[t * pairs_ + pair] - product[t];
+        largest = std::max(largest, std::fabs(rest[t]));
+    }
+    // c is computed; the coefficients meant are X'g without rounding, which are off by (k + 8) u |X|'|g|: as a vector
+    // of feature space at most
+    const double off = sums * out.reach * out.g[pair];
+    weighted *= 1 + 2 * sums;
+    const double error = 2 * plain * of_.point_errors[pair] + 2 * sums * (inner_size + weighted * weighted) +
+                         kernel_error_ * plain * plain;
+    const double perp = std::sqrt(std::max(0.0, of_.squared_norms[pair] - 2 * inner + square) + error * (1 + 1e-9) +
+                                  4 * unit * of_.squared_norms[pair]) *
+                            (1 + 1e-12) +
+                        off + 1e-150;
+    double stray = 0;
+    for (std::int64_t i = 0; i < k; ++i) {
+        const double* const x = x_strips_[i / strip].data() + i % strip;
+        double h = 0;
+        for (std::int64_t t = 0; t <= i; ++t) h += x[t * strip] * rest[t];
+        stray += h * h;
+    }
+    const double norm = std::sqrt(of_.squared_norms[pair]);
+    stray = std::sqrt(stray) * (1 + 2 * sums) +
+            out.plain * (of_.point_errors[pair] + kernel_error_ * plain + sums * largest) +
+            out.reach * (sums * 2 * (norm + weighted) + off) + 1e-150;
+    // NaN and infinity leave what was known.
+    if (perp < out.perp[pair]) out.perp[pair] = perp;
+    if (1.5 * stray * (1 + 1e-12) < out.stray[pair]) out.stray[pair] = 1.5 * stray * (1 + 1e-12);
+}
+
+void PointSpan::prepare(std::int64_t strips) const {
+    if (ready_.load(std::memory_order_acquire) >= strips) return;
+    const std::lock_guard<std::mutex> guard(lock_);
+    for (std::int64_t block = ready_; block < strips; ++block) {
+        factor(block);
+        at_ends_[block] = prefix(std::min(k_, (block + 1) * strip));
+        for (std::size_t i = 0; i < stops_.size(); ++i)
+            if ((stops_[i] - 1) / strip == block) at_stops_[i] = prefix(std::min(k_, stops_[i]));
+        ready_.store(block + 1, std::memory_order_release);
+    }
+}
+
+}  // namespace fastsvm
