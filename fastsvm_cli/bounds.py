@@ -48,8 +48,8 @@ B7. *Underflow.* Of a square: 2e-154 sqrt(count) in a length (`length`). Of anyt
     holds 1e-322 per support vector, which no row can make smaller than what it lost.
 
 u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor
-1 + 1e-9. Terms B1, B3, B4, B5 and B6 are computed per row in native/models/maclaurin.cpp, whose names are those used
-here; W and E are computed here, once, by the compiler.
+1 + 1e-9. Terms B1 to B4 are computed per row in native/models/certificate.cpp, B5 and B6 in maclaurin.cpp beside it,
+whose names are those used here; W and E are computed here, once, by the compiler.
 
 Stopping early: geometry (native/models/geometry.cpp, native/models/point_span.cpp)
 -----------------------------------------------------------------------------------

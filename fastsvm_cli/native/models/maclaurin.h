@@ -6,21 +6,14 @@
 
 #include "answers/decisions.h"
 #include "exact/rounding.h"
+#include "models/center.h"
+#include "models/certificate.h"
+#include "models/polynomial.h"
 #include "simd/packed.h"
 #include "text/features.h"
 #include "text/rows.h"
 
 namespace fastsvm {
-
-// What a radius is made of, per expansion; all numbers are upper bounds. Where they come from: B1, B2 and B5 of
-// bounds.py.
-struct Certificate {
-    std::vector<double> truncation;  // W_{p+1} .. W_N, then W_{>N}: the norms of the degrees that are left out; empty
-                                     // for finite kernels
-    std::vector<double> error;       // per degree k = 0..p: |T_k - stored T_k|, Frobenius
-    double weight = 0;               // sum |a_i| over its support vectors
-    double count = 0;                // how many they are
-};
 
 // f(z) ~ sum over the expansions of its pair of  w(z) sum_k T_k (z - m)^k  -  rho,
 // with w(z) = exp(-gamma |z - m|^2) for the RBF kernel (gaussian) and 1 for linear and polynomial kernels.
@@ -47,66 +40,33 @@ public:
     // Rows are done on all threads; each row's value depends on that row alone.
     void decision_values(const Rows& rows, Decisions& out) const;
 
-    int degree() const { return degree_; }
+    int degree() const { return bounds_.degree; }
     std::int64_t dimension() const { return features_.size(); }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho_.size()); }
     // Whether every pair has what its radius is made of.
     bool certified() const { return pair_weight_.size() == rho_.size() && certificates_ == expansions_.size(); }
     std::int64_t coefficients() const {
         std::int64_t n = 0;
-        for (int k = 0; k <= degree_; ++k) n += packed_size(k, dimension());
+        for (int k = 0; k <= degree(); ++k) n += packed_size(k, dimension());
         return n;
     }
 
 private:
-    struct Center {
-        std::vector<double> m;  // (d)
-        double squared_norm;
-        double largest_norm;
-        // From this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are skipped.
-        double far_norm;
-        // The bound of eq. (3.11): |z - m|^2 must stay below it.
-        double norm_limit;
-        // Whether m is another point than the origin.
-        bool moved;
-    };
     struct Expansion {
         std::int64_t pair, center;
-        // Whether it is evaluated in z - m, because raw coordinates would lose too many digits.
-        bool centered;
-        double constant;
-        // Degree 1, 2, ...: the packed entries, times the orderings of each monomial; of raw coordinates unless
-        // centered.
-        std::vector<std::vector<double>> levels;
-        // Unless it is empty: the highest degree, instead of levels.back().
-        std::vector<float> top_float;
-        // |T_k| of every degree, Frobenius norms, about the centre.
-        double norms[max_degree + 1];
-        // With a rank, degree 2 is sum_r lambda_r (q_r.(z - m))^2 instead.
-        std::vector<double> lambda;    // (rank)
-        std::vector<double> q;         // (d, rank)
-        std::vector<double> q_center;  // (rank): -q_r.m
+        Polynomial polynomial;
         Certificate certificate;
     };
     struct Block;  // one thread's rows
-    struct Near;   // a row as seen from a centre, for its radii
 
     void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out) const;
-    Expansion& check(std::int64_t pair, std::int64_t center, const Certificate* certificate);
+    void check(std::int64_t pair, std::int64_t center, const Certificate* certificate) const;
+    void add(std::int64_t pair, std::int64_t center, Polynomial polynomial, const Certificate* certificate);
     void weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const;
-    void polynomial_dense(const Expansion& e, const double* x, double* out) const;
-    double polynomial_sparse(const Expansion& e, const Columns& columns) const;
-    double compressed(const Expansion& e, const Columns& columns, std::vector<double>& scratch) const;
-    double norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
-    bool is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
-    Near near(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
-    double radius(const Expansion& e, const Near& near, double term) const;
     KernelRounding kernel_rounding(const Rows& rows, std::int64_t row) const;
 
     Features features_;
-    bool gaussian_;
-    double gamma_;
-    int degree_;
+    ExpansionBounds bounds_;
     // Rows with so many entries that have a column are done side by side, with all monomials; others one by one, with
     // the monomials of their entries. The rule looks at one row alone, so that its neighbours do not change its values.
     std::int64_t dense_from_;

@@ -1,0 +1,144 @@
+#include "models/polynomial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "exact/rounding.h"
+#include "simd/loops.h"
+
+namespace fastsvm {
+
+namespace {
+constexpr double up = 1 + 1e-9;  // norms are themselves computed in floating point: far fewer than 1e6 roundings
+}  // namespace
+
+Polynomial::Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma)
+    : d_(static_cast<std::int64_t>(center.m.size())), degree_(degree) {
+    const std::int64_t d = d_;
+    // Tensor entries -> coefficients of monomials, and the tensors' norms.
+    std::vector<std::vector<double>> about_center;  // degree 0, 1, ...
+    const double* entry = tensors;
+    double largest_entry = 0;
+    for (int k = 0; k <= degree_; ++k) {
+        std::vector<double> level(static_cast<std::size_t>(packed_size(k, d)));
+        double squares = 0;
+        for_each_monomial(k, d, [&](std::int64_t position, double orderings) {
+            // The shortest text of a single-precision number names it only once it is rounded back to single precision.
+            const double x = single ? static_cast<double>(static_cast<float>(*entry)) : *entry;
+            ++entry;
+            level[static_cast<std::size_t>(position)] = x * orderings;
+            squares += x * x * orderings;
+            largest_entry = std::max(largest_entry, std::fabs(x));
+        });
+        norms_[k] = length(squares, static_cast<double>(packed_size(k, d)) * 24);
+        about_center.push_back(std::move(level));
+    }
+
+    // In raw coordinates: sum_k p_k(z - m) = sum_k sum_r (-1)^r / r! D_m^r p_k (z). A far centre makes the terms
+    // cancel, in the polynomial and in the exponent gamma |z - m|^2; where less than 11 or so digits would be left, z -
+    // m is formed row by row instead.
+    std::vector<std::vector<double>> raw = about_center;
+    if (center.moved) {
+        const double far = std::sqrt(center.squared_norm);
+        double lost = 0, power = 1;
+        for (int k = 0; k <= degree_; ++k, power *= 2 * far) lost += norms_[k] * power;
+        centered_ = lost * unit > 1e-12 * largest_entry || gamma * center.squared_norm * 4 * unit > 1e-12;
+        for (int k = 1; !centered_ && k <= degree_; ++k) {
+            std::vector<double> work = about_center[static_cast<std::size_t>(k)];
+            double factor = 1;
+            for (int r = 1; r <= k; ++r) {
+                std::vector<double> next(static_cast<std::size_t>(packed_size(k - r, d)), 0.0);
+                add_derivative(k - r + 1, d, work.data(), center.m.data(), next.data());
+                work = std::move(next);
+                factor *= -1.0 / r;
+                std::vector<double>& target = raw[static_cast<std::size_t>(k - r)];
+                for (std::size_t i = 0; i < target.size(); ++i) target[i] += factor * work[i];
+            }
+        }
+    }
+    constant_ = raw[0][0];
+    levels_.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
+    // The highest degree does not change with the origin: single precision it was, single precision it stays. (Doubling
+    // and the like are exact; tripling is not, hence degree 2 only.) Double in memory while it stays in cache: that
+    // saves a conversion per product.
+    if (single && degree_ == 2 && levels_.back().size() * 8 > (1 << 19)) {
+        top_float_.assign(levels_.back().begin(), levels_.back().end());
+        levels_.back() = {};
+    }
+}
+
+Polynomial::Polynomial(const double* constant_and_v, std::int64_t rank, const double* lambda, const double* q,
+                       const Center& center, bool single)
+    : d_(static_cast<std::int64_t>(center.m.size())), degree_(2) {
+    const auto stored = [single](double x) { return single ? static_cast<double>(static_cast<float>(x)) : x; };
+    const std::int64_t d = d_;
+    const std::vector<double>& m = center.m;
+    constant_ = stored(constant_and_v[0]);
+    norms_[0] = std::fabs(constant_) * up;
+    levels_.emplace_back();
+    double squares = 0;
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double v = stored(constant_and_v[1 + j]);
+        levels_[0].push_back(v);
+        constant_ -= v * m[static_cast<std::size_t>(j)];
+        squares += v * v;
+    }
+    norms_[1] = std::sqrt(squares) * up;
+    lambda_.resize(static_cast<std::size_t>(rank));
+    q_.resize(static_cast<std::size_t>(rank * d));
+    q_center_.assign(static_cast<std::size_t>(rank), 0.0);
+    for (std::int64_t r = 0; r < rank; ++r) {
+        double square = 0;
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double x = stored(q[r * d + j]);
+            q_[static_cast<std::size_t>(j * rank + r)] = x;
+            q_center_[static_cast<std::size_t>(r)] -= x * m[static_cast<std::size_t>(j)];
+            square += x * x;
+        }
+        lambda_[static_cast<std::size_t>(r)] = stored(lambda[r]);
+        norms_[2] += std::fabs(lambda_[static_cast<std::size_t>(r)]) * square * up;
+    }
+}
+
+void Polynomial::values(const double* x, double* out) const {
+    const double* levels[max_degree];
+    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
+    if (degree_ == 0)
+        std::fill(out, out + lanes, 0.0);
+    else if (!top_float_.empty())
+        loops().polynomial_dense_float(degree_, levels, top_float_.data(), d_, x, out);
+    else
+        loops().polynomial_dense_double(degree_, levels, levels_.back().data(), d_, x, out);
+    for (int lane = 0; lane < lanes; ++lane) out[lane] = constant_ + out[lane];
+}
+
+double Polynomial::value(const Columns& columns, std::vector<double>& scratch) const {
+    if (!lambda_.empty()) return constant_ + compressed(columns, scratch);
+    if (degree_ == 0) return constant_;
+    const double* levels[max_degree];
+    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
+    const std::int64_t n = columns.count();
+    const std::int32_t* const c = columns.column.data();
+    const double* const x = columns.value.data();
+    return constant_ + (top_float_.empty()
+                            ? loops().polynomial_sparse_double(degree_, levels, levels_.back().data(), d_, n, c, x)
+                            : loops().polynomial_sparse_float(degree_, levels, top_float_.data(), d_, n, c, x));
+}
+
+double Polynomial::compressed(const Columns& columns, std::vector<double>& scratch) const {
+    const std::size_t rank = lambda_.size();
+    scratch.assign(q_center_.begin(), q_center_.end());
+    double sum = 0;
+    for (std::int64_t i = 0; i < columns.count(); ++i) {
+        const std::size_t column = static_cast<std::size_t>(columns.column[static_cast<std::size_t>(i)]);
+        const double x = columns.value[static_cast<std::size_t>(i)];
+        sum += levels_[0][column] * x;
+        loops().add_scaled(static_cast<std::int64_t>(rank), x, q_.data() + column * rank, scratch.data());
+    }
+    for (std::size_t r = 0; r < rank; ++r) sum += lambda_[r] * scratch[r] * scratch[r];
+    return sum;
+}
+
+}  // namespace fastsvm

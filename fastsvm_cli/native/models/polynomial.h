@@ -1,0 +1,53 @@
+// The polynomial of a Maclaurin expansion as rows are evaluated with it: in raw coordinates where these leave enough
+// digits, in z - m elsewhere.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "models/center.h"
+#include "simd/packed.h"
+#include "text/features.h"
+
+namespace fastsvm {
+
+// sum_k T_k (z - m)^k, of degree up to max_degree.
+class Polynomial {
+public:
+    // tensors: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, as packed.h orders
+    // them. single: they are single precision, and those of the highest degree are kept so when that saves cache.
+    // gamma: of the weight exp(-gamma |z - m|^2), 0 without one: its exponent loses digits in raw coordinates, too.
+    Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma);
+    // Of degree 2, whose T_2 = sum_r lambda_r q_r q_r'. constant_and_v: T_0 and T_1. lambda: (rank); q: (rank, d).
+    Polynomial(const double* constant_and_v, std::int64_t rank, const double* lambda, const double* q,
+               const Center& center, bool single);
+
+    // Whether it wants rows as z - m, because raw coordinates would lose too many digits.
+    bool centered() const { return centered_; }
+    // Of a compressed one, 0 elsewhere: it takes rows one by one.
+    std::size_t rank() const { return lambda_.size(); }
+    // |T_k| of every degree, Frobenius norms, upper bounds.
+    const double* norms() const { return norms_; }
+    // For `lanes` rows: x is (d, lanes), out (lanes).
+    void values(const double* x, double* out) const;
+    // For one row, in raw coordinates.
+    double value(const Columns& columns, std::vector<double>& scratch) const;
+
+private:
+    double compressed(const Columns& columns, std::vector<double>& scratch) const;
+
+    std::int64_t d_;
+    int degree_;
+    bool centered_ = false;
+    double constant_;
+    // Degree 1, 2, ...: the packed entries, times the orderings of each monomial; of raw coordinates unless centered.
+    std::vector<std::vector<double>> levels_;
+    // Unless it is empty: the highest degree, instead of levels_.back().
+    std::vector<float> top_float_;
+    double norms_[max_degree + 1] = {};
+    // With a rank, degree 2 is sum_r lambda_r (q_r.(z - m))^2 instead.
+    std::vector<double> lambda_;    // (rank)
+    std::vector<double> q_;         // (d, rank)
+    std::vector<double> q_center_;  // (rank): -q_r.m
+};
+
+}  // namespace fastsvm
