@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "exact/rounding.h"
@@ -61,9 +62,10 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
     constant_ = raw[0][0];
     levels_.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
     // The highest degree does not change with the origin: single precision it was, single precision it stays. (Doubling
-    // and the like are exact; tripling is not, hence degree 2 only.) Double in memory while it stays in cache: that
-    // saves a conversion per product.
-    if (single && degree_ == 2 && levels_.back().size() * 8 > (1 << 19)) {
+    // and the like are exact, unless they overflow; tripling is not, hence degree 2 only.) Double in memory while it
+    // stays in cache: that saves a conversion per product.
+    const bool fits = 2 * largest_entry <= static_cast<double>(std::numeric_limits<float>::max());
+    if (single && fits && degree_ == 2 && levels_.back().size() * 8 > (1 << 19)) {
         top_float_.assign(levels_.back().begin(), levels_.back().end());
         levels_.back() = {};
     }

@@ -193,6 +193,20 @@ def test_a_coefficient_beyond_single_precision_is_refused():
     assert decide(compiled(machine, single=False), [{1: 1.0}])[0] == pytest.approx(1e39)
 
 
+@pytest.mark.parametrize("d", [2, 600])
+def test_a_coefficient_whose_double_is_beyond_single_precision_is_kept(d):
+    """As M holds every entry off its diagonal twice; of many features in single precision, in memory too."""
+    coefficients = np.zeros(1 + d + d * (d + 1) // 2)
+    coefficients[1 + d + 1] = largest = float(np.finfo(np.float32).max)
+    model = _native.Maclaurin(list(range(1, d + 1)), False, 1.0, 2, [0.0])
+    model.add_center(np.zeros(d), 1.0)
+    model.add_expansion(0, 0, coefficients, True)
+    rows = [{1: 0.5, 2: 0.25}, {1: 1.0}, {1: 2.0, 2: -1.0}, {**dict.fromkeys(range(1, d + 1), 1.0), 2: 3.0}]
+    out = _native.Decisions(1)
+    model.decision_values(parse(rows), out)
+    np.testing.assert_array_equal(np.array(out.value)[:, 0], largest * np.array([0.25, 0, -4, 6]))
+
+
 def test_progress_ends_at_one():
     seen = []
     machine, _ = gaussian(np.random.default_rng(21), nr_class=3)
