@@ -91,8 +91,8 @@ B15. A row's y is computed from kernel values wrong by kernel_error each, and at
 B16. svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/exact/rounding.cpp), as
      for exact models.
 
-Stopping early: triangle and blocks (native/models/triangle.cpp, native/models/blocks.cpp)
-------------------------------------------------------------------------------------------
+Stopping early: triangle and blocks (native/models/triangle.cpp, pivot_list.cpp and blocks.cpp beside it)
+---------------------------------------------------------------------------------------------------------
 B17. For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is
      left of a sum lies between P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and
      negative coefficients.

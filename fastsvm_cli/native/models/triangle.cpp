@@ -45,7 +45,7 @@ Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
         new_pivot_.push_back(!is_pivot_[pivot]);
         is_pivot_[pivot] = 1;
     }
-    for (std::size_t i = 0; i < pivots_.size(); ++i) lists_.push_back(std::make_unique<List>());
+    for (std::size_t i = 0; i < pivots_.size(); ++i) lists_.push_back(std::make_unique<Lazy>());
     const Rows& sv = *model_.vectors;
     stops_ = stops_of(sv.rows - std::count(is_pivot_.begin(), is_pivot_.end(), 1), pairs_);
     vectors_.resize(static_cast<std::size_t>(sv.rows));
@@ -55,63 +55,15 @@ Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
     for (std::int64_t i = 0; i < sv.rows; ++i) strips_.spread(sv, i, columns_.data() + i * strips_.features());
 }
 
-void Triangle::lay_out(std::size_t which) const {
-    List& list = *lists_[which];
-    const Rows& sv = *model_.vectors;
-    const std::int64_t leading_count = sv.leading_count, n = stops_.back();
-    // A sum of squared differences: wrong by (s + s + 3) u of itself, its root by half that.
-    std::vector<double> distance(static_cast<std::size_t>(sv.rows));
-    double slack = 0;
-    const std::int64_t pivot = pivots_[which];
-    for (std::int64_t i = 0; i < sv.rows; ++i) {
-        distance[i] = std::sqrt(reference_squared_distance(sv, pivot, sv, i));
-        slack =
-            std::max(slack, static_cast<double>(sv.end(i) - sv.begin(i) + sv.end(pivot) - sv.begin(pivot) + 8) * unit);
-        if (!is_pivot_[i]) list.order.push_back(i);
-    }
-    std::sort(list.order.begin(), list.order.end(), [&](std::int64_t a, std::int64_t b) {
-        return distance[a] != distance[b] ? distance[a] < distance[b] : a < b;
+const PivotList& Triangle::list(std::size_t which) const {
+    Lazy& lazy = *lists_[which];
+    std::call_once(lazy.once, [&] {
+        std::vector<std::int64_t> members;
+        for (std::int64_t i = 0; i < model_.total_sv(); ++i)
+            if (!is_pivot_[i]) members.push_back(i);
+        lazy.list.emplace(model_, pivots_[which], std::move(members), class_of_, stops_);
     });
-
-    const bool exponential = model_.kernel.type == KernelType::exponential;
-    const std::size_t cells = stops_.size() * static_cast<std::size_t>(pairs_);
-    list.rest.assign(stops_.size(), Rest{0, 0, 0});
-    list.positive.assign(cells, 0.0);
-    list.negative.assign(cells, 0.0);
-    if (exponential) {
-        list.weighted_positive.assign(cells, 0.0);
-        list.weighted_negative.assign(cells, 0.0);
-    }
-    const double up = 1 + unit * static_cast<double>(n + 4) * 1.01;  // a sum of n positive numbers, rounded up
-    std::vector<double> positive(static_cast<std::size_t>(pairs_), 0.0), negative(positive),
-        weighted_positive(positive), weighted_negative(positive);
-    for (std::int64_t at = static_cast<std::int64_t>(stops_.size()) - 2; at >= 0; --at) {
-        for (std::int64_t s = stops_[at + 1] - 1; s >= stops_[at]; --s) {
-            const std::int64_t i = list.order[s];
-            // Two roundings and exp's, and those of gamma times the distance, whose e^-t moves by t times as much: at
-            // most 0.37 of them.
-            const double weight = exponential ? std::exp(-model_.kernel.gamma * distance[i]) *
-                                                    (1 + slack * (2 + model_.kernel.gamma * distance[i]) + 8 * unit)
-                                              : 0;
-            for_each_pair(model_, class_of_[i], [&](std::int64_t pair, std::int64_t column) {
-                const double a = sv.leading[i * leading_count + column];
-                (a > 0 ? positive : negative)[pair] += std::fabs(a);
-                if (exponential) (a > 0 ? weighted_positive : weighted_negative)[pair] += std::fabs(a) * weight;
-            });
-        }
-        const double nearest = distance[list.order[stops_[at]]], farthest = distance[list.order[n - 1]];
-        list.rest[at] = {nearest * (1 - slack), nearest * (1 + slack), farthest * (1 + slack)};
-        for (std::int64_t p = 0; p < pairs_; ++p) {
-            list.positive[at * pairs_ + p] = positive[p] * up;
-            list.negative[at * pairs_ + p] = negative[p] * up;
-            if (!exponential) continue;
-            // Small products lose digits, or all of them, which eqs. (16) and (17) may blow up again.
-            list.weighted_positive[at * pairs_ + p] =
-                weighted_positive[p] * up + 1e-323 * (static_cast<double>(n + 4) + positive[p]);
-            list.weighted_negative[at * pairs_ + p] =
-                weighted_negative[p] * up + 1e-323 * (static_cast<double>(n + 4) + negative[p]);
-        }
-    }
+    return *lazy.list;
 }
 
 void Triangle::vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const {
@@ -218,50 +170,22 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
 }
 
 // Value and radius of every pair at a stop of the list.
-void Triangle::bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
+void Triangle::bound(const PivotList& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
                      double* radius) const {
-    const Rest& rest = list.rest[stop];
-    const bool exponential = model_.kernel.type == KernelType::exponential, over = stop + 1 == stops_.size();
-    const double gamma = model_.kernel.gamma;
-    // Eq. (6), and its mirror image for a row beyond the whole list; eq. (7).
-    const double near = std::max({0.0, rest.nearest_low - visit.high, visit.low - rest.farthest_high});
-    const double far = rest.farthest_high + visit.high;
-    const auto kernel = [&](double distance) {
-        return std::exp(-gamma * (exponential ? distance : distance * distance));
-    };
-    // The bounds are those of B17 and B18, rounded as B20 says. Distances are moved by more than their own rounding and
-    // that of the exponent, so that `up` and `down` are for exp and products alone.
-    constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
-    const double largest = over ? 0 : kernel(near * nearer) * up, smallest = over ? 0 : kernel(far * further) * down;
-    // Eqs. (16), (17): exp(-gamma |z - x|) is within exp(-+gamma |z - pivot|) exp(-gamma |x - pivot|).
-    const double shrink = exponential && !over ? std::exp(-gamma * visit.high * further) * down : 0,
-                 grow = exponential && !over ? std::exp(gamma * visit.high * further) * up : 0;
-    // The sums of what is left are rounded up, by less than 1e-9 of themselves.
-    constexpr double certain = 1 - 1e-9;
+    const PivotList::KernelBounds kernels = list.kernel_bounds(stop, visit.low, visit.high);
     for (std::int64_t p = 0; p < pairs_; ++p) {
-        const std::size_t cell = stop * static_cast<std::size_t>(pairs_) + static_cast<std::size_t>(p);
-        const double positive = list.positive[cell], negative = list.negative[cell];
-        double high_positive = positive * largest, high_negative = negative * largest,
-               low_positive = positive * smallest * certain, low_negative = negative * smallest * certain;
-        if (exponential && !over) {
-            const double wp = list.weighted_positive[cell], wn = list.weighted_negative[cell];
-            high_positive = std::min(high_positive, wp * grow * up);
-            high_negative = std::min(high_negative, wn * grow * up);
-            low_positive = std::max(low_positive, wp * shrink * certain);
-            low_negative = std::max(low_negative, wn * shrink * certain);
-        }
-        const double low = low_positive - high_negative, high = high_positive - low_negative;
-        value[p] = sum[p] + (low + high) / 2 - model_.rho[p];
-        const double half = std::max(0.0, high - low) / 2;
-        radius[p] = half + 4 * unit * (std::fabs(sum[p]) + high_positive + high_negative) +
+        const PivotList::Left left = list.left(stop, static_cast<std::size_t>(p), kernels);
+        value[p] = sum[p] + (left.low + left.high) / 2 - model_.rho[p];
+        const double half = std::max(0.0, left.high - left.low) / 2;
+        radius[p] = half + 4 * unit * (std::fabs(sum[p]) + left.positive + left.negative) +
                     rounding_.radius(p, visit.rounding, value[p]);
         if (!(radius[p] < infinite)) value[p] = 0, radius[p] = infinite;
     }
 }
 
 // The slots whose interval may settle the answer: without what `bound` adds for rounding, and many at a time.
-void Triangle::look_at(const List& list, std::size_t stop, const Settled& settled, RowGroup& group) const {
-    const Rest& rest = list.rest[stop];
+void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& settled, RowGroup& group) const {
+    const PivotList::Rest& rest = list.rest[stop];
     const bool exponential = model_.kernel.type == KernelType::exponential;
     const std::int64_t n = group.filled();
     double* const largest = group.near.data();
@@ -303,7 +227,7 @@ void Triangle::look_at(const List& list, std::size_t stop, const Settled& settle
 }
 
 // Rows of one list, at most as many as there are slots: the first + r of `rows` for the members r.
-void Triangle::follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members,
+void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& list, const std::int64_t* members,
                       std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
                       std::vector<char>& open, RowGroup& group) const {
     group.rows.clear(rows);
@@ -384,10 +308,10 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
             for (std::int64_t begin = 0, end = 0; begin < count; begin = end) {
                 const std::size_t which = visits[by_list[begin]].list;
                 while (end < count && visits[by_list[end]].list == which) ++end;
-                std::call_once(lists_[which]->once, [&] { lay_out(which); });
+                const PivotList& taken = list(which);
                 for (std::int64_t r = begin; r < end; r += group.slots)
-                    follow(rows, first, *lists_[which], by_list.data() + r, std::min(end - r, group.slots),
-                           visits.data(), sums.data(), settled, out, open, group);
+                    follow(rows, first, taken, by_list.data() + r, std::min(end - r, group.slots), visits.data(),
+                           sums.data(), settled, out, open, group);
             }
         }
     });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "answers/decisions.h"
@@ -12,6 +13,7 @@
 #include "exact/row_strips.h"
 #include "exact/strips.h"
 #include "exact/svm_model.h"
+#include "models/pivot_list.h"
 
 namespace fastsvm {
 
@@ -37,32 +39,21 @@ public:
     std::int64_t pairs() const { return pairs_; }
 
 private:
-    // Where a list stands at a stop: what is left of it.
-    struct Rest {
-        double nearest_low, nearest_high;  // the distance of its first vector from the pivot; 0 at the end
-        double farthest_high;              // of its last
-    };
-    struct List {
-        std::vector<std::int64_t> order;  // (n) support vectors
-        std::vector<Rest> rest;           // (stops)
-        // (stops, pairs): upper bounds of the sums of the positive coefficients left, and of the absolute values of the
-        // negative ones.
-        std::vector<double> positive, negative;
-        // The same of the coefficients times exp(-gamma distance from the pivot); of the exponential kernel.
-        std::vector<double> weighted_positive, weighted_negative;
+    struct Lazy {
         std::once_flag once;
+        std::optional<PivotList> list;
     };
     struct Visit;
     struct RowGroup;
-    void lay_out(std::size_t list) const;
+    const PivotList& list(std::size_t which) const;
     void meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
                      RowGroup& group) const;
-    void follow(const Rows& rows, std::int64_t first, const List& list, const std::int64_t* members, std::int64_t size,
-                const Visit* visits, const double* sums, Settled& settled, Decisions& out, std::vector<char>& open,
-                RowGroup& group) const;
-    void look_at(const List& list, std::size_t stop, const Settled& settled, RowGroup& group) const;
+    void follow(const Rows& rows, std::int64_t first, const PivotList& list, const std::int64_t* members,
+                std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
+                std::vector<char>& open, RowGroup& group) const;
+    void look_at(const PivotList& list, std::size_t stop, const Settled& settled, RowGroup& group) const;
     void add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, RowGroup& group) const;
-    void bound(const List& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
+    void bound(const PivotList& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
                double* radius) const;
     void vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const;
 
@@ -77,7 +68,7 @@ private:
     Rounding rounding_;
     std::vector<StripRow> vectors_;                     // the support vectors
     std::vector<double> columns_;                       // (n, features), where products go column by column
-    mutable std::vector<std::unique_ptr<List>> lists_;  // laid out when a row first needs them
+    mutable std::vector<std::unique_ptr<Lazy>> lists_;  // of each pivot; made when a row first needs it
 };
 
 }  // namespace fastsvm
