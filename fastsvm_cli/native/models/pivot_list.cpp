@@ -43,14 +43,15 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
     }
     const double raised = 1 + unit * static_cast<double>(n + 4) * 1.01;  // a sum of n positive numbers, rounded up
     std::vector<double> plus(pairs, 0.0), minus(plus), weighted_plus(plus), weighted_minus(plus);
+    double most_moved = 0;
     for (std::int64_t at = static_cast<std::int64_t>(stops.size()) - 2; at >= 0; --at) {
         for (std::int64_t s = stops[at + 1] - 1; s >= stops[at]; --s) {
             const std::int64_t i = order[s];
             // Two roundings and exp's, and those of gamma times the distance, whose e^-t moves by t times as much: at
             // most 0.37 of them.
-            const double weight = exponential ? std::exp(-kernel.gamma * distance[i]) *
-                                                    (1 + slack * (2 + kernel.gamma * distance[i]) + 8 * unit)
-                                              : 0;
+            const double moved = slack * (2 + kernel.gamma * distance[i]) + 8 * unit;
+            const double weight = exponential ? std::exp(-kernel.gamma * distance[i]) * (1 + moved) : 0;
+            most_moved = std::max(most_moved, moved);
             for_each_pair(model, class_of[i], [&](std::int64_t pair, std::int64_t column) {
                 const double a = sv.leading[i * leading_count + column];
                 (a > 0 ? plus : minus)[pair] += std::fabs(a);
@@ -69,6 +70,8 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
             weighted_negative[cell + p] = weighted_minus[p] * raised + 1e-323 * (static_cast<double>(n + 4) + minus[p]);
         }
     }
+    // A weight may be above itself before it is rounded up by as much again: vectors of many entries, far away.
+    weighted_certain = most_moved < 2e-10 ? certain : std::max(0.0, certain - 2.1 * most_moved);
 }
 
 PivotList::KernelBounds PivotList::kernel_bounds(std::size_t stop, double low, double high) const {
@@ -96,8 +99,8 @@ PivotList::Left PivotList::left(std::size_t stop, std::size_t pair, const Kernel
         const double wp = weighted_positive[cell], wn = weighted_negative[cell];
         high_positive = std::min(high_positive, wp * kernels.grow * up);
         high_negative = std::min(high_negative, wn * kernels.grow * up);
-        low_positive = std::max(low_positive, wp * kernels.shrink * certain);
-        low_negative = std::max(low_negative, wn * kernels.shrink * certain);
+        low_positive = std::max(low_positive, wp * kernels.shrink * weighted_certain);
+        low_negative = std::max(low_negative, wn * kernels.shrink * weighted_certain);
     }
     return {low_positive - high_negative, high_positive - low_negative, high_positive, high_negative};
 }

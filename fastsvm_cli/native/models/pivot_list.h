@@ -44,6 +44,7 @@ struct PivotList {
     std::vector<double> positive, negative;
     // The same of the coefficients times exp(-gamma distance from the pivot); of the exponential kernel.
     std::vector<double> weighted_positive, weighted_negative;
+    double weighted_certain = 1;  // times these, they are lower bounds
 };
 
 }  // namespace fastsvm
