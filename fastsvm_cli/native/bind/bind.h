@@ -67,6 +67,19 @@ private:
     Py_buffer view_;
 };
 
+// The text from an offset on is whole lines, which the readers count on.
+inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
+    if (from > bytes.size()) throw nb::value_error("offset beyond the text");
+    if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n')
+        throw nb::value_error("the text must end in a newline");
+}
+
+// Raises ValueError(what) or, of a tuple, ValueError(*what).
+[[noreturn]] inline void raise_value_error(nb::handle what) {
+    PyErr_SetObject(PyExc_ValueError, what.ptr());
+    throw nb::python_error();
+}
+
 template <class T> using View = nb::ndarray<nb::memview, const T>;
 
 // A read-only buffer of numbers that `owner` keeps.
@@ -80,6 +93,7 @@ template <class T> NumberView<T> view(const T* data, std::initializer_list<std::
 struct Chunk {
     std::shared_ptr<const fastsvm::Rows> rows;
 };
+inline Chunk shared(fastsvm::Rows&& rows) { return {std::make_shared<const fastsvm::Rows>(std::move(rows))}; }
 
 using NumberArray = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using SingleArray = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -117,6 +131,8 @@ inline std::function<void(double)> progress_to(std::optional<OnProgress> progres
 // The kernel of this number, its place in _native.KERNELS.
 fastsvm::KernelType kernel_type(int number);
 
+void bind_scaling(nb::module_& m);
+void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_answers(nb::module_& m);
 void bind_exact(nb::module_& m);

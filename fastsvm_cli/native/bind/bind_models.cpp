@@ -4,7 +4,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 

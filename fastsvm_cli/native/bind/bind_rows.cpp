@@ -1,0 +1,208 @@
+// Of the room text/, chunks of rows: what stands in them, parts of them, and chunks from arrays and of other chunks.
+#include "bind/bind.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "text/from_arrays.h"
+#include "text/rows.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+// The buffer of an object, as an array or a matrix of numbers.
+class Buffer {
+public:
+    Buffer(nb::handle object, const char* name, int least, int most) : name_(name), least_(least), most_(most) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) throw nb::python_error();
+    }
+    ~Buffer() {
+        const nb::gil_scoped_acquire acquire;
+        PyBuffer_Release(&view_);
+    }
+    Buffer(const Buffer&) = delete;
+
+    // self: keeps this buffer, and with it the numbers.
+    MatrixView view(const std::shared_ptr<const Buffer>& self) const {
+        if (view_.ndim < least_ || view_.ndim > most_) {
+            const std::string expected = least_ < most_ ? "1 or 2" : std::to_string(most_);
+            fail(std::to_string(view_.ndim) + " dimensions found, expected " + expected);
+        }
+        MatrixView out;
+        out.data = static_cast<const char*>(view_.buf);
+        out.type = type();
+        out.rows = view_.shape[0];
+        out.row_stride = view_.strides[0];
+        if (view_.ndim == 2) {
+            out.columns = view_.shape[1];
+            out.column_stride = view_.strides[1];
+        }
+        if (view_.readonly) out.owner = self;
+        return out;
+    }
+
+private:
+    NumberType type() const {
+        const char* format = view_.format ? view_.format : "B";
+        if (*format == '@' || *format == '=') ++format;  // this machine's order of bytes
+        const std::string letter = format;
+        if (letter == "d" && view_.itemsize == 8) return NumberType::float64;
+        if (letter == "f" && view_.itemsize == 4) return NumberType::float32;
+        if (letter == "i" || letter == "l" || letter == "q") {
+            if (view_.itemsize == 8) return NumberType::int64;
+            if (view_.itemsize == 4) return NumberType::int32;
+        }
+        fail("numbers of another type found, expected float64, float32, int64 or int32");
+    }
+
+    [[noreturn]] void fail(const std::string& why) const { throw nb::value_error((name_ + ": " + why).c_str()); }
+
+    Py_buffer view_;
+    std::string name_;
+    int least_, most_;  // dimensions
+};
+
+// A buffer, and the numbers in it.
+struct Numbers {
+    std::shared_ptr<const Buffer> buffer;
+    MatrixView view;
+};
+
+Numbers numbers(nb::handle object, const char* name, int least = 1, int most = 1) {
+    auto buffer = std::make_shared<const Buffer>(object, name, least, most);
+    MatrixView view = buffer->view(buffer);
+    return {std::move(buffer), std::move(view)};
+}
+
+Chunk chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, AnyNumbers values) {
+    const Numbers before = numbers(leading, "leading", 1, 2), starts = numbers(indptr, "indptr");
+    const Numbers columns = numbers(indices, "indices"), entries = numbers(values, "values");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_csr(before.view, starts.view, columns.view, entries.view));
+}
+
+Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns) {
+    const Numbers before = numbers(leading, "leading", 1, 2), x = numbers(matrix, "matrix", 2, 2);
+    Numbers indices;
+    if (!columns.is_none()) indices = numbers(columns, "columns");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr));
+}
+
+Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
+    std::vector<std::shared_ptr<const Rows>> parts;
+    for (nb::handle chunk : chunks) {
+        if (!nb::isinstance<Chunk>(chunk)) throw nb::type_error("something else than a Chunk found among the chunks");
+        parts.push_back(nb::cast<const Chunk&>(chunk).rows);
+    }
+    const nb::gil_scoped_release release;
+    return shared(concatenate_rows(parts));
+}
+
+using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;  // as of Gap
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
+        .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
+        .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
+        .def_prop_ro(
+            "leading_count", [](const Chunk& c) { return c.rows->leading_count; },
+            "numbers before the index:value pairs of a row: 1 for labelled data, nr_class - 1 for support vectors")
+        .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
+        .def_prop_ro(
+            "leading",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                const std::size_t columns = static_cast<std::size_t>(r.leading_count);
+                return view(r.leading.data(), {static_cast<std::size_t>(r.rows), columns}, self);
+            },
+            "(rows, leading_count) float64: labels of data, coefficients of support vectors")
+        .def_prop_ro(
+            "indptr",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.indptr.data(), {static_cast<std::size_t>(r.rows + 1)}, self);
+            },
+            "(rows + 1) int64")
+        .def_prop_ro(
+            "indices",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.indices.data(), {static_cast<std::size_t>(r.indices.size())}, self);
+            },
+            "(nnz) int32, as in the file")
+        .def_prop_ro(
+            "values",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.values.data(), {static_cast<std::size_t>(r.values.size())}, self);
+            },
+            "(nnz) float64")
+        .def_prop_ro(
+            "squared_norms",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
+            },
+            "(rows) float64")
+        .def(
+            "select",
+            [](const Chunk& c, const std::vector<std::int64_t>& wanted) {
+                return shared(select_rows(*c.rows, wanted));
+            },
+            "rows"_a, "A chunk of these rows, in this order.")
+        .def(
+            "slice",
+            [](const Chunk& c, std::int64_t first, std::int64_t last) {
+                return shared(slice_rows(*c.rows, first, last));
+            },
+            "first"_a, "last"_a, "A chunk of the rows first, ..., last - 1.")
+        .def_static(
+            "from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
+            "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
+            "each, float64; indptr: (rows + 1) int64, the entries of row r are indptr[r], ..., indptr[r + 1] - 1; "
+            "indices: (nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, zeros stay. Other "
+            "whole numbers of 32 or 64 bits, and float32 for float64, are converted. Read-only buffers of these very "
+            "types are not copied: whoever can change their memory nevertheless must not; writable ones are copied. "
+            "Raises ValueError where the parser would refuse the numbers.")
+        .def_static("from_dense", &chunk_from_dense, "leading"_a, "matrix"_a, "columns"_a.none() = nb::none(),
+                    "A chunk from a matrix (rows, d), whose zeros are not stored. leading, types and ValueError: as of "
+                    "from_csr. columns: (d), the LIBSVM index of each column, increasing; 1, ..., d without it.")
+        .def_static(
+            "concatenate", &concatenate, "chunks"_a,
+            "A chunk of the rows of all chunks, in order; of none, a chunk without rows. Raises ValueError where their "
+            "leading_count differs.")
+        .def_prop_ro(
+            "scaling_counts",
+            [](const Chunk& c) {
+                const ScalingCounts& counts = c.rows->scaling;
+                return std::make_tuple(counts.before, counts.unknown, counts.unknown_index);
+            },
+            "of rows as they were read and scaled: (entries before, entries left out because nothing is known of their "
+            "feature, the least index of those or -1)")
+        .def_prop_ro(
+            "gaps",
+            [](const Chunk& c) {
+                Gaps out;
+                for (const Gap& gap : c.rows->gaps) out.emplace_back(gap.row, gap.lines, gap.bad);
+                return out;
+            },
+            "[(row, lines, bad)] of the text they were read from: so many lines before the row that are no rows; of "
+            "these `bad` should be rows, and the others are comments")
+        .def(
+            "line_numbers",
+            [](const Chunk& c, const std::vector<std::int64_t>& rows) { return c.rows->line_numbers(rows); }, "rows"_a,
+            "The lines that these rows stand on, which increase.")
+        .def("__len__", [](const Chunk& c) { return c.rows->rows; });
+}

@@ -1,0 +1,109 @@
+// Of the room text/, what becomes of features and labels while rows are read: scaling, and factors.
+#include "bind/bind.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "text/factors.h"
+#include "text/scaling.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+// What is wrong with line `line` of a text, for Python: (fault, line).
+[[noreturn]] void raise_fault(const std::string& fault, std::int64_t line) {
+    raise_value_error(nb::make_tuple(fault, line));
+}
+
+// Raises ValueError(what was found, the line where).
+std::shared_ptr<Scaling> read_scaling(AnyText text) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    Scaling::Read read;
+    {
+        const nb::gil_scoped_release release;
+        read = Scaling::read(bytes.data(), bytes.size());
+    }
+    if (!read.fault.empty()) raise_fault(read.fault, read.line);
+    return std::make_shared<Scaling>(std::move(read.scaling));
+}
+
+// Raises ValueError(what was found, the line where).
+std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    auto out = std::make_shared<Scaling>(scaling);
+    std::int64_t line = 0;
+    const std::string fault = out->read_labels(bytes.data(), bytes.size(), &line);
+    if (!fault.empty()) raise_fault(fault, line);
+    return out;
+}
+
+Chunk multiplied(const Factors& factors, const Chunk& chunk) {
+    Rows out;
+    std::int64_t row;
+    {
+        const nb::gil_scoped_release release;
+        row = factors.multiply(*chunk.rows, &out);
+    }
+    if (row >= 0) raise_value_error(nb::int_(row));
+    return shared(std::move(out));
+}
+
+}  // namespace
+
+void bind_scaling(nb::module_& m) {
+    nb::class_<Scaling>(m, "Scaling", "What becomes of features and labels while rows are read; immutable.")
+        .def_prop_ro("kind", [](const Scaling& s) { return s.kind() == Scaling::Kind::range ? "range" : "standard"; })
+        .def("with_labels", &with_labels, "text"_a,
+             "The same, and labels scaled as the text of a `yscale.file` of R's write.svm says: whole lines. Raises "
+             "ValueError(what is wrong with it, line).")
+        .def(
+            "unrounded", [](const Scaling& s) { return s.unrounded(); },
+            "The same in double precision: no value is rounded to six digits.")
+        .def(
+            "lines",
+            [](const Scaling& s) {
+                std::vector<std::tuple<std::int32_t, double, double>> out;
+                for (const Scaling::Feature& feature : s.features()) {
+                    const Scaling::Line line = s.line(feature);
+                    out.emplace_back(feature.index, line.slope, line.offset);
+                }
+                return out;
+            },
+            "[(index, slope, offset)]: a value x of the feature becomes slope x + offset, but for rounding.")
+        .def(
+            "label_line",
+            [](const Scaling& s) -> std::optional<std::tuple<double, double>> {
+                if (!s.scales_labels()) return std::nullopt;
+                return std::make_tuple(s.label_line().slope, s.label_line().offset);
+            },
+            "(slope, offset) of labels; None: they are not scaled.")
+        .def_prop_ro(
+            "shifted", [](const Scaling& s) { return s.shifted().size(); },
+            "how many features become something else where a row does not have them")
+        .def("__len__", &Scaling::size);
+    m.def(
+        "read_scaling", &read_scaling, "text"_a,
+        "The Scaling of a file that svm-scale -s or R's write.svm wrote: whole lines. Raises ValueError(what is wrong "
+        "with it, line).");
+    m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "What printf's %g writes and strtod reads back.");
+    nb::class_<Factors>(m, "Factors", "A factor per feature; immutable.")
+        .def(nb::init<std::vector<std::int32_t>, std::vector<double>>(), "features"_a, "factors"_a,
+             "features: increasing LIBSVM indices. factors: of each. Raises ValueError where they are not as many.")
+        .def("multiply", &multiplied, "chunk"_a,
+             "The rows with every value multiplied by the factor of its feature, and without the features that have "
+             "none. Raises ValueError(row) for the first one where a product overflows.");
+}
