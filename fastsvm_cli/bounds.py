@@ -105,9 +105,9 @@ B19. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distanc
      of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their squares
      to both.
 B20. P and N are rounded up, and taken times 1 - 1e-9 as lower bounds (n u < 1e-9); those of terms e^{-t}, t = gamma
-     d(m, x_i), which are known to within (s + s' + 8) (2 + t) u of themselves, times what that leaves, where it is less.
-     Distances are moved by more than the rounding of the exponent, exp and the products by 1e-13. What was added up
-     already, and svm-predict's rounding: Rounding::radius (B5).
+     d(m, x_i), which are known to within (s + s' + 8) (2 + t) u of themselves, times what that leaves, where it is
+     less. Distances are moved by more than the rounding of the exponent, exp and the products by 1e-13. What was added
+     up already, and svm-predict's rounding: Rounding::radius (B5).
 B21. A class that is proven to win all its pairs has one vote more than any other can get: the other pairs need no
      proof.
 

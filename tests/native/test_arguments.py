@@ -50,6 +50,13 @@ def test_a_degree_without_an_expansion_is_refused(degree):
         _native.Maclaurin([1], True, 0.5, degree, [0.0])
 
 
+def test_a_precomputed_kernel_is_not_evaluated_on_vectors():
+    chunk = _native.Chunk.from_dense(np.ones(3), np.ones((3, 2)))
+    model = _native.SvmModel(_native.KERNELS.index("precomputed"), 0.0, 0.0, 0, False, [3], [0.0], chunk)
+    with pytest.raises(ValueError, match="rows of a precomputed kernel are kernel values"):
+        model.kernel_row(chunk, 0, chunk)
+
+
 def test_as_many_nearest_border_samples_as_the_format_lets_a_file_have():
     samples = np.arange(4.0 * (MAX_LOCAL + 2))
     model = _native.Border([1, 2], MAX_LOCAL)

@@ -13,6 +13,13 @@ void check_rows(const Decisions& out, const std::vector<std::int64_t>& which) {
 }
 }  // namespace
 
+std::vector<std::int64_t> flagged_rows(const std::vector<char>& flags) {
+    std::vector<std::int64_t> rows;
+    for (std::size_t r = 0; r < flags.size(); ++r)
+        if (flags[r]) rows.push_back(static_cast<std::int64_t>(r));
+    return rows;
+}
+
 void Decisions::put(const std::vector<std::int64_t>& which, const Decisions& from) {
     if (labels_alone || from.labels_alone) throw std::invalid_argument("labels alone have no values");
     if (from.pairs != pairs || from.rows != static_cast<std::int64_t>(which.size()))
@@ -57,13 +64,6 @@ void Decisions::count(std::int64_t more) {
 
 std::int64_t Decisions::kernel_evaluations() const {
     return std::accumulate(evaluations.begin(), evaluations.end(), std::int64_t{0});
-}
-
-std::vector<std::int64_t> Decisions::outside_rows() const {
-    std::vector<std::int64_t> rows;
-    for (std::size_t r = 0; r < is_outside.size(); ++r)
-        if (is_outside[r]) rows.push_back(static_cast<std::int64_t>(r));
-    return rows;
 }
 
 }  // namespace fastsvm

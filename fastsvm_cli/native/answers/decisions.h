@@ -13,6 +13,9 @@ namespace fastsvm {
 using RungRows = std::array<std::int64_t, 4>;
 constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
 
+// The rows with a flag that is not 0, increasing.
+std::vector<std::int64_t> flagged_rows(const std::vector<char>& flags);
+
 // Reused from chunk to chunk. A pair is a decision function: (i, j) with i < j over the classes, in LIBSVM's order, or
 // the only one.
 struct Decisions {
@@ -45,8 +48,8 @@ struct Decisions {
     void charge(const std::vector<std::int64_t>& which, const Decisions& from);
     // Every row took so many kernel evaluations more.
     void count(std::int64_t more);
-    std::int64_t kernel_evaluations() const;         // of all rows
-    std::vector<std::int64_t> outside_rows() const;  // increasing
+    std::int64_t kernel_evaluations() const;  // of all rows
+    std::vector<std::int64_t> outside_rows() const { return flagged_rows(is_outside); }
 
     std::int64_t pairs;
     // The caller wants radii, from a model that gives them.

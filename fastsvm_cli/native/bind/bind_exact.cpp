@@ -63,6 +63,8 @@ void bind_exact(nb::module_& m) {
             "kernel_row",
             [](const SvmModel& self, const Chunk& x, std::int64_t row, const Chunk& z) {
                 if (row < 0 || row >= x.rows->rows) throw nb::index_error("row out of range");
+                if (self.kernel.type == KernelType::precomputed)
+                    throw nb::value_error("rows of a precomputed kernel are kernel values");
                 const nb::gil_scoped_release release;
                 return reference_kernel_row(self.kernel, *x.rows, row, *z.rows);
             },

@@ -19,9 +19,7 @@ constexpr double most_cells = 1 << 24;
 constexpr double up = 1 + 1e-13;
 // Makes lower bounds of sums that are rounded up (B20).
 constexpr double certain = 1 - 1e-9;
-}  // namespace
 
-namespace {
 // A permutation that keeps every class where it is.
 bool keeps_classes(const SvmModel& model, const std::vector<std::int64_t>& order) {
     std::vector<char> seen(order.size(), 0);
@@ -307,10 +305,7 @@ std::vector<std::int64_t> Blocks::decision_values(const Rows& rows, const Task& 
             out.evaluations[r] = row.evaluations;
         }
     });
-    std::vector<std::int64_t> left;
-    for (std::int64_t r = 0; r < rows.rows; ++r)
-        if (left_open[r]) left.push_back(r);
-    return left;
+    return flagged_rows(left_open);
 }
 
 }  // namespace fastsvm

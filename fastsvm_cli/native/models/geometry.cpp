@@ -328,10 +328,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
             }
         }
     });
-    std::vector<std::int64_t> left;
-    for (std::int64_t r = 0; r < rows.rows; ++r)
-        if (open[r]) left.push_back(r);
-    return left;
+    return flagged_rows(open);
 }
 
 }  // namespace fastsvm
