@@ -11,7 +11,7 @@
 
 namespace fastsvm {
 
-// Per expansion; all numbers are upper bounds.
+// Per expansion; all numbers are upper bounds. Weight and count are B5's.
 struct Certificate {
     std::vector<double> truncation;  // W_{p+1} .. W_N, then W_{>N}: the norms of the degrees that are left out; empty
                                      // for finite kernels

@@ -29,10 +29,10 @@ public:
     Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vector<double> b,
              std::vector<double> squared_norm, std::vector<double> b_error);
 
-    // Rows meet the points and are left when their answer is settled: it is looked at after each of the first points,
-    // then less and less often (first_stops), and from `strip` points on after every `strip` of them. With `steps` the
-    // first look is after that many points, or `strip` where they are more, and the last one after that many. Values
-    // and radii are those of that moment. Returns the rows that are not settled, increasing.
+    // Rows meet the points and are left when their answer is settled: it is looked at after few of the first points,
+    // then less and less often (first_stops_), and from the last of these on after every `strip` points. With `steps`
+    // the first look is after that many points, or `strip` where they are more, and the last one after that many.
+    // Values and radii are those of that moment. Returns the rows that are not settled, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps,
                                               Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }

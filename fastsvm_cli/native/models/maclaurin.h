@@ -19,13 +19,15 @@ namespace fastsvm {
 // with w(z) = exp(-gamma |z - m|^2) for the RBF kernel (gaussian) and 1 for linear and polynomial kernels.
 class Maclaurin {
 public:
+    // degree: 0 to max_degree. Throws std::invalid_argument.
     Maclaurin(std::vector<std::int32_t> features, bool gaussian, double gamma, int degree, std::vector<double> rho);
 
     // m: (d). largest_norm: the largest squared norm of a support vector about m, for the bound of eq. (3.11).
     void add_center(const double* m, double largest_norm);
     // coefficients: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, as packed.h
     // orders them. `single`: they are single precision, and those of the highest degree are kept so when that saves
-    // cache.
+    // cache. certificate: null for none; those of all expansions leave out the same degrees. Throws std::out_of_range,
+    // std::invalid_argument.
     void add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single,
                        const Certificate* certificate);
     // An expansion of degree 2 whose M is compressed: constant and v as above, lambda (rank), q (rank, d).
