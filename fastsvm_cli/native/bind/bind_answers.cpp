@@ -100,8 +100,7 @@ void bind_answers(nb::module_& m) {
                 return view(p.label.data(), {p.label.size()}, self);
             },
             "(rows) float64: class labels, +1 or -1 of a one-class model, values of a regression model; valid until "
-            "the "
-            "next ones are made")
+            "the next ones are made")
         .def_prop_ro(
             "probability",
             [](nb::handle self) {
@@ -169,8 +168,7 @@ void bind_answers(nb::module_& m) {
         },
         "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,
         "The rows whose answer the radii leave open: their label, or, with `probability`, the printed probabilities; "
-        "of "
-        "regression models those with a radius above `tolerance`. Raises ValueError without radii.");
+        "of regression models those with a radius above `tolerance`. Raises ValueError without radii.");
     m.def(
         "format_lines",
         [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
