@@ -35,7 +35,8 @@ class Model:
     vectors             native Chunk of the support vectors, if it holds them all
     centers             list of the centers of its expansions; of an RBF kernel it counts the rows outside their bound,
                         Claesen et al., eq. (3.11) (Decisions.outside)
-    folded              the scaling that is folded into it (models/folded.py): it takes raw rows
+    folded              the scaling that is folded into it, or into the LIBSVM model that it was compiled from
+                        (models/folded.py): it takes raw rows
     max_index: int      the largest LIBSVM index of a feature it knows, 0 if none; of a precomputed kernel the largest
                         serial
     serials: bool       rows are those of a precomputed kernel: 0:serial, then a kernel value per training row

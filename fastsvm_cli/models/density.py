@@ -10,8 +10,7 @@ paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
-from fastsvm_cli.models.folded import Folded
+from fastsvm_cli.models.folded import OWN_KEYS, Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
 from fastsvm_cli.text.checksum import seal_compiled
@@ -54,7 +53,7 @@ class DensityModel(Model):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "DensityModel":
-        header, own, body = read_compiled(text, path, end="rows", keys=_KEYS, optional=FOLDED_KEYS)
+        header, own, body = read_compiled(text, path, end="rows", keys=_KEYS, optional=OWN_KEYS)
         if not header.classification or header.nr_class < 2:
             body.fail("a density estimate without two classes found", body.at - 1)
         assert header.label is not None and header.nr_sv is not None  # it has classes

@@ -1,6 +1,7 @@
 """Exact models: what svm-train writes."""
 
 from _thread import allocate_lock
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
@@ -9,6 +10,9 @@ from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import Body
 from fastsvm_cli.text.header import Header, read_header
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.folded import Folded
 
 
 class ExactModel(Model):
@@ -30,6 +34,11 @@ class ExactModel(Model):
         self.kernel = kernel or Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
         self._evaluator: _native.Exact | None = None
         self._lock = allocate_lock()
+
+    @property
+    def inheritance(self) -> "Folded | None":
+        """What a model that is compiled from it has of scaling: the mark that it takes raw rows, too, or None."""
+        return None if self.folded is None else self.folded.passed_on()
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ExactModel":

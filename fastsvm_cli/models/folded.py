@@ -2,26 +2,43 @@
 
 A scaled feature is slope x + offset. Rows are multiplied by the slopes, which keeps 0 where it is and sparse rows
 sparse; the offsets are part of the model's numbers. Of one slope for all features a model may hold that, too: then
-there are no factors, as in a LIBSVM model. The keys of files are described in FORMAT.md."""
+there are no factors, as in a LIBSVM model. What is compiled from such a LIBSVM model takes raw rows because that one
+does, and is marked. The keys of files are described in FORMAT.md."""
+
+from collections.abc import Sequence
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import RowError
 from fastsvm_cli.text.body import OwnKeys
 from fastsvm_cli.text.header import real_number, whole_number
 
-#: The keys of compiled models that have it; both or none.
-KEYS: "tuple[str, ...]" = ("scale", "factors")
+#: The keys of compiled models that have it: both of one where it was folded in, or the other where it is inherited.
+OWN_KEYS: "tuple[str, ...]" = ("scale", "factors")
+INHERITED_KEY = "raw_rows"
+KEYS: "tuple[str, ...]" = (*OWN_KEYS, INHERITED_KEY)
 
 
 class Folded:
     """What is folded in.
 
     digest: the fingerprint of the file of --scale. features: (d) increasing LIBSVM indices; all others are left out of
-    the rows. factors: (d), not 0, what their values are multiplied by; None: rows are taken as they are."""
+    the rows. factors: (d), not 0, what their values are multiplied by; None: rows are taken as they are. inherited: it
+    was folded into the LIBSVM model that this one was compiled from, whose rows are raw ones, too; what is proven is
+    that model's label."""
 
-    def __init__(self, digest: str, features: "list[int]", factors: "list[float] | None"):
-        self.digest, self.features, self.factors = digest, features, factors
+    def __init__(
+        self,
+        digest: str,
+        features: "Sequence[int]" = (),
+        factors: "Sequence[float] | None" = None,
+        inherited: bool = False,
+    ):
+        self.digest, self.features, self.factors, self.inherited = digest, features, factors, inherited
         self._native: _native.Factors | None = None
+
+    def passed_on(self) -> "Folded":
+        """What is compiled from the LIBSVM model that has it has this."""
+        return Folded(self.digest, inherited=True)
 
     def rows(self, chunk: _native.Chunk) -> _native.Chunk:
         """Raw rows as the model's numbers are meant for. Raises RowError."""
@@ -37,17 +54,23 @@ class Folded:
 
     def lines(self) -> str:
         """The lines of its keys."""
-        pairs = zip(self.features, self.factors or [])
+        if self.inherited:
+            return f"{INHERITED_KEY} {self.digest}\n"
+        pairs = zip(self.features, self.factors or ())
         return f"scale {self.digest}\n" + " ".join(["factors", *(f"{j}:{factor!r}" for j, factor in pairs)]) + "\n"
 
     @classmethod
     def read(cls, own: OwnKeys, path: str) -> "Folded | None":
         """What the keys of a compiled model say; None where they are not there. Raises ModelFormatError."""
-        given = [key for key in KEYS if key in own]
+        given = [key for key in OWN_KEYS if key in own]
+        if INHERITED_KEY in own:
+            if given:
+                own.fail(given[0], f"'{given[0]}' found, and '{INHERITED_KEY}', expected one of them")
+            return cls(own.word(INHERITED_KEY), inherited=True)
         if not given:
             return None
         if len(given) == 1:
-            own.fail(given[0], f"'{given[0]}' found, expected {' and '.join(KEYS)} together")
+            own.fail(given[0], f"'{given[0]}' found, expected {' and '.join(OWN_KEYS)} together")
         words, line = own.words("factors")
         features: list[int] = []
         factors: list[float] = []

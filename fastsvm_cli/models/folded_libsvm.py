@@ -18,7 +18,7 @@ class FoldedModel(ExactModel):
 
     def __init__(self, header: Header, vectors: _native.Chunk, path: str, fingerprint: str, digest: str):
         super().__init__(header, vectors, path)
-        self.fingerprint, self.folded = fingerprint, Folded(digest, [], None)
+        self.fingerprint, self.folded = fingerprint, Folded(digest)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "FoldedModel":

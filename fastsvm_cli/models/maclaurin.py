@@ -163,7 +163,7 @@ class MaclaurinModel(Model):
         if certified and "longest_vector" not in own:
             body.fail("the header ends without 'longest_vector', which 'certified' needs", behind)
         folded = Folded.read(own, path)
-        if certified and folded is not None:
+        if certified and folded is not None and not folded.inherited:
             own.fail("certified", "certificates found in a model that scaling is folded into, which proves nothing")
         norms = certified - degree + 1 if header.kernel_type == "rbf" else 0
         single = own.word("precision", ("single", "double")) == "single"

@@ -5,6 +5,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.folded import INHERITED_KEY, Folded
 from fastsvm_cli.models.kernel import OWN_KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
@@ -38,7 +39,7 @@ class OrderedModel(Model):
 
     def __init__(self, exact: ExactModel, fingerprint: str):
         self.exact, self.header, self.fingerprint = exact, exact.header, fingerprint
-        self.vectors = exact.vectors
+        self.vectors, self.folded = exact.vectors, exact.inheritance
         self._task = self.header.task()
 
     @property
@@ -94,7 +95,8 @@ class OrderedModel(Model):
             if kernel.type in OWN_KERNELS
             else []
         )
-        head = "".join([self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", lines, "SV\n"])
+        raw_rows = "" if self.folded is None else self.folded.lines()
+        head = "".join([self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", raw_rows, lines, "SV\n"])
         return seal_compiled(self.kind, [head.encode(), _native.format_rows(self.exact.vectors), *rest])
 
 
@@ -107,7 +109,7 @@ class OrderedFile:
 
     def __init__(self, text: bytes, path: str, own_keys: "tuple[str, ...]" = ()):
         keys = ("fingerprint", *own_keys)
-        header, self.own, self.body = read_compiled(text, path, end="SV", keys=keys, optional=("kernel",))
+        header, self.own, self.body = read_compiled(text, path, end="SV", keys=keys, optional=("kernel", INHERITED_KEY))
         folded = self.own.whole("nr_folded", 0) if "nr_folded" in self.own else 0
         self.fingerprint = self.own.word("fingerprint")
         kernel = _read_kernel(*self.own.words("kernel"), path) if "kernel" in self.own else None
@@ -121,6 +123,7 @@ class OrderedFile:
         self.vectors = self.body.vectors(header, folded)
         vectors = self.vectors.select(list(range(header.total_sv))) if folded else self.vectors
         self.exact = ExactModel(header, vectors, path, kernel)
+        self.exact.folded = Folded.read(self.own, path)
 
 
 def _read_kernel(words: "list[str]", line: int, path: str) -> Kernel:

@@ -4,6 +4,7 @@ how far they can be from it. LIBSVM's readers stop before that line."""
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
+from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_own_line
 from fastsvm_cli.text.header import Header, line_words, real_number, whole_number
@@ -14,21 +15,32 @@ class Origin:
 
     fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for every row in exact arithmetic, f the
     exact model's decision function and f' the reduced set's. For the rounding of svm-predict on the exact model (B5 of
-    bounds.py): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in one of them."""
+    bounds.py): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in one of them.
+    folded: the mark that it takes raw rows (ExactModel.inheritance), or None."""
 
-    def __init__(self, fingerprint: str, radius: "list[float]", weight: "list[float]", count: int, longest: int):
-        self.fingerprint, self.radius, self.weight, self.count, self.longest = (
+    def __init__(
+        self,
+        fingerprint: str,
+        radius: "list[float]",
+        weight: "list[float]",
+        count: int,
+        longest: int,
+        folded: "Folded | None" = None,
+    ):
+        self.fingerprint, self.radius, self.weight, self.count, self.longest, self.folded = (
             fingerprint,
             radius,
             weight,
             count,
             longest,
+            folded,
         )
 
     def line(self) -> str:
         """The line, but for its last word, the checksum."""
         words = [REDUCED, str(VERSION), self.fingerprint, str(self.count), str(self.longest)]
-        return " ".join([*words, *map(repr, self.radius), *map(repr, self.weight)])
+        scale = [] if self.folded is None else [self.folded.digest]
+        return " ".join([*words, *map(repr, self.radius), *map(repr, self.weight), *scale])
 
     @classmethod
     def parse(cls, line: bytes, pairs: int, path: str, number: int) -> "Origin":
@@ -36,8 +48,12 @@ class Origin:
         if words[1:2] not in (["1"], [str(VERSION)]):
             found = f"version '{' '.join(words[1:2])[:20]}' of the line '{REDUCED}' found"
             raise ModelFormatError(path, f"{found}, this fastsvm reads up to {VERSION}", number)
-        expected = 5 + 2 * pairs + (words[1] != "1")
-        if len(words) != expected:
+        scale_at = 5 + 2 * pairs  # of a model of raw rows; behind it stands the checksum
+        expected = scale_at + (words[1] != "1")
+        folded = None
+        if words[1] != "1" and len(words) == expected + 1:
+            folded = Folded(words[scale_at], inherited=True)
+        elif len(words) != expected:
             raise ModelFormatError(
                 path, f"{len(words)} words in the line '{REDUCED}' found, expected {expected}", number
             )
@@ -45,7 +61,7 @@ class Origin:
         numbers = [real_number(word, REDUCED, path, number) for word in words[5 : 5 + 2 * pairs]]
         if min([count, longest, *numbers]) < 0:
             raise ModelFormatError(path, f"a negative number in the line '{REDUCED}' found", number)
-        return cls(words[2], numbers[:pairs], numbers[pairs:], count, longest)
+        return cls(words[2], numbers[:pairs], numbers[pairs:], count, longest, folded)
 
 
 class ReducedModel(ExactModel):
@@ -56,7 +72,7 @@ class ReducedModel(ExactModel):
 
     def __init__(self, header: Header, vectors: _native.Chunk, path: str, origin: Origin):
         super().__init__(header, vectors, path)
-        self.origin, self.fingerprint = origin, origin.fingerprint
+        self.origin, self.fingerprint, self.folded = origin, origin.fingerprint, origin.folded
         starts = vectors.indptr
         self._longest = max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0)
         self._weight: list[float] | None = None

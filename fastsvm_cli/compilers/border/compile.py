@@ -23,6 +23,7 @@ from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models.border import BorderModel, Samples
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.data import select_rows
 from fastsvm_cli.text.header import Header, class_pairs
 
@@ -132,6 +133,7 @@ def compile_border(
         values,
         unseen=values,
         fingerprint=fingerprint,
+        folded=model.inheritance,
         count=count,
         tolerance=tolerance,
         sampling=sampling,
@@ -284,6 +286,7 @@ def _sample(
     *,
     unseen: np.ndarray,
     fingerprint: str,
+    folded: "Folded | None" = None,
     count: int,
     tolerance: float,
     sampling: str,
@@ -326,7 +329,7 @@ def _sample(
             else:  # one side only, as far as the rows tell
                 samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
         features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # as many as there are numbers
-        return BorderModel(header, fingerprint=fingerprint, features=features, samples=samples, local=k)
+        return BorderModel(header, fingerprint=fingerprint, features=features, samples=samples, local=k, folded=folded)
 
     def differ(model: BorderModel) -> int:
         decisions, predictions = _native.Decisions(len(functions)), _native.Predictions()
@@ -413,4 +416,5 @@ def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", toleranc
         samples=rounded,
         local=model.local,
         single=True,
+        folded=model.folded,
     )

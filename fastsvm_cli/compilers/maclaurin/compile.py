@@ -208,6 +208,7 @@ def compile_maclaurin(
         expansions=expansions,
         highest_norm=certificates.certified_degree(degree, gaussian) if certify else 0,
         longest_vector=max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0),
+        folded=model.inheritance,
     )
 
 

@@ -71,5 +71,5 @@ def with_origin(
         header,
         vectors,
         model.path,
-        Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest),
+        Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest, model.inheritance),
     )
