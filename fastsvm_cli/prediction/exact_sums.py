@@ -2,12 +2,13 @@
 its sums depend on the order; these are exact, and rounded once, at the end."""
 
 from fractions import Fraction
-from math import copysign, inf, isnan, nan
+from math import inf, nan
 from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli.prediction.answers import Answer
 from fastsvm_cli.prediction.pipeline import Tally
+from fastsvm_cli.prediction.quotient import quotient
 
 #: What RegressionSums counts in.
 _UNIT = 1074
@@ -60,7 +61,7 @@ class ExactScore:
         if any(self.special.values()):
             error, p, t, pp, tt, pt = (_double(s[name]) + self.special[name] for name in _NAMES)
             covariance = n * pt - p * t
-            return error / n, _over(covariance * covariance, (n * pp - p * p) * (n * tt - t * t))
+            return error / n, quotient(covariance * covariance, (n * pp - p * p) * (n * tt - t * t))
         one = 1 << _UNIT
         covariance = n * s["sumpt"] * one - s["sump"] * s["sumt"]
         of_p = n * s["sumpp"] * one - s["sump"] * s["sump"]
@@ -115,9 +116,3 @@ def _rounded(value: Fraction) -> float:
         return float(value)
     except OverflowError:
         return inf if value > 0 else -inf
-
-
-def _over(a: float, b: float) -> float:
-    if b == 0:
-        return nan if a == 0 or isnan(a) else copysign(inf, a)
-    return a / b

@@ -1,11 +1,12 @@
 """Accuracy, mean squared error, squared correlation: svm-predict's numbers in svm-predict's words."""
 
-from math import copysign, inf, isfinite, isnan, nan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Tally
+from fastsvm_cli.prediction.quotient import quotient
 from fastsvm_cli.text.header import Header
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def summary_lines(header: Header, score: "_native.Score | ExactScore") -> "list[
             f"Squared correlation coefficient = {_g(correlation)} (regression)",
         ]
     return [
-        f"Accuracy = {_g(_ratio(score.correct, score.total) * 100)}% ({score.correct}/{score.total}) (classification)"
+        f"Accuracy = {_g(quotient(score.correct, score.total) * 100)}% ({score.correct}/{score.total}) (classification)"
     ]
 
 
@@ -31,7 +32,7 @@ def summary_values(header: Header, score: "_native.Score | ExactScore") -> dict:
         error, correlation = _regression(score)
         values = {"mean_squared_error": error, "squared_correlation": correlation}
     else:
-        values = {"accuracy": _ratio(score.correct, score.total), "correct": score.correct}
+        values = {"accuracy": quotient(score.correct, score.total), "correct": score.correct}
     return {key: value if isfinite(value) else None for key, value in values.items()}
 
 
@@ -82,16 +83,9 @@ def _regression(s: "_native.Score | ExactScore") -> "tuple[float, float]":
         return s.regression()
     n = s.total
     covariance = n * s.sumpt - s.sump * s.sumt
-    return _ratio(s.error, n), _ratio(
+    return quotient(s.error, n), quotient(
         covariance * covariance, (n * s.sumpp - s.sump * s.sump) * (n * s.sumtt - s.sumt * s.sumt)
     )
-
-
-def _ratio(a: float, b: float) -> float:
-    """a / b as C divides: 0 / 0 is not a number, and no exception."""
-    if b == 0:
-        return nan if a == 0 or isnan(a) else copysign(inf, a)
-    return a / b
 
 
 def _g(value: float) -> str:
