@@ -392,6 +392,8 @@ def _standard_descriptor(path: str) -> "int | None":
     if path == "/dev/stderr":
         return 2
     for folder in ("/dev/fd/", "/proc/self/fd/"):
-        if path.startswith(folder) and path[len(folder) :].isdigit():
-            return int(path[len(folder) :])
+        digits = path[len(folder) :]
+        # More of them are the number of no file: a name that is not there.
+        if path.startswith(folder) and digits.isascii() and digits.isdigit() and len(digits) < 10:
+            return int(digits)
     return None

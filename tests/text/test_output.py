@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.output import Output, is_standard_output
+from fastsvm_cli.text.output import Output, check_output, is_standard_output
 from support.outputs import in_new_process, write
 from support.processes import PATIENCE
 
@@ -351,6 +351,14 @@ def test_a_descriptor_that_is_not_open_is_an_error():
     with pytest.raises(FileError) as caught:
         Output("/dev/fd/987")
     assert str(caught.value).startswith("/dev/fd/987: ")
+
+
+@pytest.mark.parametrize("name", ["²", "٣", "2147483648", "9" * 30, "0" * 12 + "1"])
+def test_a_name_among_the_descriptors_that_is_the_number_of_none_is_no_file(name):
+    for act in (Output, lambda path: check_output(path, ["in"])):
+        with pytest.raises(FileError, match=f"/dev/fd/{name}: "):
+            act(f"/dev/fd/{name}")
+    assert not is_standard_output(f"/dev/fd/{name}")
 
 
 def test_what_counts_as_standard_output():
