@@ -94,8 +94,10 @@ def _share(word: str) -> float:
 
 
 def _one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    from fastsvm_cli.text.line_blocks import may_delimit
+
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
-    if len(value) != 1 or not value.isascii() or value.isalnum() or value in "+-.\n\r":
+    if not may_delimit(value):
         raise click.BadParameter("expected one character that cannot be part of a number (or \\t)")
     return value
 

@@ -48,8 +48,8 @@ def read_chunks(
     place: where to begin; moved behind the rows of every chunk that is yielded, before it is.
     bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be
     empty.
-    scaling: applied to every row, and told of what it did. Raises FileError and, without `bad_rows`, DataFormatError
-    (after the rows before the fault were yielded).
+    scaling: applied to every row, and told of what it did. Raises FileError, ValueError for what delimits nothing, and,
+    without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
     """
     with LineBlocks(
         path,

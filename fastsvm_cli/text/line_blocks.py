@@ -19,6 +19,11 @@ MAX_LINE = 256_000_000
 _SHIFTED_IN_BLOCK = 250
 
 
+def may_delimit(character: str) -> bool:
+    """Whether fields may be delimited by it: one character that cannot be part of a number, nor of a line end."""
+    return len(character) == 1 and character.isascii() and not character.isalnum() and character not in "+-.\n\r"
+
+
 class Place:
     """How far a data file has been read.
 
@@ -90,7 +95,7 @@ class LineBlocks:
 
     path, labelled, dense, delimiter, max_line, on_read, place, bad_rows, scaling: as of read_chunks. size: bytes of
     text in a block; may be changed on the way. content: where the bytes come from, if not from the file `path`; taken
-    from its beginning, and closed at the end. Raises FileError.
+    from its beginning, and closed at the end. Raises FileError, and ValueError for what delimits nothing.
     """
 
     def __init__(
@@ -108,6 +113,8 @@ class LineBlocks:
         scaling: "Scaling | None" = None,
         content: "Source | None" = None,
     ):
+        if dense and not may_delimit(delimiter):
+            raise ValueError(f"delimiter={delimiter!r} found, expected one character that cannot be part of a number")
         self.size, self.place, self.bad_rows, self.scaling = size, place or Place(), bad_rows, scaling
         self.options = {"leading_count": int(labelled), "dense": dense, "delimiter": delimiter, "svmlight": not dense}
         if scaling is not None:

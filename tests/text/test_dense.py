@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from fastsvm_cli.text.data import read_chunks
 from support.profiles import calm
 from support.reading import SIZES, UNLIMITED, read
 
@@ -35,6 +36,12 @@ def test_dense_values_are_features_1_2_3(file, delimiter, between, end):
     assert read(file(text.rstrip()), dense=True, delimiter=delimiter) == (expected, None)
     bare = [(None, [(1, label), *((i + 1, v) for i, v in entries)]) for label, entries in expected]
     assert read(file(text), dense=True, delimiter=delimiter, labelled=False) == (bare, None)
+
+
+@pytest.mark.parametrize("delimiter", ["", "ab", "1", "e", "-", ".", "\n", "\r", "é"])
+def test_what_can_be_part_of_a_number_delimits_nothing(file, delimiter):
+    with pytest.raises(ValueError, match="found, expected one character that cannot be part of a number"):
+        list(read_chunks(file(b"1,2\n"), dense=True, delimiter=delimiter))
 
 
 def test_dense_chunks_know_their_width_and_norms():
