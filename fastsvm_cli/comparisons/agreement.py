@@ -42,14 +42,10 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """How wrong the answers are: the share of labels that differ; for regression the difference, relative to the
-        spread of the values (or, where they hardly have one, to a millionth of their size)."""
+        """How wrong the answers are: the share of labels that differ; for regression share_of_spread."""
         if not self.regression:
             return self.disagreement
-        if not isfinite(self.difference):
-            return inf
-        scale = max(self.spread, 1e-6 * abs(self._first))
-        return self.difference / scale if scale else inf if self.difference else 0.0
+        return share_of_spread(self.difference, self.spread, abs(self._first))
 
     def _add(self, one: "Sequence[float]", other: "Sequence[float]") -> None:
         """The answers of both for some rows."""
@@ -61,6 +57,15 @@ class Agreement:
             self._sum += sum(b - self._first for b in other)
             self._sum_squares += sum((b - self._first) * (b - self._first) for b in other)
         self.rows += len(other)
+
+
+def share_of_spread(difference: float, spread: float, size: float) -> float:
+    """How large a root mean square difference of regression values is beside the spread of the reference's, or beside
+    a millionth of their size where they hardly have one."""
+    if not isfinite(difference):
+        return inf
+    scale = max(spread, 1e-6 * size)
+    return difference / scale if scale else inf if difference else 0.0
 
 
 def agreement(

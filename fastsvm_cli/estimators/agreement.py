@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli.benchmarks.quality import interval_95
+from fastsvm_cli.comparisons.agreement import share_of_spread
 
 _DRAWN = 5000  # points of a picture
 
@@ -15,7 +16,8 @@ class Agreement:
     None where nothing can be proven.
 
     Of regression values: different counts those that are not equal; difference is the root mean square of theirs, share
-    is that over the standard deviation of the reference's values, and there is no interval (None).
+    is that over the standard deviation of the reference's values (over a millionth of their size where they hardly have
+    one), and there is no interval (None).
     """
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
@@ -25,8 +27,8 @@ class Agreement:
         self.interval: tuple[float, float] | None = None
         if regression:
             self.difference = float(np.sqrt(np.mean((answers - reference) ** 2))) if self.rows else 0.0
-            spread = float(np.std(reference)) if self.rows else 0.0
-            self.share = self.difference / spread if spread else float("inf") if self.difference else 0.0
+            spread, size = (float(np.std(reference)), abs(float(reference[0]))) if self.rows else (0.0, 0.0)
+            self.share = share_of_spread(self.difference, spread, size)
         else:
             self.share = self.different / self.rows if self.rows else 0.0
             self.interval = interval_95(self.different, self.rows)

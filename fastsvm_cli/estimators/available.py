@@ -1,8 +1,13 @@
-"""Methods that an object has only where its model can do them, so that hasattr tells."""
+"""Methods that an object has only where its model can do them, so that hasattr tells; and what the methods of a FastSVM
+ask of its model, each a check that raises AttributeError."""
 
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
+from typing import Any
+
+#: Why radii prove nothing of some labels.
+BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
 
 
 class available:
@@ -26,3 +31,36 @@ class _Available:
             return self._method
         self._check(instance)
         return MethodType(self._method, instance)
+
+
+def has_classes(fast: Any) -> None:
+    if fast.model.header.regression:
+        raise AttributeError("a regression model has no decision function: predict gives its values")
+
+
+def has_probability(fast: Any) -> None:
+    header = fast.probability_header
+    if fast.calibrator is None and (header.regression or not header.has_probability):
+        raise AttributeError("the model has no probability estimates: train it with svm-train -b 1")
+
+
+def has_radii(fast: Any) -> None:
+    if not fast.model.certified:
+        raise AttributeError("the model has no certificates: fastsvm approx --certify and fastsvm reduce make them")
+
+
+def has_proofs(fast: Any) -> None:
+    if fast.beyond_votes:
+        raise AttributeError(BEYOND_VOTES)
+    if not fast.model.proves:
+        has_radii(fast)
+
+
+def is_one_class(fast: Any) -> None:
+    if fast.model.header.svm_type != "one_class":
+        raise AttributeError("of one-class models alone")
+
+
+def has_targets(fast: Any) -> None:
+    if fast.model.header.svm_type == "one_class":
+        raise AttributeError("a one-class model has no score")

@@ -8,7 +8,6 @@ import pickle
 import sys
 import threading
 from collections.abc import Iterable
-from copy import copy
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.estimators.compile import compile
-from fastsvm_cli.estimators.predictor import FastSVM, load
+from fastsvm_cli.estimators.predictor import FastSVM, as_fast
 from fastsvm_cli.estimators.rows import ParsedRows
 from fastsvm_cli.models.base import Model
 
@@ -73,15 +72,10 @@ def predict_proba(
 
 def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
     """The object that answers, on one thread."""
-    if isinstance(model, (str, os.PathLike)):
-        fast = load(model, exact=exact, tolerance=tolerance)
-    elif isinstance(model, Model):
-        fast = FastSVM(model, exact=exact, tolerance=tolerance)
-    else:
-        model = getattr(model, "compiled_", model)
-        fast = copy(model) if isinstance(model, FastSVM) else compile(model, "exact")
-        if exact is not None or tolerance is not None:
-            fast.set_params(exact=fast.exact if exact is None else exact, tolerance=tolerance)
+    model = getattr(model, "compiled_", model)
+    if not isinstance(model, (str, os.PathLike, Model, FastSVM)):
+        model = compile(model, "exact")
+    fast = as_fast(model, exact, tolerance)
     if fast.n_threads is None:
         fast.n_threads = 1
     return fast

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from math import inf
 from os import PathLike
 from typing import Any
 
@@ -73,6 +74,8 @@ def compile(
     if method == "auto":
         if X is None:
             raise ValueError('method="auto" needs rows to measure on: X=')
+        if not 0 <= budget < inf:
+            raise ValueError(f"budget={budget!r} found, expected a share of the labels, 0 or more")
         settings = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
         _demand_no_options(method, options)
         return _choose(found, source, X, budget, n_threads, on_progress, **settings)

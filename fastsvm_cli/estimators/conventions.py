@@ -20,6 +20,8 @@ class Classes:
         named = label if classes is None else np.asarray(classes)
         if named.shape != label.shape:
             raise ValueError(f"classes of shape {named.shape} found, expected {len(label)}, one for every label")
+        if len(np.unique(named)) < len(np.unique(label)):
+            raise ValueError(f"a class found twice in {named.tolist()}, expected one for every label")
         self._order = np.argsort(named, kind="stable")  # place in classes_ -> in header.label
         self.classes_ = named[self._order]
         by_label = np.argsort(label, kind="stable")

@@ -49,8 +49,7 @@ def predict_file(
     """
     import warnings
 
-    from fastsvm_cli.estimators.predictor import FastSVM, load
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.prediction.pipeline import columns, predict
     from fastsvm_cli.prediction.scores import run_values
     from fastsvm_cli.text.bad_rows import BadRows
@@ -60,14 +59,7 @@ def predict_file(
     path, out = os.fspath(path), os.fspath(out)
     read = [os.fspath(each) for each in (model, exact) if isinstance(each, (str, os.PathLike))]
     check_output(out, [path, *read])
-    if isinstance(model, (str, os.PathLike)):
-        fast = load(model, exact=exact, tolerance=tolerance)
-    elif isinstance(model, Model):
-        fast = FastSVM(model, exact=exact, tolerance=tolerance)
-    elif exact is None and tolerance is None:
-        fast = model
-    else:
-        fast = FastSVM(model.model, exact=exact, tolerance=tolerance, transform=model.transform)
+    fast = as_fast(model, exact, tolerance)
     if fast.transform is not None or fast.calibrator is not None:
         raise ValueError(
             "the model has scaling or calibration in front of it, which rows of a file do not pass through"

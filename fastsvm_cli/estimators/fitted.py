@@ -127,8 +127,9 @@ def _dense(numbers: Any) -> np.ndarray:
 
 def _labels(classes: np.ndarray) -> "list[int]":
     """LIBSVM's label of every class, a whole number: the class itself where all are, else its place."""
-    if classes.dtype.kind in "iuf" and np.all(classes == np.trunc(classes)) and np.all(abs(classes) <= _LARGEST_LABEL):
-        return [int(each) for each in classes]
+    if classes.dtype.kind in "iuf" and np.all(classes == np.trunc(classes)):
+        if np.all((-_LARGEST_LABEL <= classes) & (classes <= _LARGEST_LABEL)):
+            return [int(each) for each in classes]
     return list(range(len(classes)))
 
 

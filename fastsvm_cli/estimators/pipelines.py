@@ -22,6 +22,11 @@ def read_estimator(estimator: Any) -> Fitted:
         return _read_file(fspath(estimator))
     if isinstance(estimator, ExactModel):
         return _of_model(estimator, estimator.path)
+    return _read_object(estimator)
+
+
+def _read_object(estimator: Any) -> Fitted:
+    """Likewise of what may stand in another estimator, too: "passthrough" is no file there."""
     if svm_class(estimator) is not None:
         return read_svm(estimator)
     if _is(estimator, "svm_model", "libsvm"):
@@ -31,12 +36,12 @@ def read_estimator(estimator: Any) -> Fitted:
     if _is(estimator, "CalibratedClassifierCV"):
         return _read_calibrated(estimator)
     if _is(estimator, "FrozenEstimator"):
-        return read_estimator(estimator.estimator)
+        return _read_object(estimator.estimator)
     if _is(estimator, "BaseSearchCV"):
         if not hasattr(estimator, "best_estimator_"):
             why = "a search without a best estimator found: fit it, with refit=True"
             raise ModelFormatError(type(estimator).__name__, why)
-        return read_estimator(estimator.best_estimator_)
+        return _read_object(estimator.best_estimator_)
     if isinstance(estimator, type):
         raise ModelFormatError(estimator.__name__, f"a class found, expected {EXPECTED}")
     raise ModelFormatError(
@@ -53,7 +58,7 @@ def _is(thing: object, name: str, package: str = "sklearn") -> bool:
 
 def _read_pipeline(pipeline: Any) -> Fitted:
     *scalers, (_, last) = pipeline.steps
-    found = read_estimator(last)
+    found = _read_object(last)
     scaling = None
     for _, step in scalers:
         if step is not None and step != "passthrough":
@@ -73,7 +78,7 @@ def _read_calibrated(estimator: Any) -> Fitted:
     each = estimator.calibrated_classifiers_
     if len(each) != 1:
         raise ModelFormatError(name, f"{len(each)} classifiers found, expected 1: fit it with ensemble=False")
-    found = read_estimator(each[0].estimator)
+    found = _read_object(each[0].estimator)
     if found.classes is None or not found.model.header.classification:
         raise ModelFormatError(name, f"a {found.name} found in it, expected a classifier")
     own, known = found.classes.tolist(), estimator.classes_.tolist()

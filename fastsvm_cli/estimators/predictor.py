@@ -1,17 +1,28 @@
 """A model as an object that predicts arrays, in scikit-learn's ways."""
 
 import os
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastsvm_cli.errors import FastsvmError, ModelFormatError
-from fastsvm_cli.estimators.available import available
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.estimators.available import (
+    BEYOND_VOTES,
+    available,
+    has_classes,
+    has_probability,
+    has_proofs,
+    has_radii,
+    has_targets,
+    is_one_class,
+)
 from fastsvm_cli.estimators.blocks import Station
 from fastsvm_cli.estimators.conventions import Classes
+from fastsvm_cli.estimators.kept import Kept
 from fastsvm_cli.estimators.protocol import FittedEstimator
 from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, rows_of, serial_chunk_of
-from fastsvm_cli.models import parse_libsvm, parse_model
+from fastsvm_cli.models import check_start, parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
 from fastsvm_cli.text.data import read_bytes
@@ -21,10 +32,6 @@ if TYPE_CHECKING:
     from fastsvm_cli import _native
     from fastsvm_cli.estimators.agreement import Agreement
     from fastsvm_cli.text.header import Header
-
-_BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
-#: The model is pickled as its text; what it was compiled from stays behind, so that a small model is small.
-_NOT_PICKLED = ("model", "_reference", "_stations", "_classes")
 
 
 def load(
@@ -47,7 +54,7 @@ def load(
     array([-1, -1,  1, -1, -1])
     """
     path = os.fspath(path)
-    text = read_bytes(path)
+    text = read_bytes(path, lambda start: check_start(start, path))
     fast = FastSVM(
         parse_model(text, path),
         exact=exact,
@@ -62,40 +69,28 @@ def load(
     return fast
 
 
-def _has_classes(self: "FastSVM") -> None:
-    if self.model.header.regression:
-        raise AttributeError("a regression model has no decision function: predict gives its values")
+def as_fast(
+    model: "str | os.PathLike[str] | Model | FastSVM",
+    exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+    tolerance: "float | None" = None,
+) -> "FastSVM":
+    """The object of whatever stands for a model: of a path, a model, or another object, which stays as it is. exact,
+    tolerance: where they are given, in place of that object's own. Raises as load and FastSVM, and TypeError for
+    anything else."""
+    if isinstance(model, (str, os.PathLike)):
+        return load(model, exact=exact, tolerance=tolerance)
+    if isinstance(model, Model):
+        return FastSVM(model, exact=exact, tolerance=tolerance)
+    if not isinstance(model, FastSVM):
+        raise TypeError(f"{type(model).__name__} found, expected the path of a model, a model, or an object of load")
+    fast = copy(model)
+    if exact is not None or tolerance is not None:
+        given = {"exact": exact, "tolerance": tolerance}
+        fast.set_params(**{name: value for name, value in given.items() if value is not None})
+    return fast
 
 
-def _has_probability(self: "FastSVM") -> None:
-    header = self.probability_header
-    if self.calibrator is None and (header.regression or not header.has_probability):
-        raise AttributeError("the model has no probability estimates: train it with svm-train -b 1")
-
-
-def _has_radii(self: "FastSVM") -> None:
-    if not self.model.certified:
-        raise AttributeError("the model has no certificates: fastsvm approx --certify and fastsvm reduce make them")
-
-
-def _has_proofs(self: "FastSVM") -> None:
-    if self._beyond_votes:
-        raise AttributeError(_BEYOND_VOTES)
-    if not self.model.proves:
-        _has_radii(self)
-
-
-def _is_one_class(self: "FastSVM") -> None:
-    if self.model.header.svm_type != "one_class":
-        raise AttributeError("of one-class models alone")
-
-
-def _has_targets(self: "FastSVM") -> None:
-    if self.model.header.svm_type == "one_class":
-        raise AttributeError("a one-class model has no score")
-
-
-class FastSVM(FittedEstimator):
+class FastSVM(Kept, FittedEstimator):
     """A model, exact or compiled, that answers arrays as a fitted scikit-learn estimator does.
 
     Where scikit-learn is there it is one, without importing it: `clone` (it stays fitted), pipelines, cross-validation,
@@ -167,8 +162,14 @@ class FastSVM(FittedEstimator):
         self.exact = self._settled_exact(exact)
 
     def _set_up(self) -> None:
-        """What follows from the arguments."""
+        """What follows from the arguments. Raises ValueError for those that are none."""
         header, known = self.model.header, self.model.max_index
+        if self.tolerance is not None and not header.regression:
+            raise ValueError("tolerance= is for regression models; a label is proven or it is not")
+        if self.tolerance is not None and not self.tolerance >= 0:
+            raise ValueError(f"tolerance={self.tolerance!r} found, expected 0 or more")
+        if self.decision_function_shape not in ("ovr", "ovo"):
+            raise ValueError(f"decision_function_shape={self.decision_function_shape!r} found, expected 'ovr' or 'ovo'")
         self._stations: dict[str, Station] = {}
         if header.classification:
             self._classes = Classes(header, self.classes)
@@ -182,7 +183,7 @@ class FastSVM(FittedEstimator):
             self.feature_names_in_ = np.asarray(self.feature_names_in, dtype=object)
 
     @property
-    def _beyond_votes(self) -> bool:
+    def beyond_votes(self) -> bool:
         """Whether labels hang on decision values themselves, and not on their signs alone, which radii can settle."""
         header = self.model.header
         return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
@@ -191,8 +192,8 @@ class FastSVM(FittedEstimator):
         if exact is None:
             return None
         model, name = self.model, "exact"
-        if self._beyond_votes:
-            raise ValueError(f"exact= does not go with a calibrator or break_ties: {_BEYOND_VOTES}")
+        if self.beyond_votes:
+            raise ValueError(f"exact= does not go with a calibrator or break_ties: {BEYOND_VOTES}")
         if not model.certified:
             raise ValueError(
                 "exact= goes with a certified model: "
@@ -202,7 +203,7 @@ class FastSVM(FittedEstimator):
             raise ValueError("exact= needs tolerance= for a regression model: the largest radius a value may keep")
         if isinstance(exact, (str, os.PathLike)):
             name = os.fspath(exact)
-            text = read_bytes(name)
+            text = read_bytes(name, lambda start: check_start(start, name))
             exact = FastSVM(parse_libsvm(text, name).plain(), fingerprint=fingerprint_of(text))
             exact._path = name
         elif isinstance(exact, Model):
@@ -213,11 +214,6 @@ class FastSVM(FittedEstimator):
                 "this is not the model that the other was compiled from (their fingerprints differ)",
             )
         return exact
-
-    @property
-    def own_fingerprint(self) -> str:
-        """Of the model's file: what a model compiled from it remembers."""
-        return self.fingerprint or fingerprint_of(self.model.to_text())
 
     # ---- answers
 
@@ -238,7 +234,7 @@ class FastSVM(FittedEstimator):
                 return self.classes_[np.argmax(self.decision_function(X), axis=1)]
         return self._answer("labels", X, self._labels)
 
-    @available(_has_classes)
+    @available(has_classes)
     def decision_function(self, X) -> np.ndarray:
         """float64. Two classes: (n_samples,), positive for classes_[1]; one class: (n_samples,), positive inside. More:
         (n_samples, n_classes), the greatest that of the class with most votes ("ovr"), or LIBSVM's own values
@@ -257,7 +253,7 @@ class FastSVM(FittedEstimator):
         """
         return self._answer("values", X, self._decision_values)
 
-    @available(_has_probability)
+    @available(has_probability)
     def predict_proba(self, X) -> np.ndarray:
         """(n_samples, n_classes) float64, in the order of classes_: LIBSVM's estimates, of a model trained with -b 1,
         or the calibrator's. Of a one-class model (n_samples, 2): normal, outlier.
@@ -270,12 +266,12 @@ class FastSVM(FittedEstimator):
             return np.asarray(self.calibrator.probabilities(self.decision_function(X)))
         return self._answer("probability", X, self._probabilities)
 
-    @available(_is_one_class)
+    @available(is_one_class)
     def score_samples(self, X) -> np.ndarray:
         """(n_samples,): decision_function + offset_, the sum of kernels without its threshold."""
         return self.decision_function(X) + self.offset_
 
-    @available(_has_radii)
+    @available(has_radii)
     def radius(self, X) -> np.ndarray:
         """(n_samples,), or (n_samples, pairs) of more than two classes, in the order of "ovo": proven bounds on how far
         the compiled model's decision values (regression: values) are from the exact model's.
@@ -287,7 +283,7 @@ class FastSVM(FittedEstimator):
         """
         return self._answer("radius", X, self._radii)
 
-    @available(_has_proofs)
+    @available(has_proofs)
     def proven(self, X, tolerance: "float | None" = None) -> np.ndarray:
         """(n_samples,) bool: whether the model's label is proven to be the exact model's (regression: its value to be
         within `tolerance` of it), with no help of `exact`.
@@ -305,15 +301,23 @@ class FastSVM(FittedEstimator):
             raise ValueError("a regression model needs tolerance=: the largest radius a value may have")
         return self.radius(X) <= tolerance
 
-    @available(_has_targets)
+    @available(has_targets)
     def score(self, X, y, sample_weight=None) -> float:
-        """The accuracy on (X, y), y: (n_samples,); of regression the coefficient of determination, R^2."""
+        """The accuracy on (X, y), y: (n_samples,); of regression the coefficient of determination, R^2: where all of y
+        are equal 1 if the values are, too, and 0 if not; nan of a single row. As scikit-learn has it."""
         y, found = np.asarray(y), self.predict(X)
+        if y.shape == (len(found), 1):
+            y = y[:, 0]
+        if y.shape != found.shape:
+            raise ValueError(f"y of shape {y.shape} found, expected {found.shape}, an answer for every row of X")
         if not self.model.header.regression:
             return float(np.average(found == y, weights=sample_weight))
+        if len(y) < 2:
+            return float("nan")
         y = y.astype(np.float64)
         spread = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
-        return float(1 - np.average((y - found) ** 2, weights=sample_weight) / spread)
+        error = np.average((y - found) ** 2, weights=sample_weight)
+        return float(1 - error / spread) if spread else float(not error)
 
     def agreement(self, X, estimator: Any = None) -> "Agreement":
         """How many labels are not those of the estimator that it was compiled from, or of `estimator`:
@@ -413,65 +417,6 @@ class FastSVM(FittedEstimator):
         settled = np.ones(answer.chunk.rows, dtype=bool)
         settled[answer.open_rows] = False
         return settled
-
-    # ---- its file
-
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Write the model's file, which `load` and every command read. A model that was read of a file which is still
-        there is written as that file has it, so that what was compiled from it knows it. Names of classes, scaling and
-        `exact` have no place in it: joblib.dump keeps those. Raises FileError."""
-        from fastsvm_cli.text.output import Output
-
-        text = self._text_of_file() or self.model.to_text()
-        with Output(os.fspath(path)) as output:
-            output.write(text)
-
-    def _text_of_file(self) -> "bytes | None":
-        if self._path in (None, "-") or self.fingerprint is None:
-            return None
-        try:
-            text = read_bytes(self._path)
-        except FastsvmError:
-            return None
-        return text if fingerprint_of(text) == self.fingerprint else None
-
-    def __getstate__(self) -> "dict[str, Any]":
-        state = {key: value for key, value in self.__dict__.items() if key not in _NOT_PICKLED}
-        return {**state, "text": self.model.to_text()}
-
-    def __setstate__(self, state: "dict[str, Any]") -> None:
-        state = dict(state)
-        self.model = parse_model(state.pop("text"), state["_path"] or "model")
-        self.__dict__.update(state)
-        self._set_up()
-
-    def __dask_tokenize__(self) -> "tuple[Any, ...]":
-        """What Dask names it by: the same for objects that answer alike, in every process."""
-        from pickle import dumps
-
-        told = [self.tolerance, self.n_threads, self.n_features_in, self.decision_function_shape, self.break_ties]
-        made_of = [
-            None if each is None else fingerprint_of(dumps(each))
-            for each in (self.classes, self.feature_names_in, self.transform, self.calibrator)
-        ]
-        exact = None if self.exact is None else self.exact.__dask_tokenize__()
-        return (type(self).__name__, self.own_fingerprint, *told, *made_of, exact)
-
-    def __copy__(self) -> "FastSVM":
-        """With the same model, which nothing changes."""
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
-        copy._set_up()
-        return copy
-
-    def __deepcopy__(self, memo: dict) -> "FastSVM":
-        from copy import deepcopy
-
-        copy = object.__new__(type(self))
-        shared = ("model", "_stations", "_classes", "_reference")
-        copy.__dict__.update({k: v if k in shared else deepcopy(v, memo) for k, v in self.__dict__.items()})
-        copy._set_up()
-        return copy
 
     def __repr__(self) -> str:
         model, header = self.model, self.model.header

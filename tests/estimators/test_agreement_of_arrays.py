@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 import fastsvm_cli
 from fastsvm_cli.benchmarks.quality import interval_95, upper_95
 from fastsvm_cli.estimators import compile as compiling
+from fastsvm_cli.estimators.agreement import Agreement
 from support.fitting import fit, fitted, rows
 
 
@@ -30,6 +31,15 @@ def test_labels_that_differ(svc):
     # a label that is proven never differs
     assert not np.any(fast.proven(X) & (fast.predict(X) != svc.predict(X)))
     assert fastsvm_cli.compile(svc).agreement(X).proven is None
+
+
+def test_values_that_are_all_equal_differ_by_a_share_of_their_size():
+    """As the commands measure it: what rounding makes of a constant is no disagreement."""
+    same, off = np.full(5, 3.0), np.full(5, 3.0 + 4e-16)
+    assert Agreement(same, same, True, None).share == 0
+    assert 0 < Agreement(off, same, True, None).share < 1e-9
+    assert Agreement(same + 1.0, same, True, None).share > 1e5
+    assert Agreement(same, np.zeros(5), True, None).share == np.inf
 
 
 def test_the_interval_is_wilsons():

@@ -155,6 +155,8 @@ def test_nothing_is_proven_of_labels_that_follow_values(how, method):
         ({"method": "exact", "degree": 2}, TypeError, "exact has no option 'degree'; it has none"),
         ({"method": "auto"}, ValueError, "needs rows to measure on"),
         ({"method": "auto", "X": [[0.0] * 5], "degree": 2}, TypeError, "auto has no option 'degree'"),
+        ({"method": "auto", "X": [[0.0] * 5], "budget": -0.1}, ValueError, "budget=-0.1 found, expected a share"),
+        ({"method": "auto", "X": [[0.0] * 5], "budget": float("nan")}, ValueError, "budget=nan found"),
     ],
 )
 def test_options_are_the_commands(svc, options, fault, words):

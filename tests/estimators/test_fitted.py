@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 
@@ -25,6 +25,7 @@ LABELS = {
     "whole": np.array([1.0, -1.0, 4.0]),
     "object": np.array(["one", "two", "three"], dtype=object),
     "large": np.array([2**40, 5, -(2**40)]),
+    "largest": np.array([-(2**63), 5, 2**63 - 1]),
 }
 
 
@@ -169,6 +170,7 @@ def test_a_class_made_from_an_estimator_and_a_search():
         (lambda X, y: GridSearchCV(SVC(), {"C": [1]}), "a search without a best estimator"),
         (lambda X, y: make_pipeline(StandardScaler(), LinearSVC()).fit(X, y), "nothing that fastsvm compiles"),
         (lambda X, y: 7, "nothing that fastsvm compiles"),
+        (lambda X, y: Pipeline([("svc", SVC().fit(X, y)), ("last", "passthrough")]), "nothing that fastsvm compiles"),
     ],
 )
 def test_what_is_refused_in_one_sentence(make, words):

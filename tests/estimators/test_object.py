@@ -137,6 +137,15 @@ def test_regression_scores_as_scikit_learn_does(tmp_path):
     weights = np.linspace(0, 1, len(y))
     assert fast.score(X, y) == pytest.approx(r2_score(y, found), abs=1e-12)
     assert fast.score(X, y, weights) == pytest.approx(r2_score(y, found, sample_weight=weights), abs=1e-12)
+    assert fast.score(X, y[:, None]) == fast.score(X, y)
+    # Where all of y are equal, and of a single row.
+    same = np.repeat(X[:1], 3, axis=0)
+    for rows, truth in ((X[:3], [7.0] * 3), (same, fast.predict(same))):
+        assert fast.score(rows, truth) == r2_score(truth, fast.predict(rows))
+    assert np.isnan(fast.score(X[:1], y[:1]))
+    for wrong in (y[:-1], y[None], np.stack([y, y], axis=1)):
+        with pytest.raises(ValueError, match="an answer for every row of X"):
+            fast.score(X, wrong)
 
 
 def test_of_one_class():
@@ -314,6 +323,13 @@ def test_parameters(folder, colors):
     assert fast.get_params()["decision_function_shape"] == "ovr"
     with pytest.raises(ValueError, match="Invalid parameter 'gamma'"):
         fast.set_params(gamma=1)
+    for parameters, words in (
+        ({"tolerance": 0.5}, "tolerance= is for regression models"),
+        ({"decision_function_shape": "rest"}, "expected 'ovr' or 'ovo'"),
+        ({"classes": ["a", "b", "a", "c"]}, "a class found twice in"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            copy.copy(fast).set_params(**parameters)
     other = copy.copy(fast).set_params(n_threads=1, decision_function_shape="ovo")
     assert other.decision_function(X).shape[1] == 6 and fast.decision_function(X).shape[1] == 4
     swapped = copy.copy(fast).set_params(model=fastsvm_cli.load_model(str(folder / "rings.model")))

@@ -9,6 +9,8 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.svm import SVC, SVR
 
 import fastsvm_cli
 from support.places import FASTSVM
@@ -65,6 +67,27 @@ def test_an_object_and_a_model_will_do(folder, tmp_path):
     assert "rows_proven" not in plain and plain["rows"] == expected["rows"]
 
 
+def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
+    """Its exact model, where a tolerance is; and a calibrator is not left out because an exact model is given."""
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = X[:, 0] + X[:, 1] ** 2
+    (tmp_path / "rows.csv").write_text("".join(",".join(map(repr, row)) + "\n" for row in X.tolist()))
+    how = {"dense": True, "unlabelled": True}
+    fast = fastsvm_cli.compile(SVR(gamma=0.1).fit(X, y), degree=1, certify=True, exact=1e-9)
+    exact = fast.exact
+    for given in ({}, {"tolerance": 1e-10}, {"exact": exact}):
+        told = fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", **how, **given)
+        assert told["rows_evaluated"] == 80
+        assert np.loadtxt(tmp_path / "out") == pytest.approx(exact.predict(X), rel=1e-12, abs=1e-12)
+    assert fast.tolerance == 1e-9 and fast.exact is exact
+
+    calibrated = CalibratedClassifierCV(SVC(gamma=0.1), ensemble=False).fit(X, y > 1)
+    fast = fastsvm_cli.compile(calibrated, degree=1, certify=True)
+    source = fastsvm_cli.FastSVM(fast._reference.model)
+    with pytest.raises(ValueError, match="exact= does not go with a calibrator"):
+        fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", exact=source, **how)
+
+
 def test_dense_and_unlabelled_data(folder, tmp_path):
     (tmp_path / "rows.csv").write_text("\n".join(",".join(["0.5"] * 8) for _ in range(5)) + "\n")
     found = fastsvm_cli.predict_file(
@@ -100,6 +123,10 @@ def test_what_does_not_go_together(folder, tmp_path):
         fastsvm_cli.predict_file(test, model, test)
     with pytest.raises(fastsvm_cli.FastsvmError, match="No such file"):
         fastsvm_cli.predict_file(folder / "none", model, out)
+    with pytest.raises(ValueError, match="expected one character that cannot be part of a number"):
+        fastsvm_cli.predict_file(test, model, out, dense=True, delimiter="-")
+    with pytest.raises(TypeError, match="SVC found, expected the path of a model"):
+        fastsvm_cli.predict_file(test, SVC(), out)
     fast = fastsvm_cli.load(model)
     fast.set_params(transform=object(), n_features_in=8)
     with pytest.raises(ValueError, match="scaling"):

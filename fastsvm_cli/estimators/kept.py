@@ -1,0 +1,95 @@
+"""How a model that answers arrays is kept: in its file, pickled, copied, and under a name for Dask."""
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.text.data import read_bytes
+from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+
+Self = TypeVar("Self", bound="Kept")
+
+#: The model is pickled as its text; what it was compiled from stays behind, so that a small model is small.
+_NOT_PICKLED = ("model", "_reference", "_stations", "_classes")
+#: What a FastSVM's answers hang on besides its model: numbers and words; objects.
+_TOLD = ("tolerance", "n_threads", "n_features_in", "decision_function_shape", "break_ties")
+_MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
+
+
+class Kept:
+    """A FastSVM's file and its copies. model: the Model. fingerprint: of the file that it was read from, where that is
+    other text than the model's to_text(). Whatever else it is made of is an attribute, too; `_set_up` makes what
+    follows from them."""
+
+    model: "Model"
+    fingerprint: "str | None"
+    exact: Any
+    _path: "str | None"  # of the file that it was read from
+
+    def _set_up(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def own_fingerprint(self) -> str:
+        """Of the model's file: what a model compiled from it remembers."""
+        return self.fingerprint or fingerprint_of(self.model.to_text())
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Write the model's file, which `load` and every command read. A model that was read of a file which is still
+        there is written as that file has it, so that what was compiled from it knows it. Names of classes, scaling and
+        `exact` have no place in it: joblib.dump keeps those. Raises FileError."""
+        from fastsvm_cli.text.output import Output
+
+        text = self._text_of_file() or self.model.to_text()
+        with Output(os.fspath(path)) as output:
+            output.write(text)
+
+    def _text_of_file(self) -> "bytes | None":
+        if self._path in (None, "-") or self.fingerprint is None:
+            return None
+        try:
+            text = read_bytes(self._path)
+        except FastsvmError:
+            return None
+        return text if fingerprint_of(text) == self.fingerprint else None
+
+    def __getstate__(self) -> "dict[str, Any]":
+        state = {key: value for key, value in self.__dict__.items() if key not in _NOT_PICKLED}
+        return {**state, "text": self.model.to_text()}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        state = dict(state)
+        self.model = parse_model(state.pop("text"), state["_path"] or "model")
+        self.__dict__.update(state)
+        self._set_up()
+
+    def __dask_tokenize__(self) -> "tuple[Any, ...]":
+        """What Dask names it by: the same for objects that answer alike, in every process."""
+        from pickle import dumps
+
+        told = [getattr(self, name) for name in _TOLD]
+        made_of = [
+            None if each is None else fingerprint_of(dumps(each)) for each in (getattr(self, name) for name in _MADE_OF)
+        ]
+        exact = None if self.exact is None else self.exact.__dask_tokenize__()
+        return (type(self).__name__, self.own_fingerprint, *told, *made_of, exact)
+
+    def __copy__(self: Self) -> Self:
+        """With the same model, which nothing changes."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._set_up()
+        return copy
+
+    def __deepcopy__(self: Self, memo: dict) -> Self:
+        from copy import deepcopy
+
+        copy = object.__new__(type(self))
+        shared = ("model", "_stations", "_classes", "_reference")
+        copy.__dict__.update({k: v if k in shared else deepcopy(v, memo) for k, v in self.__dict__.items()})
+        copy._set_up()
+        return copy
