@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.compilers.border.compile import Border
+    from fastsvm_cli.compilers.border.samples import Border
     from fastsvm_cli.compilers.folding import Folding
     from fastsvm_cli.console.exact_model import Source
     from fastsvm_cli.models.base import Model
@@ -322,7 +322,7 @@ def _show(found: "Border", source: "Source | None", size: int, options: BorderOp
 
 def _warn(found: "Border", source: "Source | None", rows: "list[Chunk] | None", options: BorderOptions) -> None:
     """What is to be known of the border before it is used."""
-    from fastsvm_cli.compilers.border.compile import looks_one_hot
+    from fastsvm_cli.compilers.border.rows import looks_one_hot
 
     pairs, target = f"{len(found.counts)} pairs", options.target
     if found.one_sided:

@@ -338,12 +338,11 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
 
     from fastsvm_cli.commands import order
     from fastsvm_cli.compilers import clusters
-    from fastsvm_cli.compilers.border import compile as border
-    from fastsvm_cli.compilers.border import sampler
+    from fastsvm_cli.compilers.border import rows, sampler, samples
     from fastsvm_cli.compilers.ordered import geometry
     from fastsvm_cli.compilers.reduced_set import placement
 
-    features = border._CLOUD_CELLS // border._CLOUD_ROWS
+    features = rows.CLOUD_CELLS // rows.CLOUD_ROWS
     rounds = signature(placement._kernel_means).parameters["iterations"].default
     cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
     said = {
@@ -353,11 +352,11 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
         "init": [f"{rounds} rounds", f"on {placement._CLUSTERED:,} drawn support vectors"],
         "data_file": [
             "half of them for either",
-            f"fewer than {border._HELD_OUT}",
-            f"{border._CLOUD_ROWS:,} drawn rows at most, fewer beyond {features} features",
+            f"fewer than {rows.HELD_OUT}",
+            f"{rows.CLOUD_ROWS:,} drawn rows at most, fewer beyond {features} features",
         ],
         "sampling": [f"the nearest of {sampler._NEAR:,} drawn ones"],
-        "target": [f"{border.MOST_SAMPLES:,} at most"],
+        "target": [f"{samples.MOST_SAMPLES:,} at most"],
     }
     (option,) = [each for each in group.get_command(CONTEXT, name).params if each.name.startswith(parameter)]
     for words in said[parameter]:
