@@ -1,5 +1,6 @@
 """The contract of a model."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
@@ -33,6 +34,7 @@ class Model:
     What it holds, each None unless it is said:
 
     vectors             native Chunk of the support vectors, if it holds them all
+    features            increasing LIBSVM indices, the columns of every vector in it; () of a kind that holds rows
     centers             list of the centers of its expansions; of an RBF kernel it counts the rows outside their bound,
                         Claesen et al., eq. (3.11) (Decisions.outside)
     folded              the scaling that is folded into it, or into the LIBSVM model that it was compiled from
@@ -79,6 +81,7 @@ class Model:
     certified = False
     ordered = False
     vectors: "_native.Chunk | None" = None
+    features: "Sequence[int]" = ()
     centers: "list[Center] | None" = None
     folded: "Folded | None" = None
 
@@ -88,7 +91,8 @@ class Model:
 
     @property
     def max_index(self) -> int:
-        return 0 if self.vectors is None else self.vectors.max_index
+        of_vectors = 0 if self.vectors is None else self.vectors.max_index
+        return max((of_vectors, *self.features[-1:], *(self.folded.features[-1:] if self.folded else ())))
 
     @property
     def unbounded(self) -> str:

@@ -39,6 +39,7 @@ class BorderModel(Model):
 
     kind = "border"
     fingerprint: str
+    features: "list[int]"
 
     def __init__(
         self,
@@ -61,10 +62,6 @@ class BorderModel(Model):
         )
         self.folded = folded
         self._evaluator: _native.Border | None = None
-
-    @property
-    def max_index(self) -> int:
-        return max((*self.features[-1:], *(self.folded.features[-1:] if self.folded else ())), default=0)
 
     @property
     def evaluator(self) -> _native.Border:

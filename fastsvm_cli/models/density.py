@@ -40,7 +40,7 @@ class DensityModel(Model):
 
     @property
     def max_index(self) -> int:
-        return max((self.rows.max_index, *(self.folded.features[-1:] if self.folded else ())))
+        return max(self.rows.max_index, super().max_index)
 
     @property
     def evaluator(self) -> _native.Density:

@@ -72,6 +72,7 @@ class MaclaurinModel(Model):
 
     kind = "maclaurin"
     fingerprint: str
+    features: "list[int]"
     centers: "list[Center]"
 
     def __init__(
@@ -100,10 +101,6 @@ class MaclaurinModel(Model):
         self.certified = highest_norm > 0
         self.folded = folded
         self._evaluator: _native.Maclaurin | None = None
-
-    @property
-    def max_index(self) -> int:
-        return max((*self.features[-1:], *(self.folded.features[-1:] if self.folded else ())), default=0)
 
     @property
     def evaluator(self) -> _native.Maclaurin:

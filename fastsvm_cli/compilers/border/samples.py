@@ -1,7 +1,6 @@
 """Decision functions -> border samples: as many as are wanted, and how good they are."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.roots import DecisionFunction
 from fastsvm_cli.compilers.border.rows import HELD_OUT, Rows
 from fastsvm_cli.compilers.border.sampler import Sampler
+from fastsvm_cli.compilers.progress import part_of
 from fastsvm_cli.models.border import BorderModel, Samples
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.header import Header
@@ -127,7 +127,7 @@ def sample_border(
 
     def grow(most: int, shown: str = "") -> None:
         for at, sampler in enumerate(samplers):
-            sampler.grow(most, on_progress and partial(_show_share, on_progress, at, len(samplers), shown))
+            sampler.grow(most, part_of(on_progress, at / len(samplers), (at + 1) / len(samplers), shown))
             if on_progress:
                 on_progress((at + 1) / len(samplers), shown)
 
@@ -165,10 +165,6 @@ def sample_border(
                 least = middle
     model = _round(model, functions, sampling.tolerance)
     return Border(model, len(measuring), differ(model), parted, samplers, count)
-
-
-def _show_share(on_progress: "Callable[[float, str], None]", at: int, of: int, words: str, share: float) -> None:
-    on_progress((at + share) / of, words)
 
 
 def _median(values: np.ndarray) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin, own_degree, refusal
 from fastsvm_cli.compilers.maclaurin.costs import certify_seconds, file_bytes
+from fastsvm_cli.compilers.progress import part_of
 from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model
@@ -38,11 +39,7 @@ def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" =
             why = size_text(size) if size > MOST_BYTES else f"about {seconds:.2g} s"
             out.append(Expanded(degree, None, 0, why))
             continue
-
-        def shown(share: float, at: int = at) -> None:
-            if on_progress:
-                on_progress((at + share) / len(degrees))
-
+        shown = part_of(on_progress, at / len(degrees), (at + 1) / len(degrees))
         found = compile_maclaurin(model, fingerprint=fingerprint(b""), degree=degree, certify=True, on_progress=shown)
         text = found.to_text()  # with the digits that a file has
         out.append(Expanded(degree, parse_model(text, model.path), len(text)))

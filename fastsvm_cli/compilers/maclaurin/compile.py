@@ -9,6 +9,7 @@ from math import comb, factorial, isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
+from fastsvm_cli.compilers.progress import part_of
 from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.centers import Center, center_point
@@ -141,7 +142,7 @@ def compile_maclaurin(
             center if gaussian else "origin",
             clusters,
             model.path,
-            on_progress and _shown_of(on_progress, 0.0, clustered, 1.0),
+            part_of(on_progress, 0.0, clustered),
         )
     )
     if tolerance is None:  # which decides the size itself
@@ -186,7 +187,7 @@ def compile_maclaurin(
                 )
             certificate = None
             if certify:
-                shown = on_progress and _shown_of(on_progress, done, work_of(mine), work)
+                shown = part_of(on_progress, done / work, (done + work_of(mine)) / work)
                 certificate = certificates.certificate(
                     x[mine], a, point, header, factors, total, stored, own_rank, shown, add_up
                 )
@@ -217,13 +218,6 @@ def own_degree(header: Header) -> int:
     if header.kernel_type == "rbf":
         return 2
     return header.degree if header.kernel_type == "polynomial" else 1
-
-
-def _shown_of(
-    on_progress: "Callable[[float], None]", done: float, size: float, work: float
-) -> "Callable[[float], None]":
-    """What a step of `size` is to be given as its on_progress, with `done` of all the work behind it."""
-    return lambda share: on_progress((done + share * size) / work)
 
 
 def _factors(header: Header, degree: int) -> "list[float]":

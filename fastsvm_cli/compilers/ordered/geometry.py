@@ -8,6 +8,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.feature_space import FeatureSpace, matrix
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
+from fastsvm_cli.compilers.progress import part_of
 from fastsvm_cli.compilers.refusals import demand
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
@@ -77,7 +78,7 @@ def compile_geometry(
     values_work = vectors.rows * (vectors.rows + len(vectors.indices) / 20)
     step_work = len(rows) * (points / 4 + x.shape[1] / 10 + 4)
     before = values_work / (values_work + points * step_work + 1)
-    space = FeatureSpace(model, on_progress and (lambda share: on_progress(before * share)))
+    space = FeatureSpace(model, part_of(on_progress, 0.0, before))
     b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
     squared_norm = space.squared_norms
 

@@ -19,6 +19,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.compilers.feature_space import FeatureSpace
+from fastsvm_cli.compilers.progress import part_of
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.compilers.reduced_set.fit import FINISH_ITERATIONS, Fit, finish, finish_seconds
 from fastsvm_cli.compilers.reduced_set.placement import Residual, fixed_point, gaussian, initial_order, irprop
@@ -152,7 +153,7 @@ def compile_reduced_set(
     on_progress = on_progress and _rising(on_progress)
 
     def shown(begin: float, end: float) -> "Callable[[float], None] | None":
-        return on_progress and (lambda share: on_progress(begin + (end - begin) * share, ""))
+        return part_of(on_progress, begin, end, "")
 
     if not known:
         space.on_progress = shown(ends[3], ends[4])

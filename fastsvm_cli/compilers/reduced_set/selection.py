@@ -1,12 +1,12 @@
 """The greedy selection: the support vectors that, with new coefficients, take most from what is to be approximated."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import scipy.sparse
 
 from fastsvm_cli.compilers.partial_cholesky import PartialCholesky
+from fastsvm_cli.compilers.progress import part_of
 from fastsvm_cli.compilers.reduced_set.problem import Part, Problem
 from fastsvm_cli.models.kernel import Kernel
 
@@ -17,7 +17,7 @@ def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] |
     gains, rows = [], []
     whole, done = max(1, sum(map(len, problem.parts))), 0
     for at, part in enumerate(problem.parts):
-        shown = None if on_progress is None else partial(_show, on_progress, done / whole, len(part) / whole)
+        shown = part_of(on_progress, done / whole, (done + len(part)) / whole)
         done += len(part)
         for gain, row in _greedy(problem, part, min(count, len(part)), shown):
             gains.append((gain, at))
@@ -34,10 +34,6 @@ def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] |
         mine = [row for row, (_, of) in zip(rows, gains) if of == at]
         out.append(mine[: wanted[at]])
     return out
-
-
-def _show(on_progress: "Callable[[float], None]", done: float, size: float, share: float) -> None:
-    on_progress(done + size * share)
 
 
 def _greedy(
