@@ -24,6 +24,7 @@ from fastsvm_cli.estimators.protocol import FittedEstimator
 from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, rows_of, serial_chunk_of
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
@@ -376,6 +377,8 @@ class FastSVM(Kept, FittedEstimator):
         if self.exact is None:
             return None
         exact = self.exact.model
+        if isinstance(exact, ExactModel):  # a reduced set's radii are about what that came from
+            exact = exact.plain()
         return Fallback(lambda: exact, self.tolerance or 0.0)
 
     @property

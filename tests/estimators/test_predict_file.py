@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC, SVR
 
 import fastsvm_cli
-from support.places import FASTSVM
+from support.places import FASTSVM, GOLDEN
 from support.processes import PATIENCE, default_signals, wait_until
 
 
@@ -65,6 +65,20 @@ def test_an_object_and_a_model_will_do(folder, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     plain = fastsvm_cli.predict_file(folder / "colors.test", fast.model, tmp_path / "c")
     assert "rows_proven" not in plain and plain["rows"] == expected["rows"]
+
+
+@pytest.mark.parametrize("name", ["reduced", "raw"])
+def test_an_exact_model_that_was_made_of_another_is_asked_by_itself(tmp_path, name):
+    """As an object and as a path: what comes out is about that model, and nothing of what it came from."""
+    golden = GOLDEN / ("version2/c_svc.reduced" if name == "reduced" else "raw-rows/c_svc.folded")
+    subprocess.run([FASTSVM, "approx", "-q", "--certify", "--degree", "1", golden, tmp_path / "m"], check=True)
+    for exact in (golden, fastsvm_cli.load(golden), fastsvm_cli.load_model(str(golden))):
+        told = fastsvm_cli.predict_file(
+            GOLDEN / "data", tmp_path / "m", tmp_path / "out", exact=exact, values=True, probability=True
+        )
+        if exact is golden:
+            expected, first = told, (tmp_path / "out").read_bytes()
+        assert told == expected and told["rows_evaluated"] and (tmp_path / "out").read_bytes() == first
 
 
 def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
