@@ -118,7 +118,7 @@ class Carried:
     def __sizeof__(self) -> int:  # what a worker counts it as
         exact = self.fast.exact
         models = [self.fast.model, *([exact.model] if exact is not None else [])]
-        return object.__sizeof__(self) + sum(_size(model) for model in models)
+        return object.__sizeof__(self) + sum(model.nbytes for model in models)
 
 
 #: The models that came to this process, while a task needs them, and the last one, which will be needed again.
@@ -136,12 +136,6 @@ def _arrived(token: str, text: bytes) -> Carried:
             _here[token] = found
         _last[:] = [found]
         return found
-
-
-def _size(model: Model) -> int:
-    """Bytes of a model's numbers, about."""
-    vectors = getattr(model, "vectors", None)
-    return 0 if vectors is None else vectors.values.nbytes + vectors.indices.nbytes
 
 
 #: Futures of models that were sent to a client's workers, for as long as a collection needs them.

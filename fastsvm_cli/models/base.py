@@ -42,6 +42,7 @@ class Model:
     max_index: int      the largest LIBSVM index of a feature it knows, 0 if none; of a precomputed kernel the largest
                         serial
     serials: bool       rows are those of a precomputed kernel: 0:serial, then a kernel value per training row
+    nbytes: int         of its numbers in memory, about
     unbounded: str      what `fastsvm bound` says of a model with neither, and no radii; there is a sentence for any
 
     What it does:
@@ -93,6 +94,10 @@ class Model:
     def max_index(self) -> int:
         of_vectors = 0 if self.vectors is None else self.vectors.max_index
         return max((of_vectors, *self.features[-1:], *(self.folded.features[-1:] if self.folded else ())))
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.vectors is None else self.vectors.values.nbytes + self.vectors.indices.nbytes
 
     @property
     def unbounded(self) -> str:

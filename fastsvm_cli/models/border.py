@@ -64,6 +64,10 @@ class BorderModel(Model):
         self._evaluator: _native.Border | None = None
 
     @property
+    def nbytes(self) -> int:
+        return 8 * sum(len(samples.rows) for samples in self.samples)
+
+    @property
     def evaluator(self) -> _native.Border:
         if self._evaluator is None:
             evaluator = _native.Border(self.features, self.local)

@@ -43,6 +43,10 @@ class DensityModel(Model):
         return max(self.rows.max_index, super().max_index)
 
     @property
+    def nbytes(self) -> int:
+        return self.rows.values.nbytes + self.rows.indices.nbytes
+
+    @property
     def evaluator(self) -> _native.Density:
         if self._evaluator is None:
             self._evaluator = _native.Density(self.header.nr_sv, self.weight, self.rows)

@@ -103,6 +103,10 @@ class MaclaurinModel(Model):
         self._evaluator: _native.Maclaurin | None = None
 
     @property
+    def nbytes(self) -> int:
+        return 8 * sum(len(expansion.coefficients) for expansion in self.expansions)
+
+    @property
     def evaluator(self) -> _native.Maclaurin:
         if self._evaluator is None:
             evaluator = _native.Maclaurin(self.features, self.bounded, self.header.gamma, self.degree, self.header.rho)

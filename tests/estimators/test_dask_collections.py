@@ -2,6 +2,7 @@
 own schedulers of threads, or of none."""
 
 import pickle
+import sys
 
 import dask
 import dask.array as da
@@ -52,6 +53,12 @@ def asked(request):
     name, method = request.param
     path, exact, fast, X = request.getfixturevalue(name)
     return X, getattr(fast, method)(X), lambda rows: getattr(lazy, method)(rows, path, exact=exact)
+
+
+def test_a_worker_counts_the_bytes_of_both_models(two):
+    _, _, fast, _ = two
+    both = fast.model.nbytes + fast.exact.model.nbytes
+    assert both > 8 * 1000 and both < sys.getsizeof(Carried(fast)) < both + 1000
 
 
 def same(found, expected):

@@ -192,6 +192,12 @@ def test_golden_radii_cover_the_distance_to_the_exact_model(name):
         assert np.median(np.asarray(out.radius)) < 0.05  # radii that say something
 
 
+@pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + BORDERS + DENSITIES + REDUCED)
+def test_a_models_bytes_are_about_those_of_its_numbers(name):
+    model, text = load_model(str(GOLDEN / name)), (GOLDEN / name).read_bytes()
+    assert len(text) / 20 < model.nbytes < 8 * len(text)  # a number has 1 to 20 characters or so
+
+
 def test_golden_headers_are_read_key_by_key():
     header = load_model(str(GOLDEN / "c_svc.approx")).header
     assert (header.svm_type, header.kernel_type, header.gamma, header.nr_class, header.total_sv) == (
