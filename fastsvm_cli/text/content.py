@@ -3,12 +3,14 @@
 import os
 import select
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fastsvm_cli.errors import FileError
 
 if TYPE_CHECKING:
     import queue
+
+_Read = TypeVar("_Read")
 
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -119,7 +121,7 @@ class Content(Source):
         if not self._pending:
             if self._pieces is None:
                 try:
-                    got = os.readv(self._file, [room])
+                    got = self._waited(lambda: os.readv(self._file, [room]))
                 except OSError as error:
                     raise FileError(self.path, error) from None
                 self._count(got)
@@ -131,9 +133,17 @@ class Content(Source):
         return got
 
     def _read(self, size: int) -> bytes:
-        data = os.read(self._file, size)
+        data = self._waited(lambda: os.read(self._file, size))
         self._count(len(data))
         return data
+
+    def _waited(self, read: "Callable[[], _Read]") -> "_Read":
+        """What `read` returns, as soon as there is something."""
+        while True:
+            try:
+                return read()
+            except BlockingIOError:  # a pipe that another program told not to wait
+                self._poll.poll()
 
     def _count(self, got: int) -> None:
         self._taken += got

@@ -196,6 +196,41 @@ def test_every_line_of_a_slow_compressed_pipe_is_yielded_before_the_next_is_writ
     assert list(chunks) == []
 
 
+@pytest.mark.parametrize("compress", [None, "gzip"])
+def test_a_pipe_that_was_told_not_to_wait_is_waited_for(monkeypatch, compress):
+    """As an event loop leaves the standard input of its children: there is nothing to read yet, and that is no end."""
+    reader, writer = os.pipe2(os.O_NONBLOCK)
+    standard_input, empty, found = os.dup(0), threading.Event(), []
+
+    def noting(read):
+        def noted(*arguments):
+            try:
+                return read(*arguments)
+            except BlockingIOError:
+                empty.set()
+                raise
+
+        return noted
+
+    for name in ("read", "readv"):
+        monkeypatch.setattr(os, name, noting(getattr(os, name)))
+    text = b"".join(b"1 1:%d\n" % number for number in range(1000))
+    text, first = COMPRESS[compress](text) if compress else text, 3
+    try:
+        os.dup2(reader, 0)
+        thread = threading.Thread(target=lambda: found.extend(chunk.rows for chunk in read_chunks("-")))
+        thread.start()
+        for piece in (text[:first], text[first:100], text[100:], b""):
+            assert empty.wait(PATIENCE)
+            empty.clear()
+            os.write(writer, piece) if piece else os.close(writer)
+        thread.join(PATIENCE)
+    finally:
+        os.dup2(standard_input, 0)
+        os.close(standard_input), os.close(reader)
+    assert sum(found) == 1000
+
+
 def test_much_through_a_pipe_gives_the_same_rows(pipe, long_text):
     path, writer = pipe
     thread = feed(writer, pieces_of(long_text.encode(), random.Random(6), 100_000))
