@@ -2,6 +2,7 @@
 cross-validation, a benchmark's control."""
 
 from collections.abc import Iterable
+from threading import Thread
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_libsvm
@@ -31,8 +32,42 @@ def load_libsvm() -> None:
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:
-    """The model that svm-train makes with these options; its file is `path`."""
+    """The model that svm-train makes with these options; its file is `path`. Can be interrupted at any moment: LIBSVM
+    itself cannot, and goes on in a thread of its own then, to nobody's use, until the process ends."""
+    from libsvm.svm import kernel_names, svm_parameter, svm_problem
     from libsvm.svmutil import svm_save_model, svm_train
 
-    svm_save_model(path, svm_train(labels, rows, f"-q {options}"))
+    parameters = svm_parameter(options)
+    parameters.print_func = _say_nothing()
+    problem = svm_problem(labels, rows, isKernel=parameters.kernel_type == kernel_names.PRECOMPUTED)
+    trained: list[object] = []
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            trained.append(svm_train(problem, parameters))
+        except BaseException as fault:
+            failures.append(fault)
+
+    worker = Thread(target=work, daemon=True)
+    try:
+        worker.start()
+    except RuntimeError:  # no thread to be had
+        work()
+    else:
+        worker.join()
+    if failures:
+        raise failures[0]
+    svm_save_model(path, trained[0])
     return parse_libsvm(read_bytes(path), path)
+
+
+def _say_nothing() -> object:
+    """What LIBSVM is given its words to print with: a function of C that does nothing with them. The one of
+    libsvm-official's -q is Python's: it would raise an interrupt, and lose it on its way through LIBSVM, or be called
+    when the interpreter has ended."""
+    import ctypes
+
+    from libsvm.svm import PRINT_STRING_FUN
+
+    return ctypes.cast(ctypes.CDLL(None).strlen, PRINT_STRING_FUN)

@@ -1,16 +1,18 @@
 """Being told to stop, at any moment: the exit code, nothing on standard error, nothing left behind."""
 
 import os
+import random
 import select
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from fastsvm_cli import interruption
 from support.places import DATA, FASTSVM
-from support.processes import PATIENCE
+from support.processes import PATIENCE, wait_until
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -313,3 +315,32 @@ def test_bench_ends_its_children(place):
     assert process.wait(PATIENCE) == 143 and b"Traceback" not in errors and os.listdir(scratch) == []
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize("words", ["bench --cross-validate 2 -c 1e9 -g 1e-7 hard", "order --fold hard m out"])
+def test_while_libsvm_trains(place, words):
+    """LIBSVM's own loop knows nothing of signals, and takes minutes for these rows."""
+    scratch = place / "scratch"
+    scratch.mkdir()
+    draw = random.Random(0)
+    lines = (f"{draw.choice((1, -1))} 1:{draw.random() * 1e4} 2:{draw.random() * 1e4}\n" for _ in range(3000))
+    (place / "hard").write_text("".join(lines))
+    process = subprocess.Popen(
+        [FASTSVM, *words.split()],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
+    )
+    tasks = f"/proc/{process.pid}/task"
+    assert wait_until(lambda: process.poll() is not None or trains(tasks)) and process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, errors) == (130, b"", b"")
+    assert os.listdir(scratch) == [] and (place / "out").read_text() == "before\n"
+
+
+def trains(tasks):
+    """Whether a thread that is not the first one has worked for a tenth of a second."""
+    others = [task for task in os.listdir(tasks) if task != tasks.split("/")[2]]
+    return any(int(Path(tasks, task, "stat").read_text().rpartition(")")[2].split()[11]) >= 10 for task in others)
