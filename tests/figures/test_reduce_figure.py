@@ -168,3 +168,9 @@ def test_without_matplotlib_it_is_one_line_and_nothing_is_done(place, fastsvm, t
 
 def test_json_stays_json(place, fastsvm):
     assert json.loads(fastsvm("bound", "--json", "--plot", "p.svg", place / "rings.rows", place / "rings.4").out)
+
+
+def test_where_the_home_directory_cannot_be_written_nothing_is_said_of_it(place, fastsvm, tmp_path):
+    words = ["--plot", tmp_path / "p.svg", place / "rings.rows", place / "rings.2"]
+    done = fastsvm("bound", *words, env={**ONE_THREAD, "MPLCONFIGDIR": "/dev/null/none", "TMPDIR": str(tmp_path)})
+    assert done.err == "" and os.listdir(tmp_path) == ["p.svg"]
