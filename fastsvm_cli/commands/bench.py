@@ -186,7 +186,8 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
     from fastsvm_cli.benchmarks.cases import Bench
     from fastsvm_cli.compilers.training import load_libsvm
-    from fastsvm_cli.console.bench_screen import BenchScreen, print_lines, width_of
+    from fastsvm_cli.console.bench_screen import BenchScreen
+    from fastsvm_cli.console.terminal import print_lines, width_of
     from fastsvm_cli.interruption import raising
 
     scaling = read_scale_file(options.scale_file)
@@ -283,7 +284,7 @@ def _measure(
 def _tables(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Case]") -> "list[tuple[str, str]]":
     """For standard output: as wide as the terminal, or the same everywhere."""
     from fastsvm_cli.benchmarks import report
-    from fastsvm_cli.console.bench_screen import PIPE_WIDTH, ascii_only, width_of
+    from fastsvm_cli.console.terminal import PIPE_WIDTH, ascii_only, width_of
 
     width = width_of(sys.stdout)
     return report.table_lines(
@@ -301,7 +302,7 @@ def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: B
     """What is the fastest within the budget, and the commands: each in a line of its own, to be copied."""
     from fastsvm_cli.benchmarks import report
     from fastsvm_cli.benchmarks.tables import wrapped
-    from fastsvm_cli.console.bench_screen import width_of
+    from fastsvm_cli.console.terminal import width_of
 
     stream = sys.stderr if options.as_json else sys.stdout
     width = width_of(stream)
@@ -320,7 +321,7 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
     from fastsvm_cli.benchmarks.tables import wrapped
     from fastsvm_cli.benchmarks.trial_lines import TrialLines
-    from fastsvm_cli.console.bench_screen import width_of
+    from fastsvm_cli.console.terminal import width_of
 
     if not any(case.timings(END_TO_END) is not None for case in bench.cases):
         words = "nothing was timed yet"
@@ -463,8 +464,8 @@ def _cross_validate(options: BenchOptions, folds: int) -> None:
 
     from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
     from fastsvm_cli.compilers.training import load_libsvm
-    from fastsvm_cli.console.bench_screen import ascii_only, width_of
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.terminal import ascii_only, width_of
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.interruption import raising
     from fastsvm_cli.text.data import read_chunks

@@ -1,22 +1,18 @@
-"""What `bench` shows while it works, and how wide what it prints may be."""
+"""What `bench` shows while it works."""
 
-import os
 import sys
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import interruption
 from fastsvm_cli.console.progress import show_cursor
+from fastsvm_cli.console.terminal import ascii_only, can_be_drawn_on, new_console, width_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.live import Live
 
     from fastsvm_cli.benchmarks.tables import Line
 
-#: Columns of tables where standard output is no terminal, whatever the machine.
-PIPE_WIDTH = 180
-_NARROW = 20  # nothing is laid out for less
 _BAR = 20  # columns
 
 
@@ -27,7 +23,7 @@ class BenchScreen:
     def __init__(self, *, quiet: bool):
         self._quiet = quiet
         self._stream = sys.stderr  # in whose place rich puts something else while it draws
-        self._drawn = not quiet and self._stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+        self._drawn = not quiet and can_be_drawn_on(self._stream)
         self._live: Live | None = None
         self._next = monotonic() + 1.0
         self._doing, self._since, self._most = "", monotonic(), ""
@@ -49,7 +45,7 @@ class BenchScreen:
             return
         from rich.text import Text
 
-        console = self._live.console if self._live is not None else _console(self._stream)
+        console = self._live.console if self._live is not None else new_console(self._stream)
         if lines:  # at once: behind every print the lines below are drawn again
             console.print(Text("\n").join(Text(line, style) for line, style in lines), soft_wrap=True)
 
@@ -77,7 +73,9 @@ class BenchScreen:
 
             # Without a thread that refreshes it: not every machine lets one start, and it would be in the way of what
             # is timed.
-            self._live = Live(console=_console(self._stream), transient=True, auto_refresh=False, redirect_stdout=False)
+            self._live = Live(
+                console=new_console(self._stream), transient=True, auto_refresh=False, redirect_stdout=False
+            )
             interruption.add_undo(show_cursor)
             self._live.start()
         from rich.text import Text
@@ -110,37 +108,6 @@ class BenchScreen:
             self._live = None
             interruption.remove_undo(show_cursor)
         self._next = monotonic() + 1.0
-
-
-def print_lines(lines: "list[Line]") -> None:
-    """Lines of a result on standard output, in their styles where that is a terminal."""
-    from rich.text import Text
-
-    console = _console(sys.stdout)
-    with console.capture() as shown:  # rich ends the process itself when a reader has gone
-        for line, style in lines:
-            console.print(Text(line, style), soft_wrap=True)
-    print(shown.get(), end="")
-
-
-def width_of(stream: "TextIO") -> "int | None":
-    """Columns of the terminal; None where the stream is none."""
-    return max(_NARROW, _console(stream).width) if stream.isatty() else None
-
-
-def ascii_only(stream: "TextIO") -> bool:
-    """Whether it is better to print nothing but ASCII: by the stream's encoding and, of a terminal, by the locale's
-    (the interpreter takes the locale C for UTF-8)."""
-    import locale
-
-    encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])
-    return not all(encoding.lower().startswith("utf") for encoding in encodings)
-
-
-def _console(stream: "TextIO") -> "Console":
-    from rich.console import Console
-
-    return Console(file=stream, highlight=False)
 
 
 def about(seconds: float) -> str:

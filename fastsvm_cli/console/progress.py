@@ -6,6 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import interruption
+from fastsvm_cli.console.terminal import can_be_drawn_on
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -24,7 +25,7 @@ class Progress:
 
     def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
         self._label = self._words = label
-        self._wanted = not quiet and sys.stderr.isatty()
+        self._wanted = not quiet and can_be_drawn_on(sys.stderr)
         self._announced = announced and not quiet and not self._wanted
         self._start = monotonic()
         self._begun: tuple[float, float] | None = None  # when a share was told first, and which
