@@ -78,8 +78,11 @@ class ApproxOptions(CompilerOptions):
             )
         if self.rank is not None and self.tolerance is not None:
             raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
-        if (self.rank or self.tolerance) and (self.degree or 2) != 2:
-            raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
+        if self.rank or self.tolerance:
+            from fastsvm_cli.compilers.maclaurin.compile import own_degree
+
+            if (self.degree or own_degree(model.header)) != 2:
+                raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
         """Raises ModelFormatError for a file of so many bytes: --tolerance decides the size only as it goes."""

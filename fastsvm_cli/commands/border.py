@@ -9,6 +9,7 @@ from fastsvm_cli.console.options import (
     POSITIVE,
     FileCommand,
     Target,
+    first_given,
     fold_option,
     model_arguments,
     quiet_option,
@@ -76,13 +77,16 @@ class BorderOptions(CompilerOptions):
         # Of a border, and of what draws it, nothing is to be asked.
         if self.bandwidth is None:
             raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
-        for name in ("samples", "target", "sampling", "local", "tolerance", "seed"):
-            if was_given(name):
-                raise click.UsageError(f"--density writes no border: it does not go with --{name}.")
+        given = first_given("samples", "target", "sampling", "local", "tolerance", "seed")
+        if given is not None:
+            raise click.UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raises UsageError where it needs rows that were not given."""
+        """Raises UsageError where it needs rows that were not given, and for what does not go with the model."""
         from fastsvm_cli.compilers.border.compile import needs_rows
+
+        if self.raw and not (model.header.classification and model.header.has_probability):
+            raise click.UsageError("--raw is for models with probabilities: others are sampled so without it.")
 
         if needs_rows(model) and self.data_file is None:
             raise click.UsageError(

@@ -6,12 +6,49 @@ import click
 
 from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
 from fastsvm_cli.console.file_checks import check_inputs
-from fastsvm_cli.console.options import FileCommand, data_options, json_option, quiet_option
+from fastsvm_cli.console.options import (
+    FileCommand,
+    Options,
+    check_data_options,
+    data_options,
+    first_given,
+    json_option,
+    quiet_option,
+)
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.comparisons.proven_rows import ProvenRows
     from fastsvm_cli.models.base import Model
+
+
+class BoundOptions(Options):
+    """The options and arguments of `fastsvm bound`. Raises UsageError for what does not go together."""
+
+    as_json: bool
+    quiet: bool
+    plot_file: "str | None"
+    dense: bool
+    delimiter: str
+    unlabelled: bool
+    max_line: int  # bytes
+    scale_file: "str | None"
+    data_or_model: "tuple[str, ...]"
+
+    def check(self) -> None:
+        check_data_options(self.dense)
+        check_plot(self.plot_file)
+        if self.plot_file is not None and len(self.data_or_model) != 2:
+            raise click.UsageError("--plot is of one model on one data file: name these two.")
+
+    def check_found(self, models: int, data: int) -> None:
+        """So many models and data files are named. Raises UsageError for what does not go with that."""
+        about_rows = first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
+        if about_rows is not None:
+            raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")
+        if self.plot_file is not None and (models, data) != (1, 1):
+            what = "two models" if models else "two data files"
+            raise click.UsageError(f"--plot is of one model on one data file, and these are {what}.")
 
 
 @click.command("bound", cls=FileCommand)
@@ -20,7 +57,7 @@ if TYPE_CHECKING:
 @plot_option("Draw the share of rows proven, by degree and radius: of one model on one data file")
 @data_options
 @click.argument("data_or_model", nargs=-1, required=True)
-def command(as_json, quiet, plot_file, dense, delimiter, unlabelled, max_line, scale_file, data_or_model):
+def command(**parsed):
     """Tell whether an approximation will hold, before training or after.
 
     \b
@@ -38,43 +75,43 @@ def command(as_json, quiet, plot_file, dense, delimiter, unlabelled, max_line, s
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.text.output import check_output, demand_standard_output
 
-    check_plot(plot_file)
-    if plot_file is not None and len(data_or_model) != 2:
-        raise click.UsageError("--plot is of one model on one data file: name these two.")
-    check_inputs(*data_or_model, scale_file)
-    if plot_file is not None:
-        check_output(plot_file, (*data_or_model, scale_file))
+    options = BoundOptions(**parsed)
+    check_inputs(*options.data_or_model, options.scale_file)
+    if options.plot_file is not None:
+        check_output(options.plot_file, (*options.data_or_model, options.scale_file))
     demand_standard_output()
 
-    from fastsvm_cli.comparisons.inside_bound import Options, bound_report  # numpy
+    from fastsvm_cli.comparisons.inside_bound import Reading, bound_report  # numpy
 
     drawn: list[Drawn] = []
 
     def watch(models: "list[tuple[str, Model]]", data: "list[str]") -> "list[ProvenRows]":
-        if (len(models), len(data)) != (1, 1):
-            what = "two models" if models else "two data files"
-            raise click.UsageError(f"--plot is of one model on one data file, and these are {what}.")
-        drawn.extend(_models_to_draw(*models[0], quiet))
+        options.check_found(len(models), len(data))
+        if options.plot_file is not None:
+            drawn.extend(_models_to_draw(*models[0], options.quiet))
         return [each.seen for each in drawn]
 
-    with Progress("bound", quiet=quiet) as progress:
-        layout = {"labelled": not unlabelled, "dense": dense, "delimiter": delimiter, "max_line": max_line}
-        options = Options(
-            **layout,
-            scaling=read_scale_file(scale_file),
+    scaling = read_scale_file(options.scale_file)
+    with Progress("bound", quiet=options.quiet) as progress:
+        reading = Reading(
+            labelled=not options.unlabelled,
+            dense=options.dense,
+            delimiter=options.delimiter,
+            max_line=options.max_line,
+            scaling=scaling,
             progress=progress,
-            watch=watch if plot_file is not None else None,
+            watch=watch,
         )
-        report = bound_report(data_or_model, options)
-    warn_of_scaling(options.scaling, quiet)
-    if as_json:
+        report = bound_report(options.data_or_model, reading)
+    warn_of_scaling(scaling, options.quiet)
+    if options.as_json:
         from fastsvm_cli.text.documents import json_document
 
         click.echo(json_document(report, 2))
     else:
         _show(report)
-    if plot_file is not None:
-        _draw(drawn, report["pairs"][0], plot_file)
+    if options.plot_file is not None:
+        _draw(drawn, report["pairs"][0], options.plot_file)
 
 
 class Drawn(NamedTuple):
@@ -145,11 +182,12 @@ _CENTERS = {"origin": "about the origin", "mean": "about the mean", "own": "abou
 
 
 def _show(report: dict) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    from fastsvm_cli.console.terminal import new_console, print_with
+
+    console = new_console(sys.stdout, soft_wrap=not sys.stdout.isatty())
     for title, lines in _tables(report):
         heading = Text(title, "bold")  # not a str, in which [ begins a style
         table = Table(title=heading, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
@@ -157,9 +195,7 @@ def _show(report: dict) -> None:
         table.add_column(overflow="fold")
         for name, value in lines:
             table.add_row(name, Text(value))
-        with console.capture() as shown:  # rich ends the process itself when a reader has gone
-            console.print(table)
-        print(shown.get(), end="")
+        print_with(console, [table])
 
 
 def _tables(report: dict):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
-class Options:
+class Reading:
     """labelled, dense, delimiter, max_line: how data files are written, as of text.data.read_chunks. progress: called
     with the share done, or None. watch: called with the models, before the data is read, and the names of the data
     files; what it returns is given every chunk of them. Or None."""
@@ -42,7 +42,7 @@ class Options:
         self.scaling, self.progress, self.watch = scaling, progress, watch
 
 
-def bound_report(paths: Sequence[str], options: Options) -> dict:
+def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
     Returns {"data": [...], "models": [...], "pairs": [...]} of plain numbers, in the order of `paths`. Norms are
@@ -52,19 +52,19 @@ def bound_report(paths: Sequence[str], options: Options) -> dict:
         models: list[tuple[str, str]] = []
         data: list[tuple[str, str]] = []
         for path, place in zip(paths, places):
-            is_model = not options.dense and looks_like_model(read_start(place))
+            is_model = looks_like_model(read_start(place), reading.dense)
             (models if is_model else data).append((path, place))
         known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
         raw = next((model.path for model in known if model.model.folded is not None), None)
-        if raw is not None and options.scaling is not None:
+        if raw is not None and reading.scaling is not None:
             why = "it takes raw rows, because --scale is folded into it"
             raise ModelFormatError(raw, f"{why}: measure it apart, without --scale")
         watching = []
-        if options.watch is not None:
-            watching = options.watch([(each.path, each.model) for each in known], [path for path, _ in data])
+        if reading.watch is not None:
+            watching = reading.watch([(each.path, each.model) for each in known], [path for path, _ in data])
         report = {"data": [], "models": [model.report() for model in known], "pairs": []}
         for path, place in data:
-            facts, pairs = _measure_data(path, place, known, options, watching)
+            facts, pairs = _measure_data(path, place, known, reading, watching)
             report["data"].append(facts)
             report["pairs"] += pairs
     return report
@@ -174,12 +174,12 @@ class _Radii:
 
 
 def _measure_data(
-    path: str, place: str, models: "list[_Model]", options: Options, watching: "list[ProvenRows]"
+    path: str, place: str, models: "list[_Model]", reading: Reading, watching: "list[ProvenRows]"
 ) -> "tuple[dict, list[dict]]":
     rows = max_index = entries = 0
     norm = 0.0
     mean = Mean()
-    for chunk in _chunks(path, place, options, 0.0):
+    for chunk in _chunks(path, place, reading, 0.0):
         rows += chunk.rows
         max_index = max(max_index, chunk.max_index)
         entries += len(chunk.indices)
@@ -192,7 +192,7 @@ def _measure_data(
     inside = [[0] * len(model.centers) for model in models]
     inside_all = [0] * len(models)
     radii = [_Radii(model.model) if model.model.certified else None for model in models]
-    for chunk in _chunks(path, place, options, 0.5):
+    for chunk in _chunks(path, place, reading, 0.5):
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
         for each in watching:
             each.add(chunk)
@@ -242,18 +242,18 @@ def _measure_data(
     return facts, pairs
 
 
-def _chunks(path: str, place: str, options: Options, done: float) -> "Iterator[_native.Chunk]":
+def _chunks(path: str, place: str, reading: Reading, done: float) -> "Iterator[_native.Chunk]":
     size = os.stat(place).st_size if os.path.exists(place) else 0
-    report = options.progress
+    report = reading.progress
     on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None
     return read_chunks(
         place,
-        labelled=options.labelled,
-        dense=options.dense,
-        delimiter=options.delimiter,
-        max_line=options.max_line,
+        labelled=reading.labelled,
+        dense=reading.dense,
+        delimiter=reading.delimiter,
+        max_line=reading.max_line,
         # It is told of the rows once, and they are read twice.
-        scaling=options.scaling.again() if options.scaling is not None and done else options.scaling,
+        scaling=reading.scaling.again() if reading.scaling is not None and done else reading.scaling,
         on_read=on_read,
         name=path,
     )

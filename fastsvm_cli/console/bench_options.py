@@ -7,7 +7,7 @@ import click
 
 from fastsvm_cli.console.figures import check_plot
 from fastsvm_cli.console.file_checks import check_outputs
-from fastsvm_cli.console.options import Options, check_dask
+from fastsvm_cli.console.options import Options, check_dask, first_given
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -52,12 +52,20 @@ class BenchOptions(Options):
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
                     " --seed and --json, not with --csv, --plot or the others."
                 )
+            given = first_given("runs", "max_seconds")
+            if given is not None:
+                raise click.UsageError(f"{given} does not go with --cross-validate, which times nothing.")
         elif not self.model_files:
             raise click.UsageError("Missing argument 'MODEL_FILE...': the exact model, then others (or --try).")
         if self.gamma is not None and self.folds is None:
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
         if self.cost is not None and self.folds is None and self.train_file is None:
             raise click.UsageError("-c goes with --cross-validate or --control.")
+        given = first_given("patience", "max_size") if not self.attempt else None
+        if given is not None:
+            raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
+        if self.folds is None and first_given("degree"):
+            raise click.UsageError("--degree goes with --cross-validate; --try compiles to every degree.")
         if self.dask is not None and not self.attempt:
             raise click.UsageError("--dask goes with --try: it compiles there; what is timed runs here.")
         check_dask(self.dask)

@@ -60,7 +60,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     comments = _comments(lines or []) if not dense else 0
     if error.line != comments + 1:
         return None
-    if _is_model(error.path):
+    if _is_model(error.path, dense):
         others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
         rows = next((path for path in others if _is_data(path)), None)
         return (
@@ -164,11 +164,11 @@ def _is_range(path: str) -> bool:
     return len(lines) > 1 and lines[0] in ("x", "y") and len(lines[1].split()) == 2 and _delimiter(lines[1]) == " "
 
 
-def _is_model(path: str) -> bool:
+def _is_model(path: str, dense: bool = False) -> bool:
     from fastsvm_cli.models import looks_like_model
 
     lines = _lines(path) or []
-    return bool(lines) and looks_like_model(lines[0].encode())
+    return bool(lines) and looks_like_model(lines[0].encode(), dense)
 
 
 def _is_compiled(path: str) -> bool:

@@ -18,6 +18,14 @@ class FileCommand(click.Command):
 
         return help_page(self, context)
 
+    def parse_args(self, context: click.Context, args: "list[str]") -> "list[str]":
+        try:
+            return super().parse_args(context, args)
+        except click.NoSuchOption as fault:
+            from fastsvm_cli.console.unknown_option import about
+
+            raise click.NoSuchOption(fault.option_name, about(fault.option_name, context), ctx=context) from None
+
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
@@ -49,6 +57,13 @@ def was_given(name: str) -> bool:
     """Whether a parameter of the command that runs stands on the command line, and is not left at its default."""
     source = click.get_current_context().get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def first_given(*names: str) -> "str | None":
+    """The first of these options of the command that runs which stands on the command line, as it is written there;
+    None where none does."""
+    spelled = {each.name: max(each.opts, key=len) for each in click.get_current_context().command.params}
+    return next((spelled[name] for name in names if was_given(name)), None)
 
 
 #: A number above 0.
@@ -171,6 +186,12 @@ def data_options(command: "Callable") -> "Callable":
     ):
         command = option(command)
     return command
+
+
+def check_data_options(dense: bool) -> None:
+    """Raises UsageError for a delimiter of rows that have none."""
+    if not dense and was_given("delimiter"):
+        raise click.UsageError("--delim goes with --dense: other rows are index:value pairs with blanks between them.")
 
 
 threads_option = click.option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.options import Options, check_dask, check_y_scale, was_given
+from fastsvm_cli.console.options import Options, check_dask, check_data_options, check_y_scale, was_given
 from fastsvm_cli.console.scaling import refuse_twice
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ class PredictOptions(Options):
     def check(self) -> None:
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
+        check_data_options(self.dense)
         check_y_scale(self.scale_file, self.y_scale_file)
+        if self.y_scale_file is not None and self.unlabelled:
+            raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")
         if self.dask is not None:
             self._check_dask()
         elif was_given("block"):
@@ -97,6 +100,8 @@ class PredictOptions(Options):
         refuse_twice(self.scale_file, model, self.model_file)
         if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
             raise click.UsageError("--scale does not go with a precomputed kernel, whose rows hold kernel values.")
+        if self.y_scale_file is not None and not header.regression:
+            raise click.UsageError("--y-scale is for regression models: there is nothing to scale about classes.")
         if self.dense and header.kernel_type == "precomputed" and not model.ordered:
             raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
         if self.probability and not header.has_probability:

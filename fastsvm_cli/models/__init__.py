@@ -69,9 +69,12 @@ def check_start(start: bytes, path: str) -> None:
     _kind(start, path)
 
 
-def looks_like_model(start: bytes) -> bool:
-    """Whether a file that begins so is meant as a model (a sound one or not), rather than as data."""
+def looks_like_model(start: bytes, dense: bool = False) -> bool:
+    """Whether a file that begins so is meant as a model (a sound one or not), rather than as data. dense: data is
+    delimited numbers, with a heading perhaps that begins with the word label."""
     word = _first_word(start)
+    if dense:
+        return word in ("svm_type", "fastsvm_model")
     return is_header_key(word) or word in ("fastsvm_model", *_OTHER_PROGRAMS)
 
 

@@ -221,9 +221,8 @@ def test_control_of_a_model_with_its_labels_the_other_way_round(bench, place, tm
 
 
 def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
-    from libsvm import svmutil
-
-    from fastsvm_cli.benchmarks.cross_validation import cross_validate
+    from fastsvm_cli.benchmarks import cross_validation
+    from fastsvm_cli.compilers.training import train as train_by_fastsvm
 
     path = first_rows(tmp_path, "train", "colors.train", 203)
     y, x = svm_read_problem(str(path))
@@ -231,18 +230,18 @@ def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, m
     place_of = {key: at for at, key in enumerate(keys)}
     trained = []
     monkeypatch.setattr(
-        svmutil,
-        "svm_train",
-        lambda labels, rows, options: trained.append((labels, rows, options)) or svm_train(labels, rows, options),
+        cross_validation,
+        "train",
+        lambda *given: trained.append(given[:2]) or train_by_fastsvm(*given),
     )
-    folds = cross_validate(
+    folds = cross_validation.cross_validate(
         list(read_chunks(str(path))), str(path), 4, cost=2.0, gamma=0.05, degree=2, folder=str(tmp_path), seed=3
     )
     assert len(folds) == len(trained) == 4
     if len(place_of) < len(keys):
         pytest.fail("rows of the test data are not unique")
     held_out, correct = [], []
-    for fold, (labels, rows, _) in zip(folds, trained):
+    for fold, (labels, rows) in zip(folds, trained):
         taken = [place_of[tuple(sorted(row.items()))] for row in rows]
         assert labels == [y[at] for at in taken] and len(set(taken)) == len(taken)
         mine = sorted(set(range(len(y))) - set(taken))

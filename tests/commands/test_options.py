@@ -1,5 +1,7 @@
 """The record of a command's options, and the command."""
 
+import json
+import subprocess
 from importlib import import_module
 
 import pytest
@@ -7,6 +9,9 @@ import pytest
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.console.exact_model import CompilerOptions
 from fastsvm_cli.console.options import Options
+from support.places import DATA, FASTSVM, ROOT
+from support.processes import PATIENCE
+from support.training import train_on
 
 
 def records(module):
@@ -15,7 +20,7 @@ def records(module):
     return [kind for kind in kinds if kind not in (Options, CompilerOptions)]
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bound"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_record_has_the_parameters_of_its_command(name):
     module = import_module(f"fastsvm_cli.commands.{name}")
     (record,) = records(module)
@@ -34,3 +39,63 @@ def test_what_does_not_go_together_is_refused_when_the_record_is_made():
     assert ReduceOptions(**given).count(57) == 6
     with pytest.raises(click.UsageError, match="--vectors and --ratio do not go together"):
         ReduceOptions(**given | {"vectors": 3})
+
+
+#: Options that would have no effect, and what is said of them.
+WITHOUT_EFFECT = [
+    ("predict --delim ; rows m out", "--delim goes with --dense"),
+    ("predict --delim , rows m out", "--delim goes with --dense"),
+    ("predict --block 3 rows m out", "--block goes with --dask"),
+    ("predict --scale s --y-scale y --unlabelled rows m out", "whose rows have none"),
+    ("predict --scale x.scale --y-scale y.scale rows c_svc.model out", "--y-scale is for regression models"),
+    ("bound --delim ; rows", "--delim goes with --dense"),
+    ("bound --scale x.scale c_svc.model", "--scale is about rows of data"),
+    ("bound --dense c_svc.model", "--dense is about rows of data"),
+    ("bound --unlabelled c_svc.model", "--unlabelled is about rows of data"),
+    ("bound --max-line 3 c_svc.model", "--max-line is about rows of data"),
+    ("approx --rank 2 linear.model out", "they go with degree 2"),
+    ("approx --tolerance 0.1 linear.model out", "they go with degree 2"),
+    ("border --raw three_classes.model out", "--raw is for models with probabilities"),
+    ("border --raw --data rows one_class.model out", "--raw is for models with probabilities"),
+    ("border --bandwidth 1 --density --local 1 rows out", "it does not go with --local"),
+    ("bench --patience 3 rows m", "--patience goes with --try"),
+    ("bench --max-size 64 rows m", "--max-size goes with --try"),
+    ("bench --degree 2 rows m", "--degree goes with --cross-validate"),
+    ("bench --degree 2 --try rows m", "--degree goes with --cross-validate"),
+    ("bench --cross-validate 3 --runs 5 rows", "--runs does not go with --cross-validate"),
+    ("bench --cross-validate 3 --max-seconds 5 rows", "--max-seconds does not go with --cross-validate"),
+    ("bench --cross-validate 3 --patience 3 rows", "--patience goes with --try"),
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The models above. No rows: what is wrong is said before they are looked for."""
+    folder = tmp_path_factory.mktemp("options")
+    for name in ("c_svc", "one_class", "three_classes"):
+        (folder / f"{name}.model").write_bytes((ROOT / "tests" / "golden" / f"{name}.model").read_bytes())
+    train_on(folder / "linear.model", "rings.train", "-t 0", 100)
+    (folder / "x.scale").write_text("0.5 2\n" * 4)  # as write.svm of R's e1071 writes it
+    (folder / "y.scale").write_text("1 3\n")
+    return folder
+
+
+@pytest.mark.parametrize("words, told", WITHOUT_EFFECT)
+def test_an_option_without_effect_is_refused(place, words, told):
+    done = subprocess.run([FASTSVM, *words.split()], cwd=place, capture_output=True, text=True, timeout=PATIENCE)
+    *_, last = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "") and last.startswith("Error: ") and told in last, done.stderr
+    assert not (place / "out").exists()
+
+
+def test_dense_rows_and_a_model_are_told_apart(place, fastsvm, tmp_path):
+    """What begins as a heading may is no model: there are features called label and gamma."""
+    rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()[:30]]
+    (tmp_path / "rows").write_text("".join(" ".join(row) + "\n" for row in rows))
+    (tmp_path / "dense").write_text("".join(" ".join(word.split(":")[-1] for word in row) + "\n" for row in rows))
+    train_on(tmp_path / "m", "rings.train", "-g 0.2", 100)
+    found = json.loads(fastsvm("bound", "--json", "--dense", "--delim", " ", "dense", "m").out)["pairs"]
+    (expected,) = json.loads(fastsvm("bound", "--json", "rows", "m").out)["pairs"]
+    assert found == [{**expected, "data": "dense"}]
+    (tmp_path / "heading").write_text("label gamma\n1 0.5\n")
+    assert "heading of delimited numbers" in fastsvm("bound", "--dense", "--delim", " ", "heading", "m", code=1).err

@@ -1,0 +1,45 @@
+"""Terminals that can do little: as wide as they are, and nothing drawn on them."""
+
+import io
+import sys
+
+import pytest
+
+from fastsvm_cli.console import progress, terminal
+from support.places import FASTSVM
+from support.processes import on_a_terminal
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+def test_no_line_is_wider_than_the_terminal(place, kind, columns):
+    code, said = on_a_terminal([FASTSVM, "bound", "rows", "fast"], columns, cwd=place, env={"TERM": kind})
+    lines = said.decode("ascii").replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")
+    assert code == 0 and max(map(len, lines)) <= columns and any("gamma_MAX" in line for line in lines), said
+    assert kind == "xterm" or b"\x1b" not in said
+
+
+class Dumb(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+def test_columns_say_how_wide_a_dumb_terminal_is(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "43")
+    assert terminal.width_of(Dumb()) == 43 and not terminal.can_be_drawn_on(Dumb())
+    assert terminal.width_of(io.StringIO()) is None
+
+
+def test_on_a_dumb_terminal_a_line_stands_for_the_bar(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(sys, "stderr", screen := Dumb())
+    monkeypatch.setenv("TERM", "dumb")
+    with progress.Progress("work", announced=True) as shown:
+        for at, share in ((0.5, 0.001), (1.0, 0.003), (3.0, 0.006)):
+            clock[0] = 100.0 + at
+            shown(share)
+    assert screen.getvalue() == "work: about 8.3 minutes to go.\n"

@@ -1,0 +1,28 @@
+"""What is said of an option that a command does not have."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("predict --quite rows m", "No such option '--quite'. Did you mean '--quiet'?"),
+        ("predict --tol 3 rows m", "No such option '--tol'. Did you mean '--tolerance'?"),
+        ("predict --openrows=x rows m", "No such option '--openrows'. Did you mean '--open-rows'?"),
+        ("predict --scales x rows m", "No such option '--scales'. Did you mean '--scale' or '--y-scale'?"),
+        ("predict --degree 2 rows m", "No such option '--degree'. approx, bench and order have --degree."),
+        ("predict --degre 2 rows m", "No such option '--degre'. approx, bench and order have --degree."),
+        ("predict --rank 2 rows m", "No such option '--rank'. approx has --rank."),
+        ("approx --tolerence 1 m", "No such option '--tolerence'. Did you mean '--tolerance'?"),
+        ("bound -g 1 m", "No such option '-g'. bench and order have -g."),
+        ("bound --dat x", "No such option '--dat'. reduce and border have --data."),
+        ("bound --dashes x", "No such option '--dashes'."),
+        ("reduce --local 1 m", "No such option '--local'. border has --local."),
+        ("order --verbose m", "No such option '--verbose'."),
+        ("order -z m", "No such option '-z'."),
+        ("--rank 3", "No such option '--rank'."),
+    ],
+)
+def test_what_is_near_and_who_has_it(fastsvm, words, said):
+    done = fastsvm(*words.split(), code=2)
+    assert done.err.splitlines()[-1] == f"Error: {said}" and done.out == ""
