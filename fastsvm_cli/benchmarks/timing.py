@@ -107,6 +107,10 @@ def interleave(
     A case that raises an Exception is left out from then on; its `failed` says why. on_begin: called before every run
     with the round, on_run after it with its seconds (divided, where the case has a divisor) as well."""
     for round in range(WARM_UP, runs):
+        if round != WARM_UP and all(
+            case.failed is not None or round >= case.planned(runs, most_seconds) for case in cases
+        ):
+            break
         for case in cases:
             if case.failed is not None:
                 continue

@@ -13,7 +13,6 @@ from fastsvm_cli.console.exact_model import (
 )
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
-    POSITIVE,
     FileCommand,
     check_dask,
     check_y_scale,
@@ -25,6 +24,7 @@ from fastsvm_cli.console.options import (
     y_scale_option,
 )
 from fastsvm_cli.console.scaling import read_folding, say_folded
+from fastsvm_cli.console.values import LIMIT, POSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +165,7 @@ class ApproxOptions(CompilerOptions):
 @threads_option
 @click.option(
     "--max-size",
-    type=POSITIVE,
+    type=LIMIT,
     default=256,
     show_default=True,
     metavar="MB",

@@ -6,9 +6,7 @@ import click
 from fastsvm_cli.console.bench_options import BenchOptions
 from fastsvm_cli.console.figures import plot_option, write_figure
 from fastsvm_cli.console.options import (
-    POSITIVE,
     FileCommand,
-    Share,
     dask_option,
     json_option,
     quiet_option,
@@ -17,6 +15,7 @@ from fastsvm_cli.console.options import (
     threads_option,
 )
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +120,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--max-size",
-    type=POSITIVE,
+    type=LIMIT,
     default=64,
     show_default=True,
     metavar="MB",

@@ -6,9 +6,7 @@ import click
 from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
-    POSITIVE,
     FileCommand,
-    Target,
     first_given,
     fold_option,
     model_arguments,
@@ -18,6 +16,7 @@ from fastsvm_cli.console.options import (
     was_given,
 )
 from fastsvm_cli.console.scaling import read_folding, say_folded, warn_of_scaling
+from fastsvm_cli.console.values import POSITIVE, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

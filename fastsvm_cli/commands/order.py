@@ -6,7 +6,6 @@ import click
 from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
-    POSITIVE,
     FileCommand,
     model_arguments,
     quiet_option,
@@ -15,6 +14,7 @@ from fastsvm_cli.console.options import (
     threads_option,
 )
 from fastsvm_cli.console.scaling import read_scale_file, refuse_twice, warn_of_scaling
+from fastsvm_cli.console.values import POSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

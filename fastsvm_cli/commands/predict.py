@@ -17,6 +17,7 @@ from fastsvm_cli.console.options import (
 )
 from fastsvm_cli.console.predict_options import PredictOptions
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.values import Count, Number
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="E",
     help=(
         "For regression. With --exact: evaluate the rows whose radius exceeds E (--open-rows: write them). With "
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--steps",
-    type=click.IntRange(1),
+    type=Count(1),
     metavar="K",
     help=(
         "With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value,"

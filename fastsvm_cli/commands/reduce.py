@@ -15,7 +15,6 @@ from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
-    Target,
     check_y_scale,
     fold_option,
     model_arguments,
@@ -25,6 +24,7 @@ from fastsvm_cli.console.options import (
     y_scale_option,
 )
 from fastsvm_cli.console.scaling import read_folding, say_folded
+from fastsvm_cli.console.values import Number, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +93,7 @@ class ReduceOptions(CompilerOptions):
 @click.option("--vectors", type=click.IntRange(1), metavar="L", help="So many vectors, at most.")
 @click.option(
     "--ratio",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(0, 1, min_open=True),
     metavar="R",
     help="So many times the support vectors, as 0.05.",
 )

@@ -68,7 +68,9 @@ def _dense_means(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an empty cluster is no fault here
-        means, cluster = kmeans2(x, count, iter=1, minit="++", seed=seed)
+        # As a number, scipy takes no larger one.
+        start = seed if seed < 2**32 else np.random.default_rng(seed)
+        means, cluster = kmeans2(x, count, iter=1, minit="++", seed=start)
         for done in range(1, ROUNDS):
             if on_progress:
                 on_progress(done / ROUNDS)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import click
 
+from fastsvm_cli.console.values import POSITIVE, Count, one_character
 from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
 
 
@@ -66,57 +67,6 @@ def first_given(*names: str) -> "str | None":
     return next((spelled[name] for name in names if was_given(name)), None)
 
 
-#: A number above 0.
-POSITIVE = click.FloatRange(0, min_open=True)
-
-
-class Share(click.ParamType):
-    """0.005 or 0.5%: a share between 0 and 1."""
-
-    name = "share"
-
-    def convert(
-        self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
-    ) -> float:
-        if isinstance(value, float):
-            return value
-        share = _share(value)
-        if not 0 <= share <= 1:
-            self.fail(f"'{value}' is not a share: expected 0.005 or 0.5%.", parameter, context)
-        return share
-
-
-class Target(click.ParamType):
-    """What --target brings a model to: a share likewise, but not 0; for regression any number above 0."""
-
-    name = "target"
-
-    def convert(
-        self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
-    ) -> float:
-        target = _share(value) if isinstance(value, str) else float(value)
-        if not target > 0:
-            self.fail(f"'{value}' is not a target: expected a number above 0, as 0.005 or 0.5%.", parameter, context)
-        return target
-
-
-def _share(word: str) -> float:
-    """0.005 of 0.005 or 0.5%; nan of what is no number."""
-    try:
-        return float(word[:-1]) / 100 if word.endswith("%") else float(word)
-    except ValueError:
-        return float("nan")
-
-
-def _one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    from fastsvm_cli.text.line_blocks import may_delimit
-
-    value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
-    if not may_delimit(value):
-        raise click.BadParameter("expected one character that cannot be part of a number (or \\t)")
-    return value
-
-
 def scale_option(words: str) -> "Callable":
     """--scale, and of which rows."""
     return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
@@ -177,7 +127,7 @@ def data_options(command: "Callable") -> "Callable":
             default=",",
             show_default=True,
             metavar="C",
-            callback=_one_character,
+            callback=one_character,
             help="The delimiter of --dense; a blank stands for any run of blanks, \\t for a tab.",
         ),
         click.option(
@@ -196,7 +146,7 @@ def check_data_options(dense: bool) -> None:
 
 threads_option = click.option(
     "--threads",
-    type=click.IntRange(0),
+    type=Count(0),
     default=0,
     show_default="all that the process may run on",
     metavar="N",

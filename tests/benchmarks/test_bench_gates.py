@@ -32,7 +32,7 @@ def test_shares(bench, place, word, expected):
 
 
 def test_shares_in_memory():
-    from fastsvm_cli.commands.bench import Share
+    from fastsvm_cli.console.values import Share
 
     assert [Share().convert(word, None, None) for word in ("0", "1", "100%", "0%", "5e-3", "0.5%")] == [
         0,

@@ -117,6 +117,12 @@ def test_a_slow_case_runs_fewer_times_but_three(most, runs, expected):
     assert log.count("slow") == 1 + expected and log.count("fast") == 1 + runs
 
 
+def test_no_round_is_begun_when_every_case_has_had_its_runs():
+    log, clock = [], Clock()
+    interleave([timed("a", [10] * 4, log, clock), timed("b", [7] * 4, log, clock)], 10**23, 1, clock=clock)
+    assert log == list("ab") * 4
+
+
 def test_a_case_that_raises_is_left_out_and_the_others_go_on():
     log, clock = [], Clock()
     at_once, later, silent, good = (

@@ -9,6 +9,7 @@ import pytest
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.console.exact_model import CompilerOptions
 from fastsvm_cli.console.options import Options
+from fastsvm_cli.console.values import Share
 from support.places import DATA, FASTSVM, ROOT
 from support.processes import PATIENCE
 from support.training import train_on
@@ -99,3 +100,31 @@ def test_dense_rows_and_a_model_are_told_apart(place, fastsvm, tmp_path):
     assert found == [{**expected, "data": "dense"}]
     (tmp_path / "heading").write_text("label gamma\n1 0.5\n")
     assert "heading of delimited numbers" in fastsvm("bound", "--dense", "--delim", " ", "heading", "m", code=1).err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_number_is_nan_and_none_but_a_limit_infinite(name):
+    import click
+
+    options = import_module(f"fastsvm_cli.commands.{name}").command.params
+    numbers = [each for each in options if isinstance(each.type, (click.types.FloatParamType, Share))]
+    for each in numbers:
+        for word in ("nan", "inf") if each.name != "max_size" else ("nan",):
+            with pytest.raises(click.BadParameter, match=word):
+                each.type.convert(word, each, None)
+        if each.name == "max_size":
+            assert each.type.convert("inf", each, None) == float("inf")
+    assert numbers
+
+
+def test_there_is_no_more_of_anything_than_the_core_can_count(fastsvm, place, tmp_path):
+    (tmp_path / "rows").write_text("".join((DATA / "rings.test").read_text().splitlines(keepends=True)[:20]))
+    train_on(tmp_path / "m", "rings.train", "-g 0.2", 100)
+    most = 10**23
+    fastsvm("order", "-q", "--seed", most, "--points", most, "m", "geometry")
+    fastsvm("order", "-q", "--method", "triangle", "--seed", most, "--lists", 3, "m", "triangle")
+    for name in ("geometry", "triangle"):
+        assert (
+            fastsvm("predict", "-q", "--threads", most, "rows", name).out == fastsvm("predict", "-q", "rows", "m").out
+        )
+    assert len(fastsvm("predict", "-q", "--steps", most, "rows", "geometry").out.splitlines()) == 20

@@ -1,0 +1,85 @@
+"""What the value of an option can be, beside words and names of files."""
+
+from math import inf, isfinite, isnan
+from typing import Any
+
+import click
+
+
+class Number(click.FloatRange):
+    """A number of a range; infinity only if `endless`."""
+
+    def __init__(
+        self, least: float, most: "float | None" = None, *, min_open: bool = False, endless: bool = False
+    ) -> None:
+        super().__init__(least, most, min_open)
+        self._endless = endless
+
+    def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> float:
+        number = float(super().convert(value, parameter, context))
+        if isnan(number) or not (self._endless or isfinite(number)):
+            self.fail(f"'{value}' found, expected a finite number.", parameter, context)
+        return number
+
+
+#: A number above 0.
+POSITIVE = Number(0, min_open=True)
+#: A limit above 0, inf for none.
+LIMIT = Number(0, min_open=True, endless=True)
+
+
+class Count(click.IntRange):
+    """How many: what is more than the core can count is as good as the most that it can."""
+
+    _MOST = 2**31 - 1
+
+    def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
+        return min(int(super().convert(value, parameter, context)), self._MOST)
+
+
+class Share(click.ParamType):
+    """0.005 or 0.5%: a share between 0 and 1."""
+
+    name = "share"
+    _expected = "0.005 or 0.5%"
+
+    def convert(
+        self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
+    ) -> float:
+        share = _number(value)
+        if not self._holds(share):
+            self.fail(f"'{value}' is not a {self.name}: expected {self._expected}.", parameter, context)
+        return share
+
+    def _holds(self, share: float) -> bool:
+        return 0 <= share <= 1
+
+
+class Target(Share):
+    """What --target brings a model to: a share likewise, but not 0; for regression any number above 0."""
+
+    name = "target"
+    _expected = "a number above 0, as 0.005 or 0.5%"
+
+    def _holds(self, share: float) -> bool:
+        return 0 < share < inf
+
+
+def _number(value: "str | float") -> float:
+    """0.005 of 0.005 or 0.5%; nan of what is no number."""
+    if isinstance(value, float):
+        return value
+    try:
+        return float(value[:-1]) / 100 if value.endswith("%") else float(value)
+    except ValueError:
+        return float("nan")
+
+
+def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """A delimiter, of the word that stands for it. Raises BadParameter."""
+    from fastsvm_cli.text.line_blocks import may_delimit
+
+    value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
+    if not may_delimit(value):
+        raise click.BadParameter("expected one character that cannot be part of a number (or \\t)")
+    return value
