@@ -10,13 +10,12 @@ from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
-from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms, upper_95
-from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
+from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
+from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
-from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes, read_chunks, smaller_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -329,33 +328,6 @@ class Bench:
             return None
         return relative_rms(found, self.answers.spread)
 
-    def within(self, budget: float) -> "Case | None":
-        """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this
-        clock cannot tell from the fastest one (the difference is below the spread of both), the fastest in memory:
-        on a small file starting the process is most of the time of all."""
-        fit = [
-            (case, timings)
-            for case in self.cases
-            for timings in [case.timings(END_TO_END)]
-            if case.role in ("exact", "compiled")
-            and case.failed is None
-            and timings is not None
-            and (self.disagreement(case) or 0.0) <= budget
-        ]
-        if not fit:
-            return None
-        best = min((timings for _, timings in fit), key=lambda timings: timings.median)
-        level = [
-            (case, timings) for case, timings in fit if timings.median - best.median <= timings.spread + best.spread
-        ]
-
-        def seconds(found: "tuple[Case, Timings]") -> "tuple[float, float]":
-            case, timings = found
-            scoring = case.timings(SCORING)
-            return scoring.median if scoring is not None else float("inf"), timings.median
-
-        return min(level, key=seconds)[0]
-
     def rough_seconds(self, case: Case) -> "float | None":
         """End to end, by the runs so far, or by the first one, which is not counted."""
         timed, timings = case.end_to_end, case.timings(END_TO_END)
@@ -370,90 +342,6 @@ class Bench:
                 if theirs is not None:
                     return theirs / mine if mine and case.role != "start-up" else None
         return None
-
-    def best_so_far(self, budget: "float | None") -> "Case | None":
-        """The fastest by rough_seconds of the exact and compiled models, inside the budget if there is one."""
-        fit = [
-            (seconds, case)
-            for case in self.cases
-            for seconds in [self.rough_seconds(case)]
-            if case.role in ("exact", "compiled")
-            and case.failed is None
-            and seconds is not None
-            and (budget is None or (self.disagreement(case) or 0.0) <= budget)
-        ]
-        return min(fit, key=lambda each: each[0])[1] if fit else None
-
-    def fastest_compiled(self) -> "Case | None":
-        """End to end, of those that were timed."""
-        timed = [
-            (timings.median, case)
-            for case in self.cases
-            for timings in [case.timings(END_TO_END)]
-            if case.role == "compiled" and case.failed is None and timings is not None
-        ]
-        return min(timed, key=lambda each: each[0])[1] if timed else None
-
-    def record(self, case: Case) -> dict:
-        """All of a case, for programs."""
-        out: dict[str, object] = {
-            "name": case.name,
-            "role": case.role,
-            "model": case.path,
-            "size": case.size,
-            "kind": case.kind,
-            "degree": case.degree,
-            "centers": case.centers,
-            "with_exact": case.with_exact,
-            "made_by": case.made_by,
-            "compile_seconds": case.compile_seconds,
-            "failed": case.failed,
-            "note": case.note,
-        }
-        exact_size = os.path.getsize(self.exact_file)
-        out["size_ratio"] = exact_size / case.size if case.size else None
-        for clock, key in ((END_TO_END, "end_to_end"), (SCORING, "scoring")):
-            timings, faster = case.timings(clock), self.speed_up(case, clock)
-            if timings is None:
-                out[key] = None
-                continue
-            reference = self.reference(clock)
-            rows = self.rows if clock == END_TO_END else 1
-            out[key] = {
-                "unit": "seconds" if clock == END_TO_END else "seconds per row",
-                "runs": timings.seconds,
-                "median": timings.median,
-                "mean": timings.mean,
-                "deviation": timings.deviation,
-                "spread": timings.spread,
-                "least": timings.least,
-                "most": timings.most,
-                "interval_95": timings.interval_95,
-                "rows_per_second": rows / timings.median if case.role != "start-up" else None,
-                "speed_up": faster[0] if faster else None,
-                "speed_up_error": faster[1] if faster else None,
-                "reference": reference.name if reference else None,
-            }
-        found = case.quality
-        share = self.disagreement(case)
-        out["disagreement"], out["labels_that_differ"] = (
-            share,
-            (
-                case.different
-                if case.different is not None
-                else (found.different if found is not None and share is not None else None)
-            ),
-        )
-        distance = self.distance(case) if case.failed is None and case.role != "start-up" else None
-        out["distance"], out["distance_95"] = distance or (None, None)
-        if found is not None:
-            out["disagreement_upper_95"] = None if share is None else upper_95(round(share * self.rows), self.rows)
-            out["largest_difference"], out["mean_difference"] = (
-                None if each != each else each for each in (found.largest, found.mean)
-            )
-            out["rows_proven"] = found.proven
-            out.update(summary_values(self.model.header, found.score))
-        return out
 
 
 def _describe(case: Case, model: Model) -> None:

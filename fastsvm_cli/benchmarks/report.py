@@ -8,10 +8,13 @@ from typing import TypeAlias
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
+from fastsvm_cli.benchmarks.choice import pareto
+from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, Line, lines, printable, wrapped
 from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.documents import finite, json_document
 from fastsvm_cli.text.sizes import digits, size_text
 
@@ -104,22 +107,84 @@ def answer_rows(bench: Bench) -> "list[Row]":
     """The cells of ANSWER_COLUMNS, a row per case that answers."""
     out: list[Row] = []
     for case in bench.cases:
-        record = bench.record(case)
+        found = record(bench, case)
         if case.failed is not None or case.quality is None:
             continue
         if bench.model.header.regression:
-            score = f"MSE {_g(record['mean_squared_error'])}, r2 {_g(record['squared_correlation'])}"
+            score = f"MSE {_g(found['mean_squared_error'])}, r2 {_g(found['squared_correlation'])}"
         else:
-            score = "" if record["accuracy"] is None else f"{100 * record['accuracy']:.2f} %"
+            score = "" if found["accuracy"] is None else f"{100 * found['accuracy']:.2f} %"
         differ = (
             ""
-            if record["disagreement"] is None
-            else f"{record['labels_that_differ']} ({100 * record['disagreement']:.3g} %)"
+            if found["disagreement"] is None
+            else f"{found['labels_that_differ']} ({100 * found['disagreement']:.3g} %)"
         )
-        upper = "" if record["disagreement"] is None else f"{100 * record['disagreement_upper_95']:.2g} %"
-        proven = "" if record["rows_proven"] is None else f"{100 * record['rows_proven'] / bench.rows:.4g} %"
-        largest, mean = _g(record["largest_difference"]), _g(record["mean_difference"])
+        upper = "" if found["disagreement"] is None else f"{100 * found['disagreement_upper_95']:.2g} %"
+        proven = "" if found["rows_proven"] is None else f"{100 * found['rows_proven'] / bench.rows:.4g} %"
+        largest, mean = _g(found["largest_difference"]), _g(found["mean_difference"])
         out.append((case, (case.name, differ, upper, score, largest, mean, proven)))
+    return out
+
+
+def record(bench: Bench, case: Case) -> dict:
+    """All of a case, for programs."""
+    out: dict[str, object] = {
+        "name": case.name,
+        "role": case.role,
+        "model": case.path,
+        "size": case.size,
+        "kind": case.kind,
+        "degree": case.degree,
+        "centers": case.centers,
+        "with_exact": case.with_exact,
+        "made_by": case.made_by,
+        "compile_seconds": case.compile_seconds,
+        "failed": case.failed,
+        "note": case.note,
+    }
+    exact_size = os.path.getsize(bench.exact_file)
+    out["size_ratio"] = exact_size / case.size if case.size else None
+    for clock, key in ((END_TO_END, "end_to_end"), (SCORING, "scoring")):
+        timings, faster = case.timings(clock), bench.speed_up(case, clock)
+        if timings is None:
+            out[key] = None
+            continue
+        reference = bench.reference(clock)
+        rows = bench.rows if clock == END_TO_END else 1
+        out[key] = {
+            "unit": "seconds" if clock == END_TO_END else "seconds per row",
+            "runs": timings.seconds,
+            "median": timings.median,
+            "mean": timings.mean,
+            "deviation": timings.deviation,
+            "spread": timings.spread,
+            "least": timings.least,
+            "most": timings.most,
+            "interval_95": timings.interval_95,
+            "rows_per_second": rows / timings.median if case.role != "start-up" else None,
+            "speed_up": faster[0] if faster else None,
+            "speed_up_error": faster[1] if faster else None,
+            "reference": reference.name if reference else None,
+        }
+    found = case.quality
+    share = bench.disagreement(case)
+    out["disagreement"], out["labels_that_differ"] = (
+        share,
+        (
+            case.different
+            if case.different is not None
+            else (found.different if found is not None and share is not None else None)
+        ),
+    )
+    distance = bench.distance(case) if case.failed is None and case.role != "start-up" else None
+    out["distance"], out["distance_95"] = distance or (None, None)
+    if found is not None:
+        out["disagreement_upper_95"] = None if share is None else upper_95(round(share * bench.rows), bench.rows)
+        out["largest_difference"], out["mean_difference"] = (
+            None if each != each else each for each in (found.largest, found.mean)
+        )
+        out["rows_proven"] = found.proven
+        out.update(summary_values(bench.model.header, found.score))
     return out
 
 
@@ -136,7 +201,7 @@ def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
         "references": {clock: case.name if case else None for clock, case in _references(bench)},
         "picked": picked.name if picked else None,
         "front": {clock: [case.name for case in pareto(bench, clock)] for clock in (END_TO_END, SCORING)},
-        "cases": [bench.record(case) for case in bench.cases],
+        "cases": [record(bench, case) for case in bench.cases],
     }
     return finite(found)
 
@@ -240,24 +305,6 @@ def picked_lines(
     scale = ["--scale", bench.scaling.path] if bench.scaling is not None else []
     commands.append(shlex.join(["fastsvm", "predict", *scale, *exact, bench.test_file, path, "out"]))
     return sentences, commands
-
-
-def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
-    """The cases than which no other is both as fast by that clock and as true."""
-    points = [
-        (timings.median, distance[0], case)
-        for case in bench.cases
-        for timings, distance in [(case.timings(clock), bench.distance(case))]
-        if case.role in ("exact", "compiled", "control", "reference")
-        and case.failed is None
-        and timings is not None
-        and distance is not None
-    ]
-    return [
-        case
-        for seconds, share, case in points
-        if not any((s <= seconds and d <= share and (s, d) != (seconds, share)) for s, d, _ in points)
-    ]
 
 
 def _references(bench: Bench) -> "list[tuple[str, Case | None]]":

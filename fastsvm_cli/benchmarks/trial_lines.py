@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from fastsvm_cli.benchmarks.attempts import Attempt, methods_refused
 from fastsvm_cli.benchmarks.case import Case
 from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.choice import best_so_far
 from fastsvm_cli.benchmarks.tables import Line, printable, wrapped
 from fastsvm_cli.text.sizes import digits
 
@@ -62,7 +63,7 @@ class TrialLines:
         numbers = f"{self._speed(case):>{_SPEED}}  {self._differ(case) + ', over' * over:<{self._values}}"
         if case.quality is not None and case.quality.proven is not None and not self._bench.model.header.regression:
             numbers += f"  {f'{100 * case.quality.proven / self._bench.rows:.4g} % proven':>{_PROVEN}}"
-        style = "dim" if over else "bold" if case is self._bench.best_so_far(self._budget) else ""
+        style = "dim" if over else "bold" if case is best_so_far(self._bench, self._budget) else ""
         room = self._room - cell_len(name)
         if room >= 0:
             return [((name + " " * room + numbers).rstrip(), style)]
@@ -71,7 +72,7 @@ class TrialLines:
     def best(self) -> str:
         """The fastest so far, inside the budget if there is one that is."""
         within = f" within {100 * self._budget:.3g} %" if self._budget is not None else ""
-        case = self._bench.best_so_far(self._budget)
+        case = best_so_far(self._bench, self._budget)
         if case is None:
             return f"nothing yet{within}" if within else ""
         return f"fastest so far{within}: {case.name}, {self._speed(case)}, {self._differ(case)}"

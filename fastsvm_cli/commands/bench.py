@@ -18,13 +18,8 @@ from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fastsvm_cli.benchmarks.case import Case
     from fastsvm_cli.benchmarks.cases import Bench
-    from fastsvm_cli.benchmarks.timing import Timed
-    from fastsvm_cli.benchmarks.trial_lines import TrialLines
-    from fastsvm_cli.console.bench_screen import BenchScreen
 
 
 @click.command("bench", cls=FileCommand)
@@ -182,9 +177,10 @@ def _compare(options: BenchOptions) -> None:
     from contextlib import ExitStack
 
     from fastsvm_cli.benchmarks import environment, report
-    from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
     from fastsvm_cli.benchmarks.cases import Bench
+    from fastsvm_cli.benchmarks.choice import pareto, within
     from fastsvm_cli.compilers.training import load_libsvm
+    from fastsvm_cli.console.bench_measuring import Measuring
     from fastsvm_cli.console.bench_screen import BenchScreen
     from fastsvm_cli.console.terminal import print_lines, width_of
     from fastsvm_cli.interruption import raising
@@ -212,23 +208,21 @@ def _compare(options: BenchOptions) -> None:
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
         interrupted, picked = None, None
         screen = stack.enter_context(BenchScreen(quiet=options.quiet))
-        bench.on_wait = screen.draw
+        measuring = Measuring(bench, options, raw, screen)
         try:
-            lines = _try_everything(bench, environment.fastsvm_command(), options, raw, screen)
-            for clock in (END_TO_END, SCORING):
-                _measure(bench, bench.cases, clock, options, raw, screen, lines)
-            picked = bench.within(options.budget) if options.budget is not None else None
+            if options.attempt:
+                measuring.try_everything(environment.fastsvm_command())
+            measuring.measure(bench.cases)
+            picked = within(bench, options.budget) if options.budget is not None else None
             if options.train_file is not None:
                 screen.close()
-                control = _add_control(bench, picked, options.train_file, options)
-                for clock in (END_TO_END, SCORING):
-                    _measure(bench, control, clock, options, raw, screen, lines)
+                measuring.measure(measuring.add_control(picked, options.train_file))
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
             bench.take_failures()
         screen.close()
-        front = report.pareto(bench)
+        front = pareto(bench)
         if options.as_json:
             print(report.as_json(bench, machine, picked))
         elif options.as_markdown:
@@ -244,40 +238,6 @@ def _compare(options: BenchOptions) -> None:
             _print_pick(bench, picked, options.budget, options)
         _write(bench, machine, picked, options)
     _pass_or_fail(bench, named, options.max_disagreement)
-
-
-def _measure(
-    bench: "Bench",
-    cases: "list[Case]",
-    clock: str,
-    options: BenchOptions,
-    raw: "Callable[[Timed, int, float], None]",
-    screen: "BenchScreen",
-    lines: "TrialLines | None",
-) -> None:
-    """Bench.measure, with what is left of it on the screen."""
-    from fastsvm_cli.benchmarks.case import CLOCKS
-    from fastsvm_cli.benchmarks.timing import seconds_left
-    from fastsvm_cli.console.bench_screen import about
-
-    timed = bench.timed(cases, clock)
-    named = CLOCKS[clock]
-
-    def begins(case: "Timed", round: int) -> None:
-        run = f"run {round + 1} of {case.planned(options.runs, options.max_seconds)}" if round >= 0 else "to warm up"
-        screen.doing(f"{named}, {run}: {case.name}")
-
-    def ran(case: "Timed", round: int, seconds: float) -> None:
-        raw(case, round, seconds)
-        left = seconds_left(timed, options.runs, options.max_seconds)
-        whole = sum(1 + each.planned(options.runs, options.max_seconds) for each in timed if each.failed is None)
-        warm = sum(each.warm_up is not None for each in timed)
-        words = f"{warm} of {len(timed)} warm" if left is None else f"{named}: {about(left)} left"
-        screen.remaining((warm + sum(len(each.timings) for each in timed)) / max(1, whole), words)
-        if lines is not None:
-            screen.best(lines.best())
-
-    bench.measure(cases, clock, options.runs, options.max_seconds, ran, begins)
 
 
 def _tables(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Case]") -> "list[tuple[str, str]]":
@@ -367,94 +327,6 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", limit: "float | None") ->
         )
     if exceeded or failed:
         raise click.exceptions.Exit(3 if exceeded else 1)
-
-
-def _try_everything(
-    bench: "Bench",
-    fastsvm: "list[str]",
-    options: BenchOptions,
-    raw: "Callable[[Timed, int, float], None]",
-    screen: "BenchScreen",
-) -> "TrialLines | None":
-    """The cases of --try, each run once, and what is said of them; None without --try. fastsvm: the command's words."""
-    if not options.attempt:
-        return None
-    from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts, one_by_one
-    from fastsvm_cli.benchmarks.trial_lines import TrialLines
-
-    if options.dask is None:
-        compile_all = one_by_one(bench, fastsvm, options.patience)
-    else:
-        from fastsvm_cli.cluster.attempts import side_by_side
-
-        compile_all = side_by_side(options.dask, bench, options.patience)
-    found = attempts(bench.answers.model, options.max_size * 1e6, options.patience)
-    tried = [each for each in found if each.skipped is None]
-    lines = TrialLines(bench, tried, options.budget, screen.width)
-    screen.say(lines.beginning(found, options.max_size, options.patience))
-    done = 0
-
-    class Watching:
-        """Puts on the screen what is tried."""
-
-        def begins(self, what: str) -> None:
-            screen.doing(what)
-
-        def ended(self, cases: "list[Case]") -> None:
-            nonlocal done
-            done += 1
-            for case in cases:
-                screen.say(lines.of(case))
-            screen.best(lines.best())
-            screen.remaining(done / max(1, len(tried)), f"{done} of {len(tried)} tried")
-
-    for case in bench.cases:
-        if case.role != "start-up" and (case.end_to_end is not None or case.failed is not None):
-            screen.doing(f"{case.name}: first run")
-            bench.run_once([case], raw)
-            screen.say(lines.of(case))
-    screen.best(lines.best())
-    screen.remaining(0.0, f"0 of {len(tried)} tried")
-    compile_attempts(bench, tried, compile_all, Watching(), raw)
-    return lines
-
-
-def _add_control(bench: "Bench", picked: "Case | None", train_file: str, options: BenchOptions) -> "list[Case]":
-    """The cases of an SVM trained on fewer rows: with svm-predict, where there is one, and with fastsvm."""
-    from fastsvm_cli.benchmarks.case import Case
-    from fastsvm_cli.benchmarks.control import subsample_control
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.errors import FastsvmError
-
-    rival = picked if picked is not None and picked.role == "compiled" else bench.fastest_compiled()
-    if rival is None:
-        options.note("No control: there is no compiled model to compare it with.")
-        return []
-    target = bench.disagreement(rival) or 0.0
-    try:
-        with Progress("control", quiet=options.quiet) as progress:
-            found = subsample_control(
-                bench.answers,
-                train_file,
-                target,
-                bench.folder,
-                cost=options.cost,
-                seed=options.seed,
-                scaling=bench.scaling.again() if bench.scaling is not None else None,
-                on_progress=progress,
-            )
-    except FastsvmError as error:
-        case = Case("control", "control")
-        case.failed = str(error)
-        bench.cases.append(case)
-        return []
-    if found is None:
-        options.note(
-            f"No control: not even all rows of {train_file} train an SVM that differs in {100 * target:.3g} % of the"
-            f" labels or fewer, as {rival.name} does. (Is -c {options.cost or ''} the C of the exact model?)"
-        )
-        return []
-    return bench.add_control(found.path, f"control, {found.rows} of {found.of} rows")
 
 
 def _cross_validate(options: BenchOptions, folds: int) -> None:
