@@ -1,6 +1,8 @@
 """An axis for shares of which many are 0: log10 of percent, and left of it a band in which what is 0 is spread out."""
 
-from math import hypot, inf
+from math import hypot, inf, log10
+
+from fastsvm_cli.figures.style import short_number, ticks_between
 
 _STEP = 1.5  # between two places in the band, points of print
 _APART = 5.5  # points of print between two cases in the band
@@ -29,6 +31,19 @@ class Across:
                 self.left -= (self.right - self.left) * part / (1 - part)
                 self.band = self.left, self.border
         self.unit = width / (self.right - self.left)
+
+    @property
+    def first(self) -> float:
+        """Where what is not 0 begins."""
+        return self.left if self.border is None else self.border
+
+    def ticks(self, zero: str) -> "list[tuple[float, str]]":
+        """Where on the axis, and what stands there; zero: in the middle of the band."""
+        out = [] if self.band is None else [((self.band[0] + self.band[1]) / 2, zero)]
+        if self.band is None or self.border is not None:
+            ends = 10**self.first, 10**self.right
+            out += [(log10(tick), short_number(tick)) for tick in ticks_between(*ends)]
+        return out
 
     def spread(self, heights: "list[list[float | None]]") -> "list[float]":
         """Where in the band the cases go, given how high each is in every panel (points of print; None: it is not

@@ -13,14 +13,13 @@ from matplotlib.transforms import Bbox
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.labels import Box, place
-from fastsvm_cli.figures.marks import mark_of, short_name
+from fastsvm_cli.figures.marks import RING, mark_of, ring, short_name
+from fastsvm_cli.figures.panels import LEFT, draw_legend, two_panels
 from fastsvm_cli.figures.style import (
     BLACK,
     INCH,
     TYPE,
     WIDTH,
-    empty_figure,
-    panel,
     printable,
     set_side_label,
     set_ticks,
@@ -32,9 +31,9 @@ from fastsvm_cli.figures.style import (
 
 _CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", CLOCKS[SCORING]))
 # Inches.
-_LEFT, _RIGHT, _TOP, _PANEL, _BETWEEN, _BELOW, _LEGEND_LINE = 0.46, 0.44, 0.17, 1.55, 0.09, 0.36, 0.135
+_RIGHT, _PANEL, _LEGEND_LINE = 0.44, 1.55, 0.135
 _LEGEND_COLUMNS = 3
-_MARK, _RING = 5.0, 10.0  # a case, for the labels; what is around the picked one
+_MARK = 5.0  # a case, for the labels
 # How much farther a label goes from its point in order not to hide a case, or to stand beside one, in points; how long
 # the dashes of a line are, and what each of them counts.
 _POINT, _NEAR = 40.0, 3.0
@@ -63,16 +62,13 @@ def draw(document: dict) -> Figure:
     points = _points(document)
     rows_of_legend = -(-len(_legend_entries(document, points)) // _LEGEND_COLUMNS)
     legend = rows_of_legend * _LEGEND_LINE + 0.06
-    height = _TOP + 2 * _PANEL + _BETWEEN + _BELOW + legend
     with style():
-        figure = empty_figure(height)
-        upper = panel(figure, _LEFT, height - _TOP - _PANEL, WIDTH - _RIGHT, height - _TOP)
-        lower = panel(figure, _LEFT, legend + _BELOW, WIDTH - _RIGHT, legend + _BELOW + _PANEL)
+        figure, upper, lower = two_panels(_PANEL, _RIGHT, legend)
         axes = dict(zip((END_TO_END, SCORING), (upper, lower)))
         limits = {clock: _limits(points, clock) for clock in axes}
         shares = [(point.across[0], point.across[2]) for point in points if point.across is not None]
         most = inf if document["regression"] else 2.0
-        scale = Across(shares, len(points) - len(shares), INCH * (WIDTH - _LEFT - _RIGHT), most)
+        scale = Across(shares, len(points) - len(shares), INCH * (WIDTH - LEFT - _RIGHT), most)
         at = _places(points, scale, limits)
         for clock, key, words in _CLOCKS:
             _draw_panel(axes[clock], document, points, at, scale, clock, limits[clock], words)
@@ -80,19 +76,7 @@ def draw(document: dict) -> Figure:
         what = f"{document['rows']:,} rows, {document['total_sv']:,} support vectors"
         set_title(upper, [os.path.basename(document["test_file"])], f"{{}}: {what}")
         _draw_scale(document, upper, lower, scale)
-        handles = _legend_entries(document, points)
-        figure.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0.02, 0.0),
-            ncol=_LEGEND_COLUMNS,
-            frameon=False,
-            columnspacing=0.8,
-            handletextpad=0.2,
-            handlelength=1.4,
-            labelspacing=0.35,
-            borderpad=0.2,
-        )
+        draw_legend(figure, _legend_entries(document, points), _LEGEND_COLUMNS)
         for clock, axis in axes.items():
             _draw_labels(figure, axis, document, points, at, clock)
         return figure
@@ -184,28 +168,13 @@ def _draw_panel(
         colour = "0.3" if mark.edge == BLACK else mark.edge
         axis.plot([x, x], [speed.low, speed.high], color=colour, linewidth=0.5, zorder=2, gid="interval of time")
         if point.across is not None:
-            ends = max(point.across[1], scale.border if scale.border is not None else scale.left), point.across[2]
+            ends = max(point.across[1], scale.first), point.across[2]
             axis.plot(ends, [speed.value] * 2, color=colour, linewidth=0.5, zorder=2, gid="interval of distance")
         line = mark.line([x], [speed.value])
         line.set(zorder=3, gid=f"case {document['cases'].index(point.case)}")
         axis.add_line(line)
         if point.case["name"] == document["picked"]:
-            axis.add_line(_ring([x], [speed.value]))
-
-
-def _ring(x: "list[float]", y: "list[float]") -> Line2D:
-    return Line2D(
-        x,
-        y,
-        linestyle="none",
-        marker="o",
-        markersize=_RING - 0.5,
-        fillstyle="none",  # not a color without opacity, which some converters of SVG fill
-        markeredgecolor=BLACK,
-        markeredgewidth=0.8,
-        zorder=4,
-        gid="picked",
-    )
+            axis.add_line(ring([x], [speed.value]))
 
 
 def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
@@ -226,20 +195,14 @@ def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
 
 
 def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None:
-    ticks: list[tuple[float, str]] = []
-    if scale.band is not None:
-        low, high = scale.band
-        words = "0"
-        if not document["regression"]:
-            limit = next(
-                (case["distance_95"][1] for case in document["cases"] if case["distance"] == 0 and case["distance_95"]),
-                None,
-            )
-            words = "0" if limit is None else f"0 (< {100 * limit:.2g})"
-        ticks.append(((low + high) / 2, words))
-    if scale.band is None or scale.border is not None:
-        low = scale.left if scale.border is None else scale.border
-        ticks += [(log10(tick), short_number(tick)) for tick in ticks_between(10**low, 10**scale.right)]
+    zero = "0"
+    if not document["regression"]:
+        limit = next(
+            (case["distance_95"][1] for case in document["cases"] if case["distance"] == 0 and case["distance_95"]),
+            None,
+        )
+        zero = "0" if limit is None else f"0 (< {100 * limit:.2g})"
+    ticks = scale.ticks(zero)
     for axis, words_shown in ((upper, False), (lower, True)):
         set_ticks(axis.xaxis, [tick for tick, _ in ticks], [words if words_shown else "" for _, words in ticks])
     lower.set_xlabel(
@@ -278,7 +241,7 @@ def _draw_labels(
     for line in axis.lines:
         if line.get_gid() == "picked":
             x, y = printed(line.get_xdata()[0], line.get_ydata()[0])
-            hidden.append((Box(x - _RING / 2, y - _RING / 2, x + _RING / 2, y + _RING / 2), _POINT))
+            hidden.append((Box(x - RING / 2, y - RING / 2, x + RING / 2, y + RING / 2), _POINT))
         if line.get_gid() in _LINES:
             ends = [printed(x, y) for x, y in zip(line.get_xdata(), line.get_ydata())]
             hidden += [(box, _LINES[line.get_gid()]) for box in _along(ends)]
@@ -342,7 +305,7 @@ def _legend_entries(document: dict, points: "list[Point]") -> "list[Line2D]":
     if any(len(document["front"][clock]) > 1 for clock, _, _ in _CLOCKS):
         entries.append(Line2D([], [], color="0.65", linewidth=0.8, label="Pareto front"))
     if document["picked"] is not None:
-        ring = _ring([], [])
-        ring.set(label="picked", markersize=7)
-        entries.append(ring)
+        around = ring([], [])
+        around.set(label="picked", markersize=7)
+        entries.append(around)
     return entries

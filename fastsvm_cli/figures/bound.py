@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fastsvm_cli.benchmarks.quality import interval_95
+from fastsvm_cli.figures.marks import points
+from fastsvm_cli.figures.panels import BELOW, LEFT, TITLE
 from fastsvm_cli.figures.style import (
     BLACK,
     BLUE,
@@ -29,7 +31,7 @@ from fastsvm_cli.figures.style import (
 from fastsvm_cli.text.sizes import size_text
 
 # Inches.
-_LEFT, _RIGHT, _TITLE, _KEY, _PANEL, _BELOW = 0.46, 0.08, 0.17, 0.17, 1.45, 0.36
+_RIGHT, _KEY, _PANEL = 0.08, 0.17, 1.45
 _BAR, _NAME, _BARS, _AXIS = 0.17, 0.78, 1.2, 0.34
 #: By the degree: color and marker; 0 of a model that is no expansion.
 _LINES = {0: (BLACK, "X"), 1: (SKY_BLUE, "o"), 2: (BLUE, "d"), 3: (GREEN, "^"), 4: (VERMILLION, "s")}
@@ -58,12 +60,12 @@ def draw(data: str, model: str, found: "list[Proven]") -> Figure:
     the same rows, of which there is one at least."""
     regression = found[0].proven is None
     listed = len(found) * _BAR + (0.04 if regression else _AXIS)
-    top = _TITLE if regression else _TITLE + _KEY
-    height = top + _PANEL + _BELOW + listed
+    top = TITLE if regression else TITLE + _KEY
+    height = top + _PANEL + BELOW + listed
     low, high = _radii(found)
     with style():
         figure = empty_figure(height)
-        axis = panel(figure, _LEFT, listed + _BELOW, WIDTH - _RIGHT, height - top)
+        axis = panel(figure, LEFT, listed + BELOW, WIDTH - _RIGHT, height - top)
         axis.set_xscale("log")
         axis.set_xlim(low, high)
         axis.set_ylim(-2, 104)
@@ -119,17 +121,9 @@ def _mark(axis: Axes, radii: "list[float]", shares: "list[float]", color: str, m
 
 
 def _point(x: float, y: float, color: str, marker: str) -> Line2D:
-    return Line2D(
-        [x],
-        [y],
-        linestyle="none",
-        marker=marker,
-        markersize=4.4,
-        markerfacecolor=color,
-        markeredgecolor=BLACK,
-        markeredgewidth=0.4,
-        zorder=4,
-    )
+    line = points([x], [y], marker, 4.4, color, BLACK, 0.4)
+    line.set_zorder(4)
+    return line
 
 
 def _draw_key(figure: Figure, height: float) -> None:
@@ -140,7 +134,7 @@ def _draw_key(figure: Figure, height: float) -> None:
     figure.legend(
         handles=lines,
         loc="lower left",
-        bbox_to_anchor=(_LEFT / WIDTH, (height - _TITLE - _KEY - 0.02) / height),
+        bbox_to_anchor=(LEFT / WIDTH, (height - TITLE - _KEY - 0.02) / height),
         ncol=2,
         frameon=False,
         borderpad=0.0,
@@ -164,7 +158,7 @@ def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool
     else:
         set_ticks(axis.xaxis, [0.0, 50.0, 100.0], ["0", "50", "100"])
         axis.set_xlabel("rows proven, %")
-    to_left = _LEFT / 2 / _BARS
+    to_left = LEFT / 2 / _BARS
     for at, each in enumerate(found):
         color, marker = _LINES[each.degree]
         across = axis.get_yaxis_transform()

@@ -1,4 +1,5 @@
-"""A colour and a shape for each method, and what the legend calls it: the shapes alone tell them apart too."""
+"""Points: a colour and a shape for each method, and what the legend calls it (the shapes alone tell them apart too);
+the ring around what was picked."""
 
 from typing import NamedTuple
 
@@ -7,8 +8,31 @@ from matplotlib.lines import Line2D
 from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION, YELLOW
 
 _SIZE = 4.4  # points
+#: What a ring takes, in points.
+RING = 10.0
 _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 _ORDERED = ("geometry", "triangle", "blocks")
+
+
+def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: str, edge: str, width: float) -> Line2D:
+    """Points that no line joins. marker: matplotlib's name of a shape. size, width (of the edge): in points."""
+    return Line2D(
+        x,
+        y,
+        linestyle="none",
+        marker=marker,
+        markersize=size,
+        markerfacecolor=face,
+        markeredgecolor=edge,
+        markeredgewidth=width,
+    )
+
+
+def ring(x: "list[float]", y: "list[float]") -> Line2D:
+    """What is around the picked one."""
+    line = points(x, y, "o", RING - 0.5, BLACK, BLACK, 0.8)
+    line.set(fillstyle="none", zorder=4, gid="picked")  # not a color without opacity, which some converters of SVG fill
+    return line
 
 
 class Mark(NamedTuple):
@@ -24,16 +48,7 @@ class Mark(NamedTuple):
 
     def line(self, x: "list[float]", y: "list[float]") -> Line2D:
         """Such points."""
-        return Line2D(
-            x,
-            y,
-            linestyle="none",
-            marker=self.marker,
-            markersize=self.size,
-            markerfacecolor=self.face,
-            markeredgecolor=self.edge,
-            markeredgewidth=1.0 if self.marker in "+x" else 0.6,
-        )
+        return points(x, y, self.marker, self.size, self.face, self.edge, 1.0 if self.marker in "+x" else 0.6)
 
 
 def mark_of(case: dict) -> Mark:

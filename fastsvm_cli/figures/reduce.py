@@ -8,13 +8,12 @@ from matplotlib.lines import Line2D
 
 from fastsvm_cli.benchmarks.sizes import Size, Sizes
 from fastsvm_cli.figures.across import Across
+from fastsvm_cli.figures.marks import points, ring
+from fastsvm_cli.figures.panels import draw_legend, two_panels
 from fastsvm_cli.figures.style import (
     BLACK,
     INCH,
     VERMILLION,
-    WIDTH,
-    empty_figure,
-    panel,
     set_side_label,
     set_ticks,
     set_title,
@@ -24,19 +23,16 @@ from fastsvm_cli.figures.style import (
 )
 
 # Inches.
-_LEFT, _RIGHT, _TOP, _PANEL, _BETWEEN, _BELOW, _LEGEND_LINE = 0.46, 0.08, 0.17, 1.3, 0.09, 0.36, 0.15
+_RIGHT, _PANEL, _LEGEND_LINE = 0.08, 1.3, 0.15
 
 
 def draw(data: str, found: Sizes) -> Figure:
     """data: the name of the file that was measured on, or what else the rows are."""
     legend = _LEGEND_LINE * len({each.finished for each in found.sizes}) + 0.04
-    height = _TOP + 2 * _PANEL + _BETWEEN + _BELOW + legend
     least, most = found.sizes[0].vectors, found.sizes[-1].vectors
     low, high = least / 1.3, max(most, 2 * least) * 1.3
     with style():
-        figure = empty_figure(height)
-        upper = panel(figure, _LEFT, height - _TOP - _PANEL, WIDTH - _RIGHT, height - _TOP)
-        lower = panel(figure, _LEFT, legend + _BELOW, WIDTH - _RIGHT, legend + _BELOW + _PANEL)
+        figure, upper, lower = two_panels(_PANEL, _RIGHT, legend)
         ticks = ticks_between(low, high, 7)
         for axis in (upper, lower):
             axis.set_xscale("log")
@@ -46,7 +42,7 @@ def draw(data: str, found: Sizes) -> Figure:
         _draw_times(lower, found)
         lower.set_xlabel("vectors")
         set_title(upper, [data], f"{{}}: {found.rows:,} rows")
-        _draw_legend(figure, found)
+        _draw_entries(figure, found)
         return figure
 
 
@@ -55,13 +51,9 @@ def _draw_distances(axis: Axes, found: Sizes) -> None:
     none = sum(not each.distance for each in found.sizes)
     scale = Across(shares, none, INCH * _PANEL, inf if found.regression else 2.0)
     axis.set_ylim(scale.left, scale.right)
-    ticks: list[tuple[float, str]] = []
     if scale.band is not None:
         axis.axhspan(*scale.band, color="0.95", linewidth=0, zorder=0, gid="band of 0")
-        ticks.append(((scale.band[0] + scale.band[1]) / 2, "0"))
-    if shares:
-        low = scale.left if scale.border is None else scale.border
-        ticks += [(log10(tick), short_number(tick)) for tick in ticks_between(10**low, 10**scale.right)]
+    ticks = scale.ticks("0")
     set_ticks(axis.yaxis, [tick for tick, _ in ticks], [words for _, words in ticks])
     set_side_label(axis, "RMS difference, % of spread" if found.regression else "labels that differ, %")
     heights = [log10(100 * each.distance) if each.distance else ticks[0][0] for each in found.sizes]
@@ -69,7 +61,7 @@ def _draw_distances(axis: Axes, found: Sizes) -> None:
         low, high = each.distance_95
         top = log10(100 * high) if high > 0 else -inf
         if each.distance:
-            bottom = max(log10(100 * low) if low > 0 else -inf, scale.left if scale.border is None else scale.border)
+            bottom = max(log10(100 * low) if low > 0 else -inf, scale.first)
         elif scale.border is not None and top > scale.border:
             bottom = height
         else:  # it ends within the band, which has no scale
@@ -110,40 +102,16 @@ def _draw_sizes(axis: Axes, found: Sizes, heights: "list[float]") -> None:
     axis.plot([each.vectors for each in found.sizes], heights, color="0.6", linewidth=0.8, zorder=1.5, gid="sizes")
     for each, height in zip(found.sizes, heights):
         axis.add_line(_mark(each, [each.vectors], [height]))
-    axis.add_line(_ring([found.sizes[-1].vectors], [heights[-1]]))
+    axis.add_line(ring([found.sizes[-1].vectors], [heights[-1]]))
 
 
 def _mark(size: Size, x: "list[float]", y: "list[float]") -> Line2D:
-    return Line2D(
-        x,
-        y,
-        linestyle="none",
-        marker="X",
-        markersize=5.0,
-        markerfacecolor=VERMILLION if size.finished else "white",
-        markeredgecolor=VERMILLION,
-        markeredgewidth=0.7,
-        zorder=3,
-        gid="finished" if size.finished else "not finished",
-    )
+    line = points(x, y, "X", 5.0, VERMILLION if size.finished else "white", VERMILLION, 0.7)
+    line.set(zorder=3, gid="finished" if size.finished else "not finished")
+    return line
 
 
-def _ring(x: "list[float]", y: "list[float]") -> Line2D:
-    return Line2D(
-        x,
-        y,
-        linestyle="none",
-        marker="o",
-        markersize=9.5,
-        fillstyle="none",  # not a color without opacity, which some converters of SVG fill
-        markeredgecolor=BLACK,
-        markeredgewidth=0.8,
-        zorder=4,
-        gid="picked",
-    )
-
-
-def _draw_legend(figure: Figure, found: Sizes) -> None:
+def _draw_entries(figure: Figure, found: Sizes) -> None:
     entries = []
     for finished, words in ((True, "all vectors moved at the end"), (False, "best coefficients alone")):
         size = next((each for each in found.sizes if each.finished == finished), None)
@@ -151,17 +119,6 @@ def _draw_legend(figure: Figure, found: Sizes) -> None:
             line = _mark(size, [], [])
             line.set_label(words)
             entries.append(line)
-    ring = _ring([], [])
-    ring.set(label=f"written: {found.sizes[-1].vectors:,} vectors", markersize=7)
-    figure.legend(
-        handles=[*entries, ring],
-        loc="lower left",
-        bbox_to_anchor=(0.02, 0.0),
-        ncol=2,
-        frameon=False,
-        columnspacing=0.8,
-        handletextpad=0.2,
-        handlelength=1.4,
-        labelspacing=0.35,
-        borderpad=0.2,
-    )
+    around = ring([], [])
+    around.set(label=f"written: {found.sizes[-1].vectors:,} vectors", markersize=7)
+    draw_legend(figure, [*entries, around], 2)

@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from support.benching import ONE_THREAD, ROWS, first_rows, run, train
+from support.compiling import compile_all
 from support.processes import PATIENCE
 
 
@@ -29,7 +30,8 @@ def place(tmp_path_factory):
     train(folder, "waves.model", "waves.train", "-s 3 -g 0.05 -c 5", 300)
     train(folder, "other.model", "rings.train", "-g 0.5 -c 1", 300)
     train(folder, "sharp.model", "colors.train", "-g 0.2 -c 10", 300)
-    for words in (
+    compile_all(
+        folder,
         "approx rings.model rings.approx",
         "approx --certify rings.model rings.cert",
         "reduce --ratio 0.05 rings.model rings.red",
@@ -40,9 +42,7 @@ def place(tmp_path_factory):
         "approx --certify colors.model colors.cert",
         "approx waves.model waves.approx",
         "approx --degree 1 other.model other.approx",
-    ):
-        command, *rest = words.split()
-        run(command, "-q", *rest, cwd=folder)
+    )
     (folder / "path").mkdir()  # a PATH without svm-predict
     return folder
 

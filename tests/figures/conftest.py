@@ -3,7 +3,8 @@
 import pytest
 from threadpoolctl import threadpool_limits
 
-from support.benching import first_rows, run, train
+from support.benching import first_rows, train
+from support.compiling import compile_all
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,13 +26,12 @@ def place(tmp_path_factory):
     train(folder, "waves.model", "waves.train", "-s 3 -g 0.05 -c 5", 200)
     train(folder, "linear.model", "rings.train", "-t 0", 200)
     train(folder, "sigmoid.model", "rings.train", "-t 3", 200)
-    for words in (
+    compile_all(
+        folder,
         "approx --certify --degree 2 rings.model rings.2",
         "approx --certify --degree 4 rings.model rings.4",
         "approx --certify --degree 3 colors.model colors.3",
         "approx rings.model rings.approx",
         "reduce --vectors 30 rings.model rings.red",
-    ):
-        command, *rest = words.split()
-        run(command, "-q", *rest, cwd=folder)
+    )
     return folder

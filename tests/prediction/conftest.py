@@ -7,6 +7,7 @@ import pytest
 from libsvm.svmutil import svm_read_problem
 
 from support.bad_rows import PRECOMPUTED, spoil
+from support.compiling import compile_all
 from support.open_rows import CASES, awkward
 from support.places import DATA, FASTSVM
 from support.reading import COMPRESS, dressed
@@ -64,7 +65,8 @@ def models(tmp_path_factory):
     good = ["1 0:1 1:0.5 2:0.25 3:0.125\n", "-1 0:2 1:0.1 2:0.2 3:0.9\n"]
     (folder / "serials.model").write_text(PRECOMPUTED)
     (folder / "serials.bad").write_text(spoil(good * 100, random.Random(4), ("1 0:3 1:0.5", "foo"))[0])
-    for words in (
+    compile_all(
+        folder,
         "approx --certify rings.model rings.cert",
         "approx rings.model rings.approx",
         "order rings.model rings.order",
@@ -72,7 +74,5 @@ def models(tmp_path_factory):
         "order --method triangle colors.model colors.triangle",
         "reduce --ratio 0.1 waves.model waves.red",
         "order waves.model waves.order",
-    ):
-        command, *rest = words.split()
-        subprocess.run([FASTSVM, command, "-q", *rest], cwd=folder, check=True)
+    )
     return folder

@@ -2,12 +2,12 @@
 
 import itertools
 import random
-import subprocess
 
 import pytest
 
 from fastsvm_cli import _native
-from support.places import DATA, FASTSVM
+from support.compiling import compile_all
+from support.places import DATA
 from support.reading import random_text
 from support.training import train_on
 
@@ -48,14 +48,13 @@ def models(tmp_path_factory):
     ):
         train_on(folder / f"{name}.model", source, options, 400)
         (folder / f"{name}.rows").write_text("".join((DATA / source).read_text().splitlines(keepends=True)[400:460]))
-    for words in (
+    compile_all(
+        folder,
         "approx --certify rings.model rings.cert",
         "approx rings.model rings.approx",
         "approx --certify colors.model colors.cert",
         "order rings.model rings.order",
         "order colors.model colors.order",
         "reduce --ratio 0.1 colors.model colors.red",
-    ):
-        command, *rest = words.split()
-        subprocess.run([FASTSVM, command, "-q", *rest], cwd=folder, check=True)
+    )
     return folder

@@ -1,0 +1,38 @@
+"""How a figure is divided: one panel above another, a legend below."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fastsvm_cli.figures.style import WIDTH, empty_figure, panel
+
+#: Inches: left of a panel, for what its upright axis is; above the upper one, for the title; below the lower one, for
+#: its other axis.
+LEFT, TITLE, BELOW = 0.46, 0.17, 0.36
+_BETWEEN = 0.09
+
+
+def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
+    """A figure with two panels of one width, the upper and the lower. height: of each; right: what is left free beside
+    them; legend: below them; in inches."""
+    whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
+    figure = empty_figure(whole)
+    upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)
+    lower = panel(figure, LEFT, legend + BELOW, WIDTH - right, legend + BELOW + height)
+    return figure, upper, lower
+
+
+def draw_legend(figure: Figure, entries: "list[Line2D]", columns: int) -> None:
+    """In the lower left corner."""
+    figure.legend(
+        handles=entries,
+        loc="lower left",
+        bbox_to_anchor=(0.02, 0.0),
+        ncol=columns,
+        frameon=False,
+        columnspacing=0.8,
+        handletextpad=0.2,
+        handlelength=1.4,
+        labelspacing=0.35,
+        borderpad=0.2,
+    )
