@@ -8,8 +8,8 @@ from fastsvm_cli.console.exact_model import (
     agreement_line,
     read_exact_model,
     size_line,
-    text_to_write,
     warn_of_disagreement,
+    write_model,
 )
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
@@ -188,7 +188,6 @@ def command(**parsed):
       fastsvm predict test.txt train.model.approx out
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.text.output import Output
 
     options = ApproxOptions(**parsed)
     options.begin(".approx", options.scale_file, options.y_scale_file)
@@ -204,10 +203,7 @@ def command(**parsed):
         from fastsvm_cli.compilers.folding import fold_maclaurin
 
         written = fold_maclaurin(compiled, folding)
-    result = text_to_write(written, options.model_file)
-    options.check_size(len(result))
-    with Output(options.output_file) as output:
-        output.write(result)
+    size = write_model(written, options, options.check_size)
     if options.quiet:
         return
     from fastsvm_cli.comparisons.on_support_vectors import agreement_with_exact, doubtful_gain, trial
@@ -219,7 +215,7 @@ def command(**parsed):
         f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features",
         file=report,
     )
-    print(size_line(source.size, len(result), options.output_file), file=report)
+    print(size_line(source.size, size, options.output_file), file=report)
     if folding is not None:
         say_folded(folding, report)
     if pairs > 1 and doubtful_gain(compiled.products, model):

@@ -1,9 +1,9 @@
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
+from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, write_model
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from fastsvm_cli.compilers.border.samples import Border
     from fastsvm_cli.compilers.folding import Folding
     from fastsvm_cli.console.exact_model import Source
-    from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.density import DensityModel
     from fastsvm_cli.models.exact import ExactModel
 
 
@@ -220,7 +218,6 @@ def command(**parsed):
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.text.data import read_chunks
-    from fastsvm_cli.text.output import Output
 
     options = BorderOptions(**parsed)
     options.begin(".density" if options.density else ".border", options.data_file, options.scale_file)
@@ -249,11 +246,9 @@ def command(**parsed):
         from fastsvm_cli.compilers.folding import fold_border
 
         written = fold_border(written, folding)
-    result = text_to_write(written, options.model_file)
-    with Output(options.output_file) as output:
-        output.write(result)
+    size = write_model(written, options)
     if not options.quiet:
-        _show(found, source, len(result), options)
+        _show(found, source, size, options)
         if folding is not None:
             say_folded(folding, summary_stream(options.output_file))
         _warn(found, source, rows, options)
@@ -276,11 +271,13 @@ def compile_source(
     )
     if source is not None:
         return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
+    from fastsvm_cli.compilers.border.density import rows_fingerprint
+
     assert rows is not None  # what is sampled without a model has training rows
     return compile_density_border(
         rows,
         options.model_file,
-        fingerprint=_fingerprint(rows),
+        fingerprint=rows_fingerprint(rows),
         bandwidth=options.width,
         weight=options.weight or 0.0,
         **how,
@@ -361,16 +358,13 @@ def _say(words: str) -> None:
 
 def _write_density(rows: "list[Chunk]", folding: "Folding | None", options: BorderOptions) -> None:
     """The density estimate itself, in place of a border."""
-    from fastsvm_cli.compilers.border.density import compile_density
-    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.compilers.border.density import compile_density, density_of_raw_rows, rows_fingerprint
 
-    width, weight = options.width, options.weight or 0.0
-    model = compile_density(rows, options.model_file, fingerprint=_fingerprint(rows), bandwidth=width, weight=weight)
+    width, weight, made_of = options.width, options.weight or 0.0, rows_fingerprint(rows)
+    model = compile_density(rows, options.model_file, fingerprint=made_of, bandwidth=width, weight=weight)
     if folding is not None:
-        model = _fold_density(model, folding, _fingerprint(rows), width is not None)
-    result = text_to_write(model, options.model_file)
-    with Output(options.output_file) as output:
-        output.write(result)
+        model = density_of_raw_rows(model, folding, made_of)
+    size = write_model(model, options)
     if options.quiet:
         return
     report = summary_stream(options.output_file)
@@ -379,28 +373,6 @@ def _write_density(rows: "list[Chunk]", folding: "Folding | None", options: Bord
     else:
         what = f"a LIBSVM model, the density estimate of bandwidth {width:g} (gamma {model.header.gamma:g})"
     print(f"{model.header.total_sv} training rows of {model.header.nr_class} classes -> {what}", file=report)
-    print(size_line(None, len(result), options.output_file), file=report)
+    print(size_line(None, size, options.output_file), file=report)
     if folding is not None:
         say_folded(folding, report)
-
-
-def _fold_density(model: "Model", folding: "Folding", fingerprint: str, fixed: bool) -> "Model":
-    """The estimate for raw rows. fingerprint: of the rows that it was made from. fixed: it is of a fixed bandwidth, a
-    LIBSVM model."""
-    from fastsvm_cli.compilers.exact_folding import folded_exact
-    from fastsvm_cli.compilers.folding import fold_density
-    from fastsvm_cli.models.folded_libsvm import FoldedModel
-
-    if not fixed:
-        return fold_density(cast("DensityModel", model), folding)
-    instead = "scale the rows with svm-scale, and give --scale to predict"
-    exact = folded_exact(cast("ExactModel", model), folding, instead)
-    return FoldedModel(exact.header, exact.vectors, exact.path, fingerprint, folding.digest)
-
-
-def _fingerprint(rows: "list[Chunk]") -> str:
-    """Of the training rows, in their canonical text."""
-    from fastsvm_cli import _native
-    from fastsvm_cli.text.fingerprint import fingerprint
-
-    return fingerprint(b"".join(_native.format_rows(chunk) for chunk in rows))

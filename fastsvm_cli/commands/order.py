@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, text_to_write
+from fastsvm_cli.console.exact_model import CompilerOptions, read_exact_model, size_line, write_model
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
@@ -187,7 +187,6 @@ def command(**parsed):
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.text.output import Output
 
     options = OrderOptions(**parsed)
     options.begin(".order", options.fold_file, options.vectors_file, options.scale_file)
@@ -201,15 +200,13 @@ def command(**parsed):
     with Progress("order", quiet=options.quiet, announced=True) as progress:
         ordered = compile_source(model, source.fingerprint, options, progress, scaling)
     warn_of_scaling(scaling, options.quiet)
-    result = text_to_write(ordered, options.model_file)
-    with Output(options.output_file) as output:
-        output.write(result)
+    size = write_model(ordered, options)
     if options.quiet:
         return
     from fastsvm_cli.comparisons.on_support_vectors import trial
 
     print(f"{model.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
-    print(size_line(source.size, len(result), options.output_file), file=report)
+    print(size_line(source.size, size, options.output_file), file=report)
     tried = trial(ordered, ordered.exact)
     if tried is None:
         return

@@ -164,8 +164,7 @@ def command(**parsed):
         from fastsvm_cli.console.on_dask import predict_on_dask
 
         return predict_on_dask(options, Summary)
-    scale_files = (options.scale_file, options.y_scale_file)
-    check_outputs(options.outputs, options.test_file, options.model_file, options.exact_file, *scale_files)
+    check_outputs(options.outputs, *options.inputs)
     if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
         demand_standard_output()
     _native.set_threads(options.threads)
@@ -177,9 +176,7 @@ def command(**parsed):
     del text
     model = options.settled(model)
     exact = options.fallback(model, exact_model)
-    header = model.header
-    if exact is not None and options.probability and model.reduced:
-        header = exact.model.header
+    header = options.printed_header(model, exact)
     summary = Summary(options, model, header, exact)
     summary.begin()
 
@@ -267,12 +264,9 @@ def _resumable_output(
     provenance = Provenance(
         options.test_file, options.model_file, digest, options.of_lines(scaling), options.on_bad_row, options.max_line
     )
-    scale_files = (options.scale_file, options.y_scale_file)
-    files = (options.test_file, options.model_file, options.exact_file, *scale_files)
-    inputs = [file for file in files if file is not None]
     return ResumableOutput(
         options.output,
-        inputs,
+        options.inputs,
         provenance,
         place,
         summary.bad_rows,

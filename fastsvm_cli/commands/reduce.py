@@ -8,8 +8,8 @@ from fastsvm_cli.console.exact_model import (
     agreement_line,
     read_exact_model,
     size_line,
-    text_to_write,
     warn_of_disagreement,
+    write_model,
 )
 from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
@@ -168,7 +168,6 @@ def command(**parsed):
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.text.data import read_chunks
-    from fastsvm_cli.text.output import Output
 
     options = ReduceOptions(**parsed)
     options.begin(".reduced", options.data_file, options.scale_file, options.y_scale_file)
@@ -191,11 +190,9 @@ def command(**parsed):
         from fastsvm_cli.models.folded_libsvm import FoldedModel
 
         written = FoldedModel(reduced.header, reduced.vectors, reduced.path, source.fingerprint, folding.digest)
-    result = text_to_write(written, options.model_file)
-    with Output(options.output_file) as output:
-        output.write(result)
+    size = write_model(written, options)
     if not options.quiet:
-        _tell(options, source, found, len(result), rows, folding)
+        _tell(options, source, found, size, rows, folding)
     if options.plot_file is not None:
         _draw(options, source, reduced, rows)
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from fastsvm_cli.console.options import Options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fastsvm_cli.comparisons.agreement import Agreement
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
@@ -73,6 +75,20 @@ def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
     except ModelFormatError as fault:
         why = f"the compiled model could not be read back ({fault.why}), and is not written: do its numbers overflow?"
         raise ModelFormatError(model_file, f"{why} Scale the data") from None
+
+
+def write_model(
+    model: "Model", options: CompilerOptions, check_size: "Callable[[int], None]" = lambda size: None
+) -> int:
+    """Put a compiled model in its place, as text_to_write makes sure of it; its size in bytes. check_size: called with
+    that before anything is written. Raises ModelFormatError and FileError."""
+    from fastsvm_cli.text.output import Output
+
+    text = text_to_write(model, options.model_file)
+    check_size(len(text))
+    with Output(options.output_file) as output:
+        output.write(text)
+    return len(text)
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:

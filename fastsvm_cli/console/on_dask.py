@@ -37,9 +37,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     model = options.settled(parse_model(text, options.model_file))
     exact = options.fallback(model, exact_file)
     exact_text = exact_file.text() if exact_file is not None else None
-    header = model.header
-    if exact is not None and options.probability and model.reduced:
-        header = exact.model.header
+    header = options.printed_header(model, exact)
     job = _job(options, model, header, text, exact_text)
     job.exact_tolerance = 0.0 if exact is None else exact.tolerance
     job.scale, job.y_scale, job.options = scale, y_scale, options.of_lines(scaling)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.console.fallback import ExactFile
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Fallback
+    from fastsvm_cli.text.header import Header
     from fastsvm_cli.text.scaling import Scaling
 
 
@@ -92,6 +93,17 @@ class PredictOptions(Options):
     def outputs(self) -> "list[str]":
         """All the files that are written."""
         return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
+
+    @property
+    def inputs(self) -> "list[str]":
+        """All the files that are read."""
+        files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
+        return [file for file in files if file is not None]
+
+    def printed_header(self, model: "Model", exact: "Fallback | None") -> "Header":
+        """Of the model whose answers are printed: with -b 1 the exact one's, where a reduced set has probability
+        parameters of its own. exact: what stands behind --exact."""
+        return exact.model.header if exact is not None and self.probability and model.reduced else model.header
 
     def settled(self, model: "Model") -> "Model":
         """The model that answers: with --steps it stops early. Raises UsageError and ModelFormatError for what does

@@ -12,11 +12,15 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.gradients import DensityFunction
+from fastsvm_cli.compilers.exact_folding import folded_exact
 from fastsvm_cli.compilers.feature_space import matrix
+from fastsvm_cli.compilers.folding import Folding, fold_density
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.density import MOST_CELLS, DensityModel, too_many
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.folded_libsvm import FoldedModel
+from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
 from fastsvm_cli.text.header import Header, class_pairs
 
 _SHOWN = 200  # rows whose bandwidths' median stands in the header
@@ -95,3 +99,18 @@ def compile_density(
     spread = DensityFunction(x[mine], np.ones(mine.sum()), None, weight).bandwidths(x[:_SHOWN])
     header = density_header(found, classes, float(np.median(spread)), -1.0)
     return DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)
+
+
+def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:
+    """Of training rows, in their canonical text."""
+    return fingerprint_of_text(b"".join(map(_native.format_rows, chunks)))
+
+
+def density_of_raw_rows(model: Model, folding: Folding, fingerprint: str) -> Model:
+    """What compile_density made of scaled rows, for raw ones. fingerprint: of the scaled rows. Raises ModelFormatError
+    where it has no such form."""
+    if isinstance(model, DensityModel):
+        return fold_density(model, folding)
+    assert isinstance(model, ExactModel)  # of a fixed bandwidth
+    exact = folded_exact(model, folding, "scale the rows with svm-scale, and give --scale to predict")
+    return FoldedModel(exact.header, exact.vectors, exact.path, fingerprint, folding.digest)
