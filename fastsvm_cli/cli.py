@@ -29,7 +29,7 @@ class _Lazy(click.Group):
         if name not in COMMANDS:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, COMMANDS, 1)
+            near = get_close_matches(name.lower(), COMMANDS, 1)
             if name.startswith("-"):
                 return None
             context.fail(f"No such command '{name}'." + (f" Did you mean '{near[0]}'?" if near else ""))

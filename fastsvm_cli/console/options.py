@@ -20,12 +20,13 @@ class FileCommand(click.Command):
         return help_page(self, context)
 
     def parse_args(self, context: click.Context, args: "list[str]") -> "list[str]":
+        line = list(args)  # which the parser takes apart
         try:
             return super().parse_args(context, args)
         except click.NoSuchOption as fault:
             from fastsvm_cli.console.unknown_option import about
 
-            raise click.NoSuchOption(fault.option_name, about(fault.option_name, context), ctx=context) from None
+            raise click.NoSuchOption(fault.option_name, about(fault.option_name, context, line), ctx=context) from None
 
     def invoke(self, context: click.Context) -> object:
         try:

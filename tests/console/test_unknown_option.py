@@ -20,6 +20,11 @@ import pytest
         ("reduce --local 1 m", "No such option '--local'. border has --local."),
         ("order --verbose m", "No such option '--verbose'."),
         ("order -z m", "No such option '-z'."),
+        ("order -qz m", "No such option '-z'."),
+        ("approx -help", "No such option '-help'. Did you mean '--help'?"),
+        ("approx -degree 3 m", "No such option '-degree'. Did you mean '--degree'?"),
+        ("approx -target=3 m", "No such option '-target'. reduce and border have --target."),
+        ("Approx m", "No such command 'Approx'. Did you mean 'approx'?"),
         ("--rank 3", "No such option '--rank'."),
     ],
 )
