@@ -16,11 +16,24 @@ _THIS_IS_A_RANGE = "this is a range file of svm-scale, which --scale takes"
 def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict) -> "str | None":
     """What to type instead of a command that failed, or None where the mistake is not plain. command: its name. given:
     its parameters, by name."""
+    marked = _about_mark(error.path) if error.line == 1 else None
+    if marked is not None:
+        return marked
     if isinstance(error, ModelFormatError):
         return _about_model(error, command, given)
     if error.path in (given.get("scale_file"), given.get("y_scale_file")):
         return _about_range(error)
     return _about_data(error, command, given)
+
+
+def _about_mark(path: str) -> "str | None":
+    """Of text that begins with a byte order mark, as programs of Windows write it."""
+    start = _start(path) or b""
+    if start.startswith(b"\xef\xbb\xbf"):
+        return f"it begins with a byte order mark, which tail -c +4 {shlex.quote(path)} leaves out"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return f"it is UTF-16, which iconv -f UTF-16 -t ASCII {shlex.quote(path)} turns into text that is read"
+    return None
 
 
 def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | None":
@@ -178,6 +191,17 @@ def _is_compiled(path: str) -> bool:
 
 def _lines(path: str) -> "list[str] | None":
     """What a regular file begins with, its last word left out where it is cut off; None of any other file."""
+    start = _start(path)
+    if start is None:
+        return None
+    lines = start.decode("utf-8", "replace").splitlines()
+    if lines and not start.endswith(b"\n"):
+        lines[-1] = lines[-1] if len(start) < _START_BYTES else _without_last_field(lines[-1])
+    return lines
+
+
+def _start(path: str) -> "bytes | None":
+    """The first bytes of a regular file; None of any other."""
     from os.path import isfile
 
     from fastsvm_cli.errors import FastsvmError
@@ -186,13 +210,9 @@ def _lines(path: str) -> "list[str] | None":
     if path == "-" or not isfile(path):
         return None
     try:
-        start = read_start(path)
+        return read_start(path)
     except FastsvmError:
         return None
-    lines = start.decode("utf-8", "replace").splitlines()
-    if lines and not start.endswith(b"\n"):
-        lines[-1] = lines[-1] if len(start) < _START_BYTES else _without_last_field(lines[-1])
-    return lines
 
 
 def _quoted(why: str) -> "list[str]":

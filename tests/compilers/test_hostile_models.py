@@ -232,7 +232,7 @@ OPTIONS = {
     "border": st.tuples(
         st.sampled_from(["--samples 5", "--target 0.3"]),
         st.sampled_from(["", "--sampling random", "--sampling dense"]),
-        st.sampled_from(["", "--local 3", "--data rows", "--raw"]),
+        st.sampled_from(["", "--local 3", "--data rows"]),
     ),
 }
 

@@ -235,3 +235,21 @@ def test_the_hint_is_for_the_command_line_alone(place):
     with pytest.raises(DataFormatError) as caught:
         list(fastsvm_cli.read_chunks(str(place / "n.csv")))
     assert "--dense" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["m", "rows"])
+def test_text_as_programs_of_windows_write_it(place, tmp_path, name):
+    text = (place / name).read_text()
+    (tmp_path / "utf 8").write_text(text, encoding="utf-8-sig")
+    (tmp_path / "utf-16").write_text(text, encoding="utf-16")
+    files = ["rows", "m"]
+    for marked, told in (
+        ("utf 8", "it begins with a byte order mark, which tail -c +4 '{}' leaves out\n"),
+        ("utf-16", "it is UTF-16, which iconv -f UTF-16 -t ASCII {} turns into text that is read\n"),
+    ):
+        path = str(tmp_path / marked)
+        said = errors(place, "predict", *(path if each == name else each for each in files))
+        assert said.startswith(f"Error: {path}:1: ") and said.endswith(f"; {told.format(path)}")
+        command = told.split(", which ")[1].format(path).split(" leaves")[0].split(" turns")[0]
+        mended = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
+        assert mended == (place / name).read_bytes()

@@ -42,7 +42,6 @@ OTHER = [
     (["--values"], [], "begun with --values on, and this command has off"),
     ([], ["--unlabelled"], "begun with --unlabelled off, and this command has on"),
     ([], ["--dense"], "begun with --dense off, and this command has on"),
-    ([], ["--delim", ";"], "begun with --delim ',', and this command has ';'"),
     ([], ["--exact", "rings.model"], "begun with --exact off, and this command has on"),
     ([], ["--max-line", "1"], "begun with --max-line 256, and this command has 1"),
 ]
@@ -56,6 +55,15 @@ def test_other_options_are_refused_and_nothing_is_lost(stopped, tmp_path, first,
     assert done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove it to start from the beginning"
     assert before == {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     forked(tmp_path, "predict", "--resume", *first, "rows", "rings.cert", "out")
+
+
+def test_another_delimiter_is_refused(stopped, models, tmp_path):
+    rows = re.sub(r" \d+:", " ", (models / "rings.rows").read_text())
+    (tmp_path / "dense").write_text(rows)
+    command = stopped("--dense", "--delim", " ", rows="dense")
+    done = forked(tmp_path, "predict", "--resume", "--dense", "dense", "rings.cert", "out", code=1)
+    assert done.err.splitlines()[-1].startswith("Error: out.partial: begun with --delim ' ', and this command has ','")
+    forked(tmp_path, *command, "--resume")
 
 
 def test_steps_and_tolerance_are_options_too(stopped, tmp_path):
