@@ -276,9 +276,8 @@ def _answer_lines(
     text, count = bytearray(), 0
     for line in lines:
         count += 1
-        text += line.encode() if isinstance(line, str) else line
-        if not text.endswith(b"\n"):
-            text += b"\n"
+        row = line.encode() if isinstance(line, str) else line
+        text += row if row.endswith(b"\n") else row + b"\n"  # an empty one, too: without labels it is a row
     if not count:
         return []
     where = f"partition {next(iter(number))}"

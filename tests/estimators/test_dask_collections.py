@@ -127,6 +127,17 @@ def test_bags_of_lines_of_text(two, folder):
         lazy.predict(db.from_sequence([b"1 1:1\n1 1:2"], npartitions=1), path).compute()
 
 
+def test_empty_lines_are_rows_of_zeros_without_labels(two):
+    path, exact, fast, X = two
+    for end in ("", "\n"):
+        bag = db.from_sequence([each + end for each in ("", "1:0.5", "", "", "2:-1", "")], npartitions=2)
+        rows = np.zeros((6, X.shape[1]))
+        rows[1, 0], rows[4, 1] = 0.5, -1
+        assert lazy.predict(bag, path, exact=exact, unlabelled=True).compute() == fast.predict(rows).tolist()
+        with pytest.raises(ValueError, match="partition 1, line 1: a blank line"):
+            lazy.predict(bag, path, exact=exact).compute()
+
+
 def test_delayed_matrices(two):
     path, _, _, X = two
     found = lazy.predict(dask.delayed(scipy.sparse.csr_matrix)(X), path)
