@@ -24,6 +24,10 @@ _running: "dict[str, set[Popen] | None]" = {}
 _lock = Lock()
 
 
+class _Unwanted(Exception):
+    """Nobody waits for what is compiled."""
+
+
 def side_by_side(address: str, bench: Bench, patience: float) -> CompileAll:
     """Each attempt on a thread of a worker, and given up after `patience` seconds there. Larger reduced sets than one
     that was given up are not waited for. When the first outcome is given all are known, and nothing runs on the workers
@@ -74,9 +78,9 @@ def _made(
     try:
         for task in as_completed(list(tasks), loop=client.loop):
             at = tasks[task]
-            if task.status == "cancelled":
+            if at in found:  # it was cancelled, and is told of already
                 continue
-            found[at] = task.result()
+            found[at] = task.result()  # raises what became of it: a scheduler that has gone cancels all of them
             each = tried[at][0]
             begins(f"{len(found)} of {len(tried)} attempts compiled on the cluster")
             if found[at][0].given_up and each.reduces:
@@ -99,7 +103,19 @@ def _compile(
     """On a worker: the command in a process of its own. Returns (outcome, the file that it made)."""
     from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    from distributed import get_worker
+
+    worker = get_worker()
+    task = worker.get_current_task()
+
+    def end_with_client() -> None:
+        """One that was killed has not asked for its processes to be ended; the scheduler has let its tasks go."""
+        known = worker.state.tasks.get(task)
+        if known is None or known.state == "cancelled":
+            raise _Unwanted
+
+    # Dask removes what is in there, also of a worker that was killed.
+    with TemporaryDirectory(dir=worker.local_directory, ignore_cleanup_errors=True) as folder:
         model, out = os.path.join(folder, os.path.basename(exact_file)), os.path.join(folder, "out", "model")
         os.mkdir(os.path.dirname(out))
         with open(model, "wb") as file:
@@ -108,12 +124,13 @@ def _compile(
             [*_fastsvm(), *words, "-q", model, out],
             patience,
             on_start=lambda process: _note(owner, process),
+            on_wait=end_with_client,
         )
         if outcome.failed is not None:
             outcome.failed = outcome.failed.replace(model, exact_file)
             return outcome, None
-        with open(out, "rb") as file:
-            return outcome, file.read()
+        with open(out, "rb") as made:
+            return outcome, made.read()
 
 
 def _fastsvm() -> "list[str]":

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from fastsvm_cli import interruption
 from fastsvm_cli.cluster.missing import demanded
 from fastsvm_cli.errors import FastsvmError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
     from distributed.utils import LoopRunner
 
 #: Seconds after which a scheduler that does not answer is given up.
@@ -59,31 +60,53 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
     quiet = {"logging.distributed": "critical", "distributed.admin.log-length": 1000}
     with dask.config.set(quiet):
         if where.workers is None:
-            with _closed(_client(distributed, address, say), address) as client:
+            with _closed(_client(distributed, address, say)) as client:
                 _say_dashboard(client.dashboard_link, say)
                 yield client
             return
-        loop = _loop_that_is_not_interrupted()
+        with _local_cluster(where.workers) as cluster, _closed(_client(distributed, cluster, say)) as client:
+            _say_dashboard(cluster.dashboard_link, say)
+            yield client
+
+
+@contextmanager
+def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
+    """Worker processes on this machine, which end with the block, and with them what Dask writes for them. Raises
+    FastsvmError."""
+    import logging
+    from tempfile import TemporaryDirectory
+
+    import dask
+    import distributed
+
+    with TemporaryDirectory(prefix="fastsvm-dask-", ignore_cleanup_errors=True) as folder:
+        loop = cluster = None
         try:
-            cluster = distributed.LocalCluster(
-                loop=loop.loop,
-                n_workers=where.workers,
-                threads_per_worker=max(1, cores() // where.workers),
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-                memory_limit=0,  # blocks are bounded by themselves, and a model takes what it takes
-            )
+            # Held: half a cluster would be nobody's to close.
+            with dask.config.set({"temporary-directory": folder}), interruption.held():
+                loop = _loop_that_is_not_interrupted()
+                cluster = distributed.LocalCluster(
+                    loop=loop.loop,
+                    n_workers=workers,
+                    threads_per_worker=max(1, cores() // workers),
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                    memory_limit=0,  # blocks are bounded by themselves, and a model takes what it takes
+                )
+            yield cluster
         except (OSError, RuntimeError, TimeoutError) as error:
-            raise FastsvmError(f"no worker processes could be started on this machine: {_first_line(error)}") from None
-        try:
-            with _closed(_client(distributed, cluster, say), address) as client:
-                _say_dashboard(cluster.dashboard_link, say)
-                yield client
+            if cluster is not None:
+                raise
+            why = _first_line(error)
+            raise FastsvmError(f"no worker processes could be started on this machine: {why}") from None
         finally:
-            cluster.close(timeout=10)
-            loop.stop(timeout=5)
+            with interruption.held():
+                if cluster is not None:
+                    cluster.close(timeout=10)
+                if loop is not None:
+                    loop.stop(timeout=5)
 
 
 def _loop_that_is_not_interrupted() -> "LoopRunner":
@@ -110,7 +133,7 @@ def _loop_that_is_not_interrupted() -> "LoopRunner":
 
 
 @contextmanager
-def _closed(client: "Client", address: str) -> "Iterator[Client]":
+def _closed(client: "Client") -> "Iterator[Client]":
     try:
         yield client
     finally:

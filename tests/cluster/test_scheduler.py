@@ -12,7 +12,7 @@ from fastsvm_cli.cluster.attempts import side_by_side
 from fastsvm_cli.errors import FastsvmError
 from support.dasking import parts, run_here
 from support.places import FASTSVM
-from support.processes import PATIENCE, default_signals, wait_until
+from support.processes import PATIENCE, default_signals, interrupted, wait_until
 
 
 def fastsvm(folder, *arguments, code=0):
@@ -78,17 +78,8 @@ def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
         command, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals
     )
     assert wait_until(lambda: list((tmp_path / "out").glob("part-*")))
-    os.killpg(child.pid, signal.SIGINT)
-    _, said = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 130 and len(said.splitlines()) == 1 and said.startswith("Dashboard: ")
-
-    def gone():
-        try:
-            os.killpg(child.pid, 0)
-        except ProcessLookupError:
-            return True
-
-    assert wait_until(gone)
+    said = interrupted(child)
+    assert len(said) == 1 and said[0].startswith("Dashboard: ")
     run_here("predict", "-q", rows, model, tmp_path / "one")
     assert not (tmp_path / "out/.fastsvm-lease").exists()
     for path in (tmp_path / "out").glob("part-*"):

@@ -96,6 +96,7 @@ LIBRARIES = {
     "cluster": {"dask", "distributed", "fsspec"},
     "cluster/attempts": {"tempfile"},
     "cluster/lost": {"concurrent"},
+    "cluster/scheduler": {"tempfile"},
     "estimators/collections": {"dask", "distributed", "pandas"},
     "dask": {"dask"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},

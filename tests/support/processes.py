@@ -30,6 +30,23 @@ def default_signals():
         signal.signal(each, signal.SIG_DFL)
 
 
+def interrupted(child):
+    """The lines on standard error of a child that is told to stop by Ctrl-C, and all processes of its group with it, as
+    a terminal does. It began the group; when this returns, nothing of that is left."""
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130, said
+
+    def gone():
+        try:
+            os.killpg(child.pid, 0)
+        except ProcessLookupError:
+            return True
+
+    assert wait_until(gone)
+    return said.splitlines()
+
+
 class Finished:
     """A finished command: code, out, err (text); its str() is what to read when a test fails."""
 

@@ -1,0 +1,106 @@
+"""`bench --try --dask`, disturbed while workers compile."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from support.places import FASTSVM
+from support.processes import PATIENCE, default_signals, interrupted, wait_until
+
+
+@pytest.fixture
+def bench(models, tmp_path):
+    """A function that starts it, with workers on which every attempt takes for ever. `tmp_path / "files"` is where all
+    of them have temporary files; a worker's model file, `two`, is there while it compiles."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "sitecustomize.py").write_text(
+        "import fastsvm_cli.cluster.attempts as a\na._fastsvm = lambda: ['sh', '-c', 'exec sleep 100000']\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "files"), "PYTHONPATH": str(tmp_path)}
+    model, rows, _ = models["two"]
+    children = []
+
+    def start(*words, cwd=tmp_path, **how):
+        child = subprocess.Popen(
+            [*map(str, words)],
+            cwd=cwd,
+            env=environment,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            preexec_fn=default_signals,
+            **{"stderr": subprocess.DEVNULL, **how},
+        )
+        children.append(child)
+        return child
+
+    def bench(address):
+        words = (FASTSVM, "bench", "--try", "--patience", 100_000, "--dask", address, rows, model)
+        return start(*words, stderr=subprocess.PIPE, text=True)
+
+    bench.start = start
+    yield bench
+    for child in children:
+        try:
+            os.killpg(child.pid, 9)
+        except ProcessLookupError:
+            pass
+        child.communicate(timeout=PATIENCE)
+
+
+def compiling(tmp_path):
+    return list((tmp_path / "files").glob("**/two"))
+
+
+@pytest.fixture
+def cluster(bench, tmp_path):
+    """(the scheduler's process, its address) of one worker."""
+    dask, file = (sys.executable, "-m", "dask"), tmp_path / "scheduler.json"
+    # Not from here: with -m, Python would take the fastsvm of a checkout that it is started in.
+    scheduler = bench.start(*dask, "scheduler", "--scheduler-file", file, "--port", 0, "--no-dashboard")
+    bench.start(*dask, "worker", "--scheduler-file", file, "--nthreads", 1, "--no-nanny", "--no-dashboard")
+    assert wait_until(file.exists)
+    address = wait_until(lambda: _address(file))
+    return scheduler, address
+
+
+def _address(file):
+    import json
+
+    try:
+        return json.loads(file.read_text())["address"]
+    except ValueError:  # it is being written
+        return None
+
+
+@pytest.mark.parametrize("when", ["it starts workers", "they compile"])
+def test_ctrl_c_leaves_nothing(when, bench, tmp_path):
+    """Neither a process nor a file, of ours or of Dask's; and one line tells of it."""
+    child = bench("local:1")
+    files = tmp_path / "files"
+    assert wait_until(lambda: compiling(tmp_path) if when == "they compile" else list(files.glob("fastsvm-dask-*")))
+    said = interrupted(child)
+    assert said[-1].startswith("Interrupted: nothing was timed yet") and "Traceback" not in str(said)
+    assert [line for line in said if line.startswith("Interrupted")] == said[-1:] and list(files.iterdir()) == []
+
+
+def test_a_scheduler_that_goes(bench, cluster, tmp_path):
+    """One line, though Dask says of every attempt that it was cancelled."""
+    scheduler, address = cluster
+    child = bench(address)
+    assert wait_until(lambda: compiling(tmp_path))
+    scheduler.kill()
+    _, said = child.communicate(timeout=PATIENCE)
+    said = said.splitlines()
+    assert child.returncode == 1 and "Traceback" not in str(said)
+    assert said[-1].startswith("Error: --dask: the scheduler was lost, or all workers were: ")
+
+
+def test_a_client_that_is_killed(bench, cluster, tmp_path):
+    """It has not asked for anything to be ended."""
+    _, address = cluster
+    child = bench(address)
+    assert wait_until(lambda: compiling(tmp_path))
+    child.kill()
+    assert wait_until(lambda: not compiling(tmp_path))
