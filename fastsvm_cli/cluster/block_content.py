@@ -2,15 +2,12 @@
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from fastsvm_cli.cluster.blocks import Block
 from fastsvm_cli.cluster.shards import is_local, local_mark, mark_of, one_line, store_of
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.content import MAGIC_BYTES, Source, compression, decompressed
-
-if TYPE_CHECKING:
-    pass
 
 _PIECE_BYTES = 1 << 20  # read of a shard at a time
 _AHEAD = 4  # pieces that wait while rows are scored
@@ -80,14 +77,11 @@ class BlockContent(Source):
             self._waiting.get_nowait()
 
 
-def lines_before(block: Block) -> int:
-    """How many lines of a plain shard begin before the block. Raises what BlockContent does."""
+def count_lines(block: Block) -> int:
+    """How many line ends there are in a block of a plain shard. Raises what BlockContent does."""
     from fastsvm_cli import _native
 
-    count = 0
-    for piece in _lines_between(block, 0, block.start):
-        count += _native.count_lines(piece)
-    return count
+    return sum(map(_native.count_lines, _lines_between(block, block.start, block.end)))
 
 
 def _pieces(block: Block, on_read: "Callable[[int], None] | None") -> "Generator[bytes, None, None]":

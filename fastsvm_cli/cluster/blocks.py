@@ -1,11 +1,15 @@
 """Shards cut into blocks, and the names of the parts that answer them."""
 
+import re
+
 from fastsvm_cli.cluster.shards import Shard
 from fastsvm_cli.errors import FastsvmError
 
 #: More parts than this are more files than anyone wants, and more than a client's memory should hold.
 MOST = 1_000_000
 _WIDTH = 5  # of the numbers in a part's name, at least
+#: The name of a part, of any run.
+PART = re.compile(rf"part-[0-9]{{{_WIDTH},}}-[0-9]{{{_WIDTH},}}")
 
 
 class Block:

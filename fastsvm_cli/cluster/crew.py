@@ -50,8 +50,10 @@ class Crew:
         try:
             self._client.register_plugin(self._plugin)
         except FastsvmError:
+            self._dismiss()
             raise
         except Exception as error:
+            self._dismiss()
             why = one_line(error)
             raise FastsvmError(
                 f"the workers of {self._address} cannot take the job (have they fastsvm {__version__}?): {why}"
@@ -59,6 +61,10 @@ class Crew:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._dismiss()
+
+    def _dismiss(self) -> None:
+        """Nobody works at the job any longer, or holds it: where one worker refuses it, the others do not."""
         try:
             if self._running:
                 self._client.cancel(list(self._running), force=True)

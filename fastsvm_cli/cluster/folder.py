@@ -1,9 +1,11 @@
 """OUT_DIR: a folder whose files appear whole or not at all, on a disk or in an object store."""
 
+import errno
 import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from fastsvm_cli.cluster.blocks import PART
 from fastsvm_cli.cluster.shards import is_local, local_mark, local_path, mark_of, one_line, shown, store_of
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.durable import sync, sync_folder_of
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Names of files that are being written: `.NAME.fastsvm-WORDS.tmp`. What a killed process left is removed by these.
 _TEMPORARY = re.compile(r"\..*\.fastsvm-[\w.-]+\.tmp")
+#: What file systems that have no hard links say of one.
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
 #: Stores whose own upload is atomic, by fsspec's name; others get a temporary name, and a move.
 _ATOMIC = {"s3", "s3a", "gs", "gcs", "oss", "oci", "cos", "r2"}
 #: Bytes that are uploaded at a time, which a worker holds of a part; object stores take no less than 5 MB.
@@ -87,7 +91,7 @@ class Folder:
             raise
 
     def remove_temporary(self) -> None:
-        """What killed writers left."""
+        """What killed writers left. Nobody may be writing parts."""
         for name in self.list():
             if _TEMPORARY.fullmatch(name):
                 self.remove(name)
@@ -148,10 +152,19 @@ class _LocalFolder(Folder):
         own = os.path.join(self.path, _temporary(name, f"{os.getpid()}-{os.urandom(4).hex()}"))
         with open(own, "xb") as file:
             file.write(data)
+        target = os.path.join(self.path, name)
         try:
-            os.link(own, os.path.join(self.path, name))
+            os.link(own, target)
         except FileExistsError:
             return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            try:
+                with open(target, "xb") as file:
+                    file.write(data)
+            except FileExistsError:
+                return False
         finally:
             os.unlink(own)
         return True
@@ -255,8 +268,10 @@ class _StoredFolder(Folder):
             self.fs.pipe_file(path, data, mode="create")
         except FileExistsError:
             return False
-        except (TypeError, NotImplementedError):  # a store that knows no such mode: who lost a race sees it later
-            self.fs.pipe_file(path, data)
+        except (TypeError, NotImplementedError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOSYS:
+                raise
+            self.fs.pipe_file(path, data)  # a store that knows no such mode: who lost a race sees it later
         return True
 
     def remove(self, name: str) -> None:
@@ -264,6 +279,30 @@ class _StoredFolder(Folder):
             self.fs.rm_file(f"{self.path}/{name}")
         except FileNotFoundError:
             pass
+
+    def remove_temporary(self) -> None:
+        super().remove_temporary()
+        try:
+            self._abort_uploads()
+        except Exception:  # a store that has no such thing, or does not let us; unfinished uploads are no files
+            pass
+
+    def _abort_uploads(self) -> None:
+        """What is in S3 of parts whose worker was killed while it sent them: in no listing, but charged for."""
+        ask = getattr(self.fs, "call_s3", None)
+        if ask is None:
+            return
+        bucket, _, key = self.path.partition("/")
+        prefix, place = f"{key}/" if key else "", {"Bucket": bucket}
+        more = {"Prefix": prefix}
+        while True:
+            found = ask("list_multipart_uploads", **place, **more)
+            for each in found.get("Uploads", ()):
+                if PART.fullmatch(each["Key"].removeprefix(prefix)):
+                    ask("abort_multipart_upload", **place, Key=each["Key"], UploadId=each["UploadId"])
+            if not found.get("IsTruncated"):
+                return
+            more.update(KeyMarker=found["NextKeyMarker"], UploadIdMarker=found["NextUploadIdMarker"])
 
 
 class _StoredFile(NewFile):

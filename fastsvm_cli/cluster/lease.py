@@ -30,6 +30,7 @@ class Lease:
         self.folder, self._say = folder, say
         self.identity = os.urandom(8).hex()
         self.lost = False
+        self._tried = False
         self._end = Event()
         self._thread: Thread | None = None
 
@@ -37,6 +38,7 @@ class Lease:
         """Raises FileError, and what the store raises."""
         from threading import Thread
 
+        self._tried = True
         if not self.folder.create(NAME, self._words()):
             found = _parse(self.folder.read(NAME))
             why = _alive(found)
@@ -57,11 +59,11 @@ class Lease:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-            try:
-                if not self.lost and holds(self.folder, self.identity):
-                    self.folder.remove(NAME)
-            except Exception:  # a store that has gone: the lease gets old by itself
-                pass
+        try:
+            if self._tried and not self.lost and holds(self.folder, self.identity):
+                self.folder.remove(NAME)
+        except Exception:  # a store that has gone: the lease gets old by itself
+            pass
 
     def _renew(self) -> None:
         while not self._end.wait(BEAT):

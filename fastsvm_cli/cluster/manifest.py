@@ -7,23 +7,23 @@ from time import monotonic
 from typing import Any
 from zlib import crc32
 
-from fastsvm_cli.cluster.blocks import Block
+from fastsvm_cli.cluster.blocks import PART, Block
 from fastsvm_cli.cluster.folder import FileState, Folder
 from fastsvm_cli.cluster.shards import Shard, shown
 from fastsvm_cli.errors import FileError
 
 NAME = "manifest.json"
 VERSION = 1
-#: Of any run.
-PART = re.compile(r"part-[0-9]{5,}-[0-9]{5,}")
 _JOURNAL = re.compile(r"\.manifest-([0-9]{6,})-[0-9a-f]+\.jsonl")
 #: What every record has.
 _KEYS = {
     *("part", "size", "mark", "crc32", "synced", "shard", "shard_size", "shard_mark", "start", "end", "lines"),
     *("job", "on_bad_row", "max_line", "instructions", "tally"),
 }
-#: A journal is written when so many seconds have passed since the last one, if a part is done.
+#: A journal is written when so many seconds have passed since the last one, and such a share of the run's time, if a
+#: part is done: a run of ten hours has some hundreds of them, not eighteen thousand to be read and removed again.
 SECONDS = 2.0
+_SHARE = 0.01
 #: So many shards that changed are named.
 _NAMED = 10
 
@@ -43,7 +43,7 @@ class Manifest:
         self._journals: list[str] = []
         self._serial = 0
         self._unwritten: list[dict[str, Any]] = []
-        self._written = 0.0
+        self._begun = self._written = 0.0
         self._head: dict[str, Any] = {}
 
     def load(self) -> None:
@@ -95,7 +95,7 @@ class Manifest:
     def begin(self, head: "dict[str, Any]", made_with: "dict[str, Any]", kept: "dict[str, dict[str, Any]]") -> None:
         """From here on the folder does not look whole. head: what `manifest.json` says of the run; made_with: of its
         job. kept: the records that still hold; those of other parts are known until these are replaced."""
-        self._head = head
+        self._head, self._begun = head, monotonic()
         self.jobs[head["job"]] = made_with
         self.records.update((part, [record]) for part, record in kept.items())
         self.complete = False
@@ -106,7 +106,8 @@ class Manifest:
         """A part is done."""
         self.records[record["part"]] = [record]
         self._unwritten.append(record)
-        if monotonic() - self._written >= SECONDS:
+        now = monotonic()
+        if now - self._written >= max(SECONDS, _SHARE * (now - self._begun)):
             try:
                 self.flush()
             except Exception:  # a store's bad moment; the last time it is a fault
@@ -124,14 +125,13 @@ class Manifest:
         self._unwritten = []
         self._written = monotonic()
 
-    def finish(self, parts: "list[str]", summary: "dict[str, Any]", complete: bool) -> None:
-        """Write `manifest.json` as a whole. parts: the names of the run's, in order. complete: all of them are there,
-        and the folder holds no others."""
-        self.complete = complete
-        if complete:
-            self.records = {part: self.records[part][-1:] for part in parts}
-            self.jobs = {self._head["job"]: self.jobs[self._head["job"]]}
-            self._head = {**self._head, "summary": summary}
+    def finish(self, parts: "list[str]", summary: "dict[str, Any]") -> None:
+        """Write `manifest.json` as a whole. parts: the names of the run's, in order; all of them are there, and the
+        folder holds no others."""
+        self.complete = True
+        self.records = {part: self.records[part][-1:] for part in parts}
+        self.jobs = {self._head["job"]: self.jobs[self._head["job"]]}
+        self._head = {**self._head, "summary": summary}
         self._write(self.records)
         self._unwritten = []
         self._remove_journals()

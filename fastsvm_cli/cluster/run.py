@@ -12,12 +12,13 @@ from fastsvm_cli.cluster.blocks import Block, cut
 from fastsvm_cli.cluster.crew import Crew, Gone
 from fastsvm_cli.cluster.folder import Folder, folder
 from fastsvm_cli.cluster.job import Job, Prepared, identity
-from fastsvm_cli.cluster.lease import Lease
+from fastsvm_cli.cluster.lease import Lease, holds
 from fastsvm_cli.cluster.manifest import Manifest, Plan, is_whole
 from fastsvm_cli.cluster.scheduler import connect
-from fastsvm_cli.cluster.shards import is_local, list_shards, local_path, shown, store_of
+from fastsvm_cli.cluster.shards import Shard, is_local, list_shards, local_path, shown, start_of, store_of
 from fastsvm_cli.cluster.totals import Lines, Sum
 from fastsvm_cli.errors import FastsvmError, FileError
+from fastsvm_cli.models import looks_like_model
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from fastsvm_cli.text.scaling import Scaling
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 #: So many blocks that failed are named; the others are counted.
 _NAMED = 10
 _WIDTH_BYTES = 1 << 16  # of the text in which the first row of dense data is looked for
+_START_BYTES = 200  # of the first shard, by which a model is known
 _LOOKS = 3  # at whether the parts are still what they were when they were written
 
 
@@ -61,6 +63,8 @@ def run(
     blocks = cut(shards, block)
     out = folder(job.out)
     _refuse_input(out, [shard.name for shard in shards])
+    if job.on_bad_row == "stop":
+        _refuse_model(shards[0])
     if job.dense:
         job.fields = _width(job, blocks)
     lease = Lease(out, say)
@@ -118,21 +122,29 @@ class _Run:
         unfinished = bool(plan.to_do or plan.stale or not self.manifest.complete)
         if plan.to_do:
             with connect(address, self.say) as client:
+                self._demand_lease()
                 self.manifest.begin(head, made_with, plan.kept)
                 stopped = self._make(plan.to_do, client, address)
         elif unfinished:
+            self._demand_lease()
             self.manifest.begin(head, made_with, plan.kept)
         lines = Lines(self.blocks, self.records)
         if any(each.part not in self.records for each in self.blocks):
             raise self._missing(stopped, lines)
         seen = Sum(self.blocks, self.records, self.job.labelled, scaling, lines)
         if unfinished:
+            self._demand_lease()
             with interruption.held():
                 for name in plan.stale:
                     self.out.remove(name)
                 self.out.remove_temporary()
-                self.manifest.finish([each.part for each in self.blocks], summary(seen), complete=True)
+                self.manifest.finish([each.part for each in self.blocks], summary(seen))
         return seen
+
+    def _demand_lease(self) -> None:
+        """Another client may be at work since the last time that anybody looked. Raises FileError."""
+        if self.lease.lost or not holds(self.out, self.lease.identity):
+            raise FileError(shown(self.out.url), "another fastsvm has taken it over")
 
     def _make(self, to_do: "list[Block]", client: "Client", address: str) -> "FastsvmError | None":
         """Have the blocks done, and note what became of them; what ended that early, or None."""
@@ -250,6 +262,12 @@ def _width(job: Job, blocks: "list[Block]") -> int:
                 if place.fields >= 0:
                     return place.fields
     return -1
+
+
+def _refuse_model(shard: Shard) -> None:
+    """A model in place of the rows would fail block by block, with words that say less. Raises FileError."""
+    if looks_like_model(start_of(shard.name, _START_BYTES)):
+        raise FileError(shown(shard.name), "it is a model file, expected rows of data")
 
 
 def _refuse_input(out: Folder, names: "list[str]") -> None:

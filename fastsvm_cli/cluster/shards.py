@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 #: What stores say of a file by which its content is known: the first of these that there is.
-_MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "mtime", "LastModified", "last_modified", "updated")
+_MARKS = (
+    *("ETag", "etag", "md5Hash", "content_md5", "Content-MD5", "checksum"),
+    *("mtime", "LastModified", "last_modified", "Last-Modified", "updated", "modificationTime", "modify"),
+)
 _PATTERN = re.compile(r"[*?[]")
 
 
@@ -45,7 +48,12 @@ def is_local(url: str) -> bool:
 
 def local_path(url: str) -> str:
     """Of what is_local, the absolute path."""
-    return os.path.abspath(re.sub(r"^(file|local)://", "", url))
+    return os.path.abspath(without_scheme(url))
+
+
+def without_scheme(url: str) -> str:
+    """Of what is_local, the path as it was typed."""
+    return re.sub(r"^(file|local)://", "", url)
 
 
 def shown(name: str) -> str:
@@ -75,7 +83,7 @@ def list_shards(url: str, block: int) -> "list[Shard]":
     shards = _local_shards(url) if is_local(url) else _stored_shards(url)
     for shard in shards:
         if shard.size > block:
-            shard.plain = compression(_start(shard.name), shard.name) is None
+            shard.plain = compression(start_of(shard.name, MAGIC_BYTES), shard.name) is None
     return shards
 
 
@@ -90,12 +98,16 @@ def stored_info(fs: "AbstractFileSystem", path: str, name: str) -> "dict[str, An
 
 
 def _local_shards(url: str) -> "list[Shard]":
-    from glob import glob
+    import glob
 
     path = local_path(url)
     names = [path]
-    if _PATTERN.search(path) and not os.path.lexists(path):
-        names = sorted((each for each in glob(path, recursive=True) if not os.path.isdir(each)), key=os.fsencode)
+    # Of a relative pattern, the folder that we are in is none.
+    pattern = without_scheme(url)
+    if _PATTERN.search(pattern) and not os.path.lexists(path):
+        pattern = os.path.join(glob.escape(os.getcwd()), pattern)
+        found = {os.path.abspath(each) for each in glob.glob(pattern, recursive=True) if not os.path.isdir(each)}
+        names = sorted(found, key=os.fsencode)
         if not names:
             raise FileError(url, "no file fits the pattern")
     out = []
@@ -103,13 +115,13 @@ def _local_shards(url: str) -> "list[Shard]":
         try:
             status = os.stat(name)
         except OSError as error:
-            raise FileError(name, error) from None
+            raise FileError(shown(name), error) from None
         if stat.S_ISDIR(status.st_mode):
-            pattern = os.path.join(url, "*")
-            raise FileError(url, f"it is a directory, expected a file or a pattern: '{pattern}' names all its files")
+            every = os.path.join(url, "*")
+            raise FileError(url, f"it is a directory, expected a file or a pattern: '{every}' names all its files")
         if not stat.S_ISREG(status.st_mode):
             why = "it is no regular file: pipes and devices cannot be read in blocks, nor by other machines"
-            raise FileError(name, why)
+            raise FileError(shown(name), why)
         out.append(Shard(name, status.st_size, local_mark(status)))
     return out
 
@@ -141,13 +153,14 @@ def _stored_shards(url: str) -> "list[Shard]":
     return out
 
 
-def _start(name: str) -> bytes:
+def start_of(name: str, size: int) -> bytes:
+    """The first bytes of a shard. Raises FileError."""
     try:
         if is_local(name):
             with open(name, "rb") as file:
-                return file.read(MAGIC_BYTES)
+                return file.read(size)
         fs, path = store_of(name)
-        return fs.cat_file(path, start=0, end=MAGIC_BYTES)
+        return fs.cat_file(path, start=0, end=size)
     except Exception as error:
         raise FileError(name, one_line(error)) from None
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastsvm_cli.cluster.block_content import lines_before
+from fastsvm_cli.cluster.block_content import count_lines
 from fastsvm_cli.cluster.blocks import Block
 from fastsvm_cli.cluster.shards import shown
 from fastsvm_cli.prediction.exact_sums import Totals
@@ -43,11 +43,12 @@ class Sum:
 
 class Lines:
     """Line numbers of shards, of blocks that know their own alone. records: of the parts that are done, which tell how
-    many lines each has; where one is missing, the shard is read."""
+    many lines each has; a block whose part is missing is read."""
 
     def __init__(self, blocks: "list[Block]", records: "dict[str, dict[str, Any]]"):
         self._blocks = {(block.shard_number, block.number): block for block in blocks}
         self._records = records
+        self._counted: dict[str, int] = {}
 
     def message(self, block: Block, line: "int | None", why: str) -> str:
         """`shard:line: why`, of a line of the block; without a line the shard's name alone."""
@@ -58,17 +59,18 @@ class Lines:
         return f"{name}:{before + line}: {why}" if before is not None else f"{name}, from byte {block.start}: {why}"
 
     def _before(self, block: Block) -> "int | None":
-        lines = 0
-        for number in range(block.number):
-            earlier = self._blocks[block.shard_number, number]
-            record = self._records.get(earlier.part)
-            if record is None:
-                try:
-                    return lines_before(block)
-                except Exception:  # a shard that cannot be read here: what the worker told is told all the same
-                    return None
-            lines += record["lines"]
-        return lines
+        try:
+            return sum(self._of(self._blocks[block.shard_number, number]) for number in range(block.number))
+        except Exception:  # a shard that cannot be read here: what the worker told is told all the same
+            return None
+
+    def _of(self, block: Block) -> int:
+        record = self._records.get(block.part)
+        if record is not None:
+            return record["lines"]
+        if block.part not in self._counted:
+            self._counted[block.part] = count_lines(block)
+        return self._counted[block.part]
 
 
 def _add_scaled(scaling: Scaling, counts: "list[int]") -> None:

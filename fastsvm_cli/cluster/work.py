@@ -17,8 +17,8 @@ from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 
-#: Jobs that this process has been told of.
-_jobs: "dict[str, Prepared]" = {}
+#: Jobs that this process has been told of, or why it cannot do them.
+_jobs: "dict[str, Prepared | FastsvmError]" = {}
 #: What an operating system says where trying again is in vain: the folder's disk is full, or is not for us.
 _LASTING = ("EACCES", "EDQUOT", "EFBIG", "ENOENT", "ENOSPC", "ENOTDIR", "EPERM", "EROFS")
 
@@ -43,9 +43,12 @@ class LeaseLost(Exception):
 
 
 def learn(job: Job) -> None:
-    """From here on this process knows the job. Raises FastsvmError where another fastsvm asks."""
+    """From here on this process knows the job. Raises FastsvmError where another fastsvm asks; Dask tells nobody of it
+    where the worker comes later, and its blocks then do."""
     if job.version != __version__:
-        raise FastsvmError(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
+        why = f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one"
+        _jobs[job.key] = FastsvmError(why)
+        raise FastsvmError(why)
     _jobs[job.key] = Prepared(job)
 
 
@@ -69,6 +72,8 @@ def _do(key: str, block: Block) -> "dict[str, Any]":
     prepared = _jobs.get(key)
     if prepared is None:
         return _fault(block, AGAIN, "the worker was not told of the job")
+    if isinstance(prepared, FastsvmError):
+        return _fault(block, JOB, str(prepared))
     try:
         return do_block(prepared, block)
     except DataFormatError as error:

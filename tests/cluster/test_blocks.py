@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.cluster import block_content
-from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged, lines_before
+from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged, count_lines
 from fastsvm_cli.cluster.blocks import MOST, cut
-from fastsvm_cli.cluster.shards import Shard, list_shards
+from fastsvm_cli.cluster.shards import Shard, list_shards, mark_of
 from fastsvm_cli.errors import FastsvmError, FileError
 from support.profiles import calm
 
@@ -40,12 +40,12 @@ def test_every_line_is_in_one_block(text, size, piece, last, tmp_path_factory):
         blocks = cut(list_shards(str(path), size), size)
         found = [text_of(block) for block in blocks]
         assert b"".join(found) == text
+        assert [count_lines(block) for block in blocks] == [lines.count(b"\n") for lines in found]
         for block, lines in zip(blocks, found):
             begins = [0] if text else []
             begins += [at + 1 for at, c in enumerate(text) if c == 10 and at + 1 < len(text)]
             own = [at for at in begins if block.start <= at < block.end]
             assert len(lines.split(b"\n")) - lines.endswith(b"\n") == len(own) if own else not lines
-            assert not own or lines_before(block) == sum(at < block.start for at in begins)
 
 
 def test_blocks_cover_their_shards():
@@ -139,10 +139,31 @@ def test_what_cannot_be_read_in_blocks_is_refused(tmp_path, monkeypatch):
             list_shards(name, 10)
 
 
-def test_patterns_name_files_in_order(tmp_path, monkeypatch):
+@pytest.mark.parametrize("place", [".", "a [b]*"])
+def test_patterns_name_files_in_order(place, tmp_path, monkeypatch):
+    """In a folder, too, whose own name would be a pattern."""
+    tmp_path /= place
+    tmp_path.mkdir(exist_ok=True)
     monkeypatch.chdir(tmp_path)
     for name in ("b", "a10", "a9", "[c]"):
         (tmp_path / name).write_text(name)
     (tmp_path / "a_folder").mkdir()
     assert [shard.name for shard in list_shards("a*", 10)] == [str(tmp_path / name) for name in ("a10", "a9")]
     assert [shard.name for shard in list_shards("[c]", 10)] == [str(tmp_path / "[c]")]  # it is there under that name
+    assert [shard.name for shard in list_shards("../*/b", 10) if shard.name.startswith(str(tmp_path))]
+    with pytest.raises(FileError, match=r"^none: No such file"):
+        list_shards("none", 10)
+
+
+@pytest.mark.parametrize(
+    "told, mark",
+    [
+        ({"ETag": '"ab"', "mtime": 7}, "ab"),
+        ({"mtime": 7.5, "size": 3}, "7.5"),
+        ({"modificationTime": 1700000000123}, "1700000000123"),  # webhdfs
+        ({"Last-Modified": "Tue"}, "Tue"),  # http
+        ({"mtime": None, "size": 3}, ""),
+    ],
+)
+def test_what_a_file_of_a_store_is_known_by(told, mark):
+    assert mark_of(told) == mark

@@ -6,8 +6,9 @@ import os
 
 import pytest
 
-from fastsvm_cli.cluster import crew, folder, lease, work
-from fastsvm_cli.errors import FileError
+from fastsvm_cli.cluster import crew, folder, lease, manifest, totals, work
+from fastsvm_cli.cluster.block_content import count_lines
+from fastsvm_cli.errors import FastsvmError, FileError
 from support.dasking import Client, Future, parts, predict, run_here
 
 
@@ -62,6 +63,21 @@ def test_line_numbers_behind_a_block_that_failed(run):
     spoil({1: b"1 x\n", 2: b"1 y\n", 249: b"1 z\n"})
     said = run(code=1, block=0.012)
     assert "rows:1: " in said.err and "rows:249: " in said.err and "rows:2: " not in said.err
+
+
+def test_line_numbers_cost_a_look_at_the_blocks_that_failed(run, monkeypatch):
+    """Each of them once, and not the shard from its beginning for every row that is named."""
+    counted = []
+
+    def count(block):
+        counted.append(block.part)
+        return count_lines(block)
+
+    monkeypatch.setattr(totals, "count_lines", count)
+    spoil(dict.fromkeys((20, 100, 180, 240), b"1 x\n"))
+    lines = run(code=1).err.splitlines()
+    assert [line.split(": ")[1] for line in lines[:4]] == ["rows:20", "rows:100", "rows:180", "rows:240"]
+    assert len(counted) == len(set(counted)) == 3
 
 
 def test_ten_blocks_are_named_and_the_others_counted(run):
@@ -178,6 +194,32 @@ def test_a_client_that_was_taken_over_stops(run, tmp_path):
     assert len(list((tmp_path / "out").glob("part-*"))) == 3
 
 
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_client_that_was_taken_over_does_not_call_the_folder_whole(begun, run, tmp_path):
+    """Its parts are there, and another one is writing its own over them."""
+
+    class TakenOver(Client):
+        def unregister_worker_plugin(self, name):
+            super().unregister_worker_plugin(name)
+            if begun:
+                (tmp_path / "out" / lease.NAME).write_text("{}")
+
+    def before_it_begins(*_):
+        (tmp_path / "out" / lease.NAME).write_text("{}")
+        return []
+
+    if begun:
+        said = run(client=TakenOver(), code=1)
+        assert not whole()
+    else:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(manifest.Manifest, "load", before_it_begins)
+            said = run(code=1)
+        assert not (tmp_path / "out/manifest.json").exists()
+    assert said.err == "Error: out: another fastsvm has taken it over\n"
+    assert (tmp_path / "out" / lease.NAME).read_text() == "{}"
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_worker_that_has_another_folder_of_that_name(there, run, tmp_path):
     """On a machine that does not share the disk."""
@@ -239,8 +281,25 @@ def test_a_scheduler_that_goes(run):
 
 def test_a_worker_of_another_fastsvm(run, monkeypatch):
     monkeypatch.setattr(work, "__version__", "0.0.1")
-    said = run(code=1)
+    client, before = Client(), dict(work._jobs)
+    said = run(client=client, code=1)
     assert "a worker 0.0.1: install the same one" in said.err and len(said.err.splitlines()) == 1
+    assert client.plugins == {} and work._jobs == before  # nor does another worker keep the models
+
+
+def test_a_worker_of_another_fastsvm_that_comes_later(run, monkeypatch):
+    """Dask says nothing of a plugin that fails then, and gives the worker tasks."""
+
+    def other(blocks):
+        if blocks[0].number == 2:
+            (plugin,) = client.plugins.values()
+            monkeypatch.setattr(work, "__version__", "0.0.1")
+            with pytest.raises(FastsvmError):
+                work.learn(plugin.job)
+
+    client = Client(other)
+    said = run(client=client, code=1).err.splitlines()
+    assert said[0].endswith("and a worker 0.0.1: install the same one") and len(said) == 2 and len(client.tasks) < 10
 
 
 def test_a_task_that_was_lost_is_done(run, tmp_path):

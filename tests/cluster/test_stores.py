@@ -83,6 +83,26 @@ def test_a_bad_row_in_a_store(models, address, store, there, tmp_path):
     assert {name for name in before if name not in after} == {each for each in before if each.startswith(".")}
 
 
+def test_uploads_that_killed_workers_left_are_ended(models, address, store, there):
+    """Ours, in this folder, and no others."""
+    model, rows, _ = models["two"]
+    path, url = there
+    store.pipe_file(f"{path}/a", rows.read_bytes())
+    own = [f"{path}/out/part-00000-00001", f"{path}/out/part-00007-123456"]
+    others = [
+        f"{path}/out/part-00000",
+        f"{path}/out/mine",
+        f"{path}/out/below/part-00000-00001",
+        f"{path}/part-00000-00001",
+    ]
+    for name in own + others:
+        bucket, _, key = name.partition("/")
+        store.call_s3("create_multipart_upload", Bucket=bucket, Key=key)
+    predict("-q", "--block", 0.002, "--dask", address, f"{url}/a", model, f"{url}/out")
+    left = {f"rows/{each['Key']}" for each in store.list_multipart_uploads("rows")}
+    assert left == set(others)
+
+
 def test_what_is_not_there(models, address, store, there):
     model, rows, _ = models["value"]
     path, url = there
