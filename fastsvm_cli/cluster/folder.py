@@ -3,7 +3,8 @@
 import errno
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+from zlib import crc32
 
 from fastsvm_cli.cluster.blocks import PART
 from fastsvm_cli.cluster.shards import is_local, local_mark, local_path, mark_of, one_line, shown, store_of
@@ -19,6 +20,7 @@ _TEMPORARY = re.compile(r"\..*\.fastsvm-[\w.-]+\.tmp")
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
 #: Stores whose own upload is atomic, by fsspec's name; others get a temporary name, and a move.
 _ATOMIC = {"s3", "s3a", "gs", "gcs", "oss", "oci", "cos", "r2"}
+_PIECE_BYTES = 4 << 20  # read at a time
 #: Bytes that are uploaded at a time, which a worker holds of a part; object stores take no less than 5 MB.
 _UPLOAD_BYTES = 8 << 20
 
@@ -66,6 +68,20 @@ class Folder:
 
     def read(self, name: str) -> "bytes | None":
         """The content of a file, or None if there is none."""
+        raise NotImplementedError
+
+    def checksum(self, name: str) -> "int | None":
+        """The CRC-32 of a file, which need not fit into memory, or None if there is none."""
+        try:
+            with self._open(name) as file:
+                found = 0
+                while piece := file.read(_PIECE_BYTES):
+                    found = crc32(piece, found)
+                return found
+        except FileNotFoundError:
+            return None
+
+    def _open(self, name: str) -> "BinaryIO":
         raise NotImplementedError
 
     def new(self, name: str, words: str) -> NewFile:
@@ -139,10 +155,13 @@ class _LocalFolder(Folder):
 
     def read(self, name: str) -> "bytes | None":
         try:
-            with open(os.path.join(self.path, name), "rb") as file:
+            with self._open(name) as file:
                 return file.read()
         except FileNotFoundError:
             return None
+
+    def _open(self, name: str) -> "BinaryIO":
+        return open(os.path.join(self.path, name), "rb")
 
     def new(self, name: str, words: str) -> NewFile:
         return _LocalFile(self.path, name, words)
@@ -255,6 +274,9 @@ class _StoredFolder(Folder):
             return self.fs.cat_file(f"{self.path}/{name}")
         except FileNotFoundError:
             return None
+
+    def _open(self, name: str) -> "BinaryIO":
+        return self.fs.open(f"{self.path}/{name}", "rb", block_size=_PIECE_BYTES)
 
     def new(self, name: str, words: str) -> NewFile:
         return _StoredFile(self.fs, self.path, name, words, self.atomic)

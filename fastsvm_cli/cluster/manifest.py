@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable
 from time import monotonic
 from typing import Any
-from zlib import crc32
 
 from fastsvm_cli.cluster.blocks import PART, Block
 from fastsvm_cli.cluster.folder import FileState, Folder
@@ -228,8 +227,8 @@ def is_whole(folder: Folder, record: "dict[str, Any]", files: "dict[str, FileSta
         return False
     if found.mark == record["mark"] and found.mark and (record["synced"] or fresh):
         return True
-    text = folder.read(record["part"])
-    if text is None or f"{crc32(text):08x}" != record["crc32"]:
+    checksum = folder.checksum(record["part"])
+    if checksum is None or f"{checksum:08x}" != record["crc32"]:
         return False
     record["mark"] = found.mark
     return True

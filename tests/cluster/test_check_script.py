@@ -1,12 +1,15 @@
 """scripts/check_cluster.py, small."""
 
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from support.places import SCRIPTS
-from support.processes import PATIENCE
+from support.processes import PATIENCE, default_signals, wait_until
 
 
 @pytest.mark.parametrize(
@@ -24,3 +27,40 @@ def test_what_it_finds(arguments, told, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(words in done.stdout for words in told) and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "what, there, number", [("shards", "out/part-*", signal.SIGINT), ("faults", "out-*/part-*", signal.SIGTERM)]
+)
+def test_told_to_stop_it_leaves_nothing(what, there, number, tmp_path):
+    """No file, and no process: a scheduler's, a worker's or a command's."""
+    mark = f"FASTSVM_CHECKED={tmp_path}".encode()
+    words = [sys.executable, SCRIPTS / "check_cluster.py", "--folder", tmp_path, "--shards", "3000", "--only", "killed"]
+    child = subprocess.Popen(
+        [*words, what],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "FASTSVM_CHECKED": str(tmp_path)},
+        preexec_fn=default_signals,
+    )
+    try:
+        assert wait_until(lambda: list(tmp_path.glob(f"*/{there}")))
+        child.send_signal(number)
+        _, said = child.communicate(timeout=PATIENCE)
+    finally:
+        child.kill()
+    assert child.returncode == 128 + number and said == "" and list(tmp_path.iterdir()) == []
+    assert wait_until(lambda: not with_environment(mark))
+
+
+def with_environment(mark):
+    """The processes that have these words in their environment."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in place.read_bytes():
+                found.append(place)
+        except OSError:  # it is another user's, or has ended
+            continue
+    return found

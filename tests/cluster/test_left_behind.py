@@ -2,6 +2,7 @@
 
 import errno
 import os
+import zlib
 
 import pytest
 
@@ -112,3 +113,14 @@ def test_journals_get_fewer_as_a_run_gets_longer(where, monkeypatch):
             journals += 1
             longest, written = max(longest, clock[0] - written), clock[0]
     assert 400 < journals < 800 and longest <= 361
+
+
+def test_the_checksum_of_a_part_is_read_in_pieces(where, memory, monkeypatch):
+    """A part of a compressed shard may be larger than the memory of who checks it."""
+    monkeypatch.setattr("fastsvm_cli.cluster.folder._PIECE_BYTES", 1000)
+    content = bytes(range(256)) * 100
+    there = folder("memory://left")
+    for each in (where, there):
+        each.put("part", content, "x")
+        each.read = None
+        assert each.checksum("part") == zlib.crc32(content) and each.checksum("none") is None

@@ -120,6 +120,15 @@ def test_json_is_that_of_one_run(models, tmp_path):
     assert json.loads(said.out) == pytest.approx(json.loads(one.out), rel=1e-9)
 
 
+def test_a_model_in_place_of_rows_is_one_line(models, tmp_path):
+    model, _, _ = models["two"]
+    said = predict("--dask", "local", model, model, tmp_path / "out", code=1)
+    assert (
+        said.err == f"Error: {model}: it is a model file, expected rows of data\n" and not (tmp_path / "out").exists()
+    )
+    compare(tmp_path, model, model, "--on-bad-row", "skip", block=1)  # who wants all of them skipped
+
+
 def test_nothing_in_nothing_out(models, tmp_path):
     (tmp_path / "rows").write_bytes(b"")
     compare(tmp_path, tmp_path / "rows", models["two"][0], "-b", 1, block=1)
