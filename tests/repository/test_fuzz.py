@@ -13,7 +13,7 @@ SCRIPT = SCRIPTS / "fuzz.py"
 
 def worker(*arguments):
     done = subprocess.run(
-        [sys.executable, "-P", str(SCRIPT), "--worker", *map(str, arguments)],
+        [sys.executable, str(SCRIPT), "--worker", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -47,7 +47,7 @@ def test_what_it_finds_is_said(tmp_path):
         "def fails(*_): raise KeyError('x')\n"
         "b.BorderModel.decision_values = fails\n"
     )
-    words = [sys.executable, "-P", str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
+    words = [sys.executable, str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
     done = subprocess.run(
         words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=PATIENCE
     )
