@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from support.places import GOLDEN
+from support.processes import PATIENCE
 
 
 def model(kernel, value):
@@ -74,7 +75,7 @@ def test_a_model_that_cannot_be_read_back_is_not_written(command, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1 and done.stdout == "", done.stderr
     assert (

@@ -165,7 +165,7 @@ def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folde
         Attempt("order", "--method", "triangle"),
     ]
     paths = [str(tmp_path / f"tried{at}") for at in range(len(tried))]
-    compile_all = side_by_side(cluster.scheduler_address, Folder(model), 60.0)
+    compile_all = side_by_side(cluster.scheduler_address, Folder(model), PATIENCE)
     outcomes = list(compile_all(list(zip(tried, paths)), shown.append))
     assert [each.failed is None for each in outcomes] == [True, False, False, True, True]
     assert "two ways to say the same thing" in outcomes[1].failed and outcomes[2].failed == f"{model}: a reason"

@@ -18,6 +18,7 @@ from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from support.places import GOLDEN
+from support.processes import PATIENCE
 
 MODEL = """svm_type c_svc
 kernel_type rbf
@@ -76,7 +77,7 @@ def test_jobs_come_back_in_order_and_each_worker_does_one_at_a_time():
 def test_both_of_two_threads_work():
     """Two jobs that wait for each other are done: on one thread they never would be. The first has nobody to wait
     for."""
-    meeting = threading.Barrier(2, timeout=60)
+    meeting = threading.Barrier(2, timeout=PATIENCE)
     with SideBySide(lambda: lambda job: job and meeting.wait(), 2) as crew:
         assert list(crew.run(iter(range(21)), always)) == list(range(21))
 

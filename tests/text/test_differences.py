@@ -14,6 +14,7 @@ from fastsvm_cli.prediction.scores import summary_lines
 from fastsvm_cli.text.data import read_chunks
 from support.evaluation import fault_of
 from support.places import GOLDEN
+from support.processes import PATIENCE
 
 MODEL = b"""svm_type epsilon_svr
 kernel_type rbf
@@ -34,7 +35,10 @@ def theirs(svm_predict, folder, data, model, probability=False):
     (folder / "data").write_bytes(data)
     (folder / "model").write_bytes(model)
     done = subprocess.run(
-        [svm_predict, "-b", str(int(probability)), "data", "model", "out"], cwd=folder, capture_output=True, timeout=60
+        [svm_predict, "-b", str(int(probability)), "data", "model", "out"],
+        cwd=folder,
+        capture_output=True,
+        timeout=PATIENCE,
     )
     summary = [line for line in done.stdout.decode().splitlines() if "(" in line]
     return None if done.returncode else (folder / "out").read_text().split("\n")[:-1] + summary
