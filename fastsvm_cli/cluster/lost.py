@@ -33,5 +33,5 @@ def demanding_workers(client: "Client") -> "Iterator[int]":
             f"--dask: {fault.allowed_failures + 1} workers died at the same task: is their memory enough?"
         ) from None
     except (CancelledError, CommClosedError, OSError) as fault:
-        why = getattr(fault, "reason", None) or str(fault).strip().partition("\n")[0] or type(fault).__name__
+        why = str(fault).strip().partition("\n")[0] or type(fault).__name__
         raise FastsvmError(f"--dask: the scheduler was lost, or all workers were: {why}") from None

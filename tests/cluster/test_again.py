@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from fastsvm_cli.cluster import folder, work
 from fastsvm_cli.cluster import manifest as manifests
 from support.dasking import Client, parts, predict, run_here
 
@@ -65,6 +66,23 @@ def test_parts_that_are_not_whole_are_done_again(run, models, tmp_path):
     said, done_again = run()
     assert done_again == 3 and f"3 of {done} parts are missing or not whole" in said.err
     assert parts(tmp_path / "out") == one(models, "two")
+
+
+@pytest.mark.parametrize("took_long", [True, False])
+def test_what_may_not_have_reached_the_disk_is_known_by_its_checksum(took_long, run, tmp_path, monkeypatch):
+    """A part that took long is on the disk when it is noted; of others a failure of power leaves what it likes, under
+    the same name, size and time."""
+    on_disk = []
+    monkeypatch.setattr(folder, "sync", lambda file: on_disk.append(os.readlink(f"/proc/self/fd/{file}")))
+    monkeypatch.setattr(work, "_SYNC_SECONDS", -1.0 if took_long else 1e9)
+    _, done = run()
+    assert sum("/.part-" in name for name in on_disk) == (done if took_long else 0)
+    assert any("/.manifest.json." in name for name in on_disk)
+    part = tmp_path / "out/part-00000-00001"
+    status, text = part.stat(), part.read_bytes()
+    part.write_bytes(text[:-2] + b"7\n")
+    os.utime(part, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert run()[1] == (0 if took_long else 1)
 
 
 def test_a_changed_model_or_option_costs_all_parts(run, models, tmp_path):

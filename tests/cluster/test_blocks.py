@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastsvm_cli.cluster import block_content
+from fastsvm_cli.cluster import block_content, shards
 from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged, count_lines
 from fastsvm_cli.cluster.blocks import MOST, cut
 from fastsvm_cli.cluster.shards import Shard, list_shards, mark_of
@@ -103,6 +103,28 @@ def test_a_shard_that_changed_is_not_read_on(now, tmp_path):
     path.write_bytes(now)
     with pytest.raises(ShardChanged):
         text_of(blocks[1])
+
+
+@pytest.mark.parametrize("now", [b"1 1:2\n1 1:3\n1 1:4\n", b"1 1:2\n1 1:4\n"])
+def test_a_shard_of_a_store_that_changed_is_not_read(now, monkeypatch):
+    """Another size, or the same and another mark."""
+    import fsspec
+
+    monkeypatch.setattr(shards, "_MARKS", ("created",))
+    store = fsspec.filesystem("memory")
+    store.pipe_file("/changed/rows", b"1 1:2\n1 1:3\n")
+    try:
+        blocks = cut(list_shards("memory://changed/rows", 6), 6)
+        assert text_of(blocks[1]) == b"1 1:3\n"
+        if len(now) > 12:
+            monkeypatch.setattr(shards, "_MARKS", ())
+            for block in blocks:
+                block.shard.mark = ""
+        store.pipe_file("/changed/rows", now)
+        with pytest.raises(ShardChanged):
+            text_of(blocks[1])
+    finally:
+        store.rm("/changed", recursive=True)
 
 
 def test_a_huge_line_is_read_once(tmp_path):

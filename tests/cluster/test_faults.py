@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -118,6 +119,29 @@ def test_what_does_not_pass_is_given_up(run):
     assert said.err.startswith("Error: rows: 503 Slow Down\nError: 1 of") and not whole()
 
 
+def test_a_block_that_kills_its_workers_is_asked_for_twice(run):
+    """Dask has given it to four of them each time."""
+    tried = []
+
+    def kill(blocks):
+        if blocks[0].number == 2:
+            tried.append(1)
+            raise KilledWorker("x")
+
+    said = run(client=Client(kill), code=1)
+    assert len(tried) == 2 and said.err.startswith("Error: rows: every worker that had it died\nError: 1 of")
+
+
+def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
+    shares = []
+    monkeypatch.setattr(
+        "fastsvm_cli.console.progress.Progress.__call__", lambda self, share, words="": shares.append(share)
+    )
+    spoil({100: b"1 x\n", 250: b"1 y\n"})
+    run(code=1)
+    assert len(shares) == 10 and shares == sorted(shares) and 0 < shares[0] < 0.2 and shares[-1] == pytest.approx(1)
+
+
 class FullDisk(folder._LocalFile):
     left = 300
 
@@ -171,12 +195,15 @@ def test_a_second_client_is_refused_and_a_dead_one_is_not_missed(run, tmp_path, 
     assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes() and not list((tmp_path / "out").glob(".*"))
 
 
-@pytest.mark.parametrize("silent, refused", [(20, True), (70, False)])
-def test_a_client_of_another_machine(silent, refused, run, tmp_path, monkeypatch):
-    import time
-
+@pytest.mark.parametrize("place", ["far", ""])
+@pytest.mark.parametrize("silent, refused", [(lease.PATIENCE - 1, True), (lease.PATIENCE + 1, False)])
+def test_a_client_of_another_machine(silent, refused, place, run, tmp_path, monkeypatch):
+    """place: where neither has a name of its own for its processes, they may be the same machine's, and may not."""
+    monkeypatch.setattr(lease, "time", SimpleNamespace(time=lambda: 1e9, sleep=lambda seconds: None))
+    if not place:
+        monkeypatch.setattr(lease, "_place", lambda: "")
     (tmp_path / "out").mkdir()
-    words = {"client": "ab", "host": "far", "pid": 7, "place": "far", "begun": "7", "renewed": time.time() - silent}
+    words = {"client": "ab", "host": "far", "pid": 7, "place": place, "begun": "7", "renewed": 1e9 - silent}
     (tmp_path / "out" / lease.NAME).write_text(json.dumps(words))
     said = run(code=int(refused))
     assert ("process 7 on far" in said.err) and ("try again in" in said.err) == refused

@@ -2,7 +2,9 @@
 
 import errno
 import os
+import time
 import zlib
+from types import SimpleNamespace
 
 import pytest
 
@@ -30,7 +32,7 @@ def test_a_client_that_is_stopped_while_it_takes_a_lease_leaves_none(where, monk
         raise KeyboardInterrupt
 
     where.put(lease.NAME, b"{}", "x")  # nobody's: to be taken over, with a wait
-    monkeypatch.setattr(lease.time, "sleep", stop)
+    monkeypatch.setattr(lease, "time", SimpleNamespace(time=time.time, sleep=stop))
     mine = lease.Lease(where)
     with pytest.raises(KeyboardInterrupt):
         mine.take()

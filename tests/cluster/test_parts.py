@@ -109,6 +109,30 @@ def test_scaled_and_unlabelled_rows(models, tmp_path):
     assert compare(tmp_path, tmp_path / "bare", model, "--unlabelled", block=0.001).out.count("Accuracy") == 0
 
 
+def test_the_least_feature_that_the_range_does_not_hold_is_named_whatever_the_part(models, tmp_path):
+    model, _, _ = models["two"]
+    (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")
+    unknown = [None, 5, None, 3, 9, None, 7]
+    (tmp_path / "rows").write_text("".join("1 1:1" + (f" {index}:1" if index else "") + "\n" for index in unknown))
+    said = compare(tmp_path, tmp_path / "rows", model, "--scale", tmp_path / "range", block=0.000001)
+    assert "(the first: 3)" in said.err
+
+
+@pytest.mark.parametrize("way", ["out", "link", "one"])
+def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monkeypatch):
+    """Under whatever name: a link to the directory, or to a part."""
+    monkeypatch.chdir(tmp_path)
+    model, rows, _ = models["two"]
+    predict("--dask", "local", "--block", 0.002, rows, model, "out")
+    (tmp_path / "link").symlink_to("out")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "part-1").symlink_to(tmp_path / "out/part-00000-00001")
+    before = parts(tmp_path / "out")
+    said = predict("--dask", "local", f"{way}/part-*", model, "out", code=1)
+    assert "it is in the output directory, and an input; name another directory" in said.err
+    assert parts(tmp_path / "out") == before
+
+
 def test_json_is_that_of_one_run(models, tmp_path):
     """But for the last digits of a regression, whose sums are exact here."""
     for kind in ("certified", "ordered"):

@@ -117,6 +117,18 @@ def test_parts_add_up_in_any_hands():
         parts.sums(len(parts))
 
 
+def test_workers_share_the_parts_of_a_certificate(client):
+    rng = np.random.default_rng(5)
+    arrays = rng.standard_normal((20_000, 3)) / 4, rng.standard_normal(20_000), 0.5, 3, 7
+    pairs, shares = PairSums(*arrays, sparse=False), []
+    found = pair_sums.over(client)(pairs, shares.append)
+    assert found == _native.degree_norms(*arrays)
+    first = pairs.parts.share(1)
+    assert len(pairs.parts) == len(shares) == 2 and 0.1 < first < 0.9
+    assert shares[0] == pytest.approx(first) or shares[0] == pytest.approx(1 - first)  # whichever is done first
+    assert shares[1] == pytest.approx(1)
+
+
 def test_approx_certify_writes_the_same_file(folder, cluster, fastsvm, tmp_path):
     for name in ("rings", "colors"):
         fastsvm("approx", "--certify", "-q", "--dask", cluster.scheduler_address, folder / f"{name}.model", "there")
