@@ -179,10 +179,25 @@ def test_a_density_estimate_of_raw_rows_is_that_of_scaled_ones(seed, limits, sta
     assert np.all(np.sign(found[~tame]) == np.sign(expected[~tame]))
 
 
+def test_a_density_estimate_has_features_that_scaling_makes_0_in_every_training_row():
+    """In a row without one it is another number, which every distance has."""
+    ranges, rng = "x\n-1 1\n1 0 2\n2 -4 4\n", np.random.default_rng(4)
+
+    def scaled(rows):
+        return [{i: float(v) for i, v in row.items() if v} for row in unrounded(ranges, rows)]
+
+    training = scaled([{1: 1.0, 2: float(v)} for v in rng.normal(size=40)])
+    assert not any(1 in row for row in training)
+    plain = compile_density([parse(training, [0, 1] * 20)], "rows", fingerprint=NONE, bandwidth=None, weight=4.0)
+    folded = read_back(fold_density(plain, folding_of(ranges)))
+    asked = [{2: 1.0}, {1: 0.5, 2: 0.3}, {}, {1: 1.0}]
+    assert values(folded, parse(asked)) == pytest.approx(values(read_back(plain), parse(scaled(asked))), rel=1e-9)
+
+
 Y = "y\n-1 1\n-7.5 12.5\n"
 
 
-@pytest.mark.parametrize("way", [{"degree": 3, "single": False}, {"degree": 2, "rank": 7, "single": False}, None])
+@pytest.mark.parametrize("way", [{"degree": 3, "single": False}, {"degree": 2, "rank": 2, "single": False}, None])
 def test_labels_that_were_scaled_are_scaled_back(way):
     """y is what f says it is once the range's line is undone."""
     case = Case(3, "rbf", "epsilon_svr", equal=way is None, probability=True, gamma=0.1)
@@ -192,6 +207,7 @@ def test_labels_that_were_scaled_are_scaled_back(way):
         folded, plain = folded_exact(case.model, folding, ""), case.model
     else:
         plain = compile_maclaurin(case.model, fingerprint=NONE, more_features=folding.moved, **way)
+        assert [each.rank for each in plain.expansions] == [way.get("rank", 0)]  # kept compressed
         folded = read_back(fold_maclaurin(plain, folding))
     found = values(folded, parse([known(case, row) for row in case.rows]))
     expected = values(plain, parse([known(case, row) for row in case.scaled]))
@@ -225,6 +241,11 @@ def test_what_the_model_cannot_be_is_refused():
             folded_exact(model, folding_of("x\n-1 1\n" + ranges), "do that")
     with pytest.raises(ModelFormatError, match=r"scales feature 1 by 0\.5 and feature 2 by 0\.50000000"):
         folded_exact(model, folding_of("x\n-1 1\n1 -2 2\n2 -1.999999996 2\n"), "do that")
+    # As long as each other means as a share of their length, however long they are.
+    model = parse_model(random_machine(case.rng, "c_svc", "rbf", [{1: 0.5}, {2: 1.0}], gamma=0.1).text(), "model")
+    assert folded_exact(model, folding_of("x\n-1 1\n1 0 1e-7\n2 3e-7 4e-7\n"), "").header.gamma > 1e12
+    with pytest.raises(ModelFormatError, match=r"range scales feature 2 by 1e-15 and feature 1 by 2e-15"):
+        folded_exact(model, folding_of("x\n-1 1\n1 -5e14 5e14\n2 -1e15 1e15\n"), "do that")
     polynomial = Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
     with pytest.raises(ModelFormatError, match="moves the origin, which a LIBSVM model with a polynomial kernel"):
         folded_exact(polynomial.model, polynomial.folding, "")
