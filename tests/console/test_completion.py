@@ -104,6 +104,51 @@ def test_the_installed_scripts_are_those_of_the_commands(tmp_path):
         assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
 
 
+def test_what_a_script_holds_of_a_command():
+    """Words to choose from, and not what stands for others; what must be there, and what takes nothing or a file."""
+
+    @click.group()
+    def fastsvm():
+        """Do it."""
+
+    @fastsvm.command()
+    @click.option("-w", "--width", metavar="adaptive|H", help="A number. Or what the rows say.")
+    @click.option("--scale", metavar="RANGE_FILE", help=f"How the rows are scaled (as {'svm-scale ' * 9}has it).")
+    @click.option("--steps", type=int, help=f"At most: {'as many as it takes, and ' * 4}no more.")
+    @click.option("--all", is_flag=True, help="Rows: all.")
+    @click.argument("rows")
+    @click.argument("model_file")
+    @click.argument("out", required=False)
+    def one(**_):
+        """One."""
+
+    bash, zsh, fish = (script(fastsvm, each) for each in ("bash", "zsh", "fish"))
+    long = f"At most: {'as many as it takes, and ' * 4}no more"  # its beginning alone would say too little
+    for line in (
+        'one,-w|one,--width) words="adaptive" ;;',
+        "one,--scale) _fastsvm_files; return ;;",
+        "one,--steps) return ;;",
+    ):
+        assert f"        {line}\n" in bash
+    for line in (
+        "'(-w --width)-w+[A number]:adaptive|H:(adaptive)'",
+        "'(--scale)--scale=[How the rows are scaled]:RANGE_FILE:_files'",
+        f"'(--steps)--steps=[{long}]:N: '",
+        "'(--all)--all[Rows: all]'",
+        "'1:ROWS:_files'",
+        "'2:MODEL_FILE:_files'",
+        "'3::OUT:_files'",
+    ):
+        assert f"{line} \\\n" in zsh
+    for line in (
+        "-s w -l width -x -a 'adaptive' -d 'A number'",
+        "-l scale -r -F -d 'How the rows are scaled'",
+        f"-l steps -x -d '{long}'",
+        "-l all -d 'Rows: all'",
+    ):
+        assert f"complete -c fastsvm -n '__fastsvm_runs one' {line}\n" in fish
+
+
 def test_a_shell_that_is_none_of_these_is_told():
     for wish in ("tcsh_source", "bash_complete", ""):
         done = subprocess.run([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": wish}, capture_output=True, text=True)
