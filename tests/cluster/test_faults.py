@@ -106,30 +106,25 @@ def test_what_can_pass_is_tried_again(fault, run, tmp_path):
     assert set(seen.values()) == {2} and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
 
 
-def test_what_does_not_pass_is_given_up(run):
+@pytest.mark.parametrize(
+    "fault, tries, why",
+    [
+        (OSError("503 Slow Down"), crew.TRIES, "503 Slow Down"),
+        # Dask has given it to four workers each time.
+        (KilledWorker("x"), 2, "every worker that had it died"),
+    ],
+)
+def test_what_does_not_pass_is_given_up(fault, tries, why, run):
     tried = []
 
     def fail(blocks):
         if blocks[0].number == 2:
             tried.append(1)
-            raise OSError("503 Slow Down")
+            raise fault
 
     said = run(client=Client(fail), code=1)
-    assert len(tried) == crew.TRIES
-    assert said.err.startswith("Error: rows: 503 Slow Down\nError: 1 of") and not whole()
-
-
-def test_a_block_that_kills_its_workers_is_asked_for_twice(run):
-    """Dask has given it to four of them each time."""
-    tried = []
-
-    def kill(blocks):
-        if blocks[0].number == 2:
-            tried.append(1)
-            raise KilledWorker("x")
-
-    said = run(client=Client(kill), code=1)
-    assert len(tried) == 2 and said.err.startswith("Error: rows: every worker that had it died\nError: 1 of")
+    assert len(tried) == tries
+    assert said.err.startswith(f"Error: rows: {why}\nError: 1 of") and not whole()
 
 
 def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
