@@ -79,7 +79,10 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
     import dask
     import distributed
 
-    with TemporaryDirectory(prefix="fastsvm-dask-", ignore_cleanup_errors=True) as folder:
+    place = dask.config.get("temporary-directory", None)  # where the user has room
+    if place is not None:
+        os.makedirs(place, exist_ok=True)
+    with TemporaryDirectory(prefix="fastsvm-dask-", dir=place, ignore_cleanup_errors=True) as folder:
         loop = cluster = None
         try:
             # Held: half a cluster would be nobody's to close.

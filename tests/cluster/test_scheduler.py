@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -133,6 +134,16 @@ def test_no_certificates():
     with pytest.raises(FastsvmError, match="no certificates for tls:"):
         with scheduler.connect("tls://127.0.0.1:1"):
             pass
+
+
+def test_workers_of_this_machine_write_where_dask_is_told_to_and_leave_nothing(tmp_path):
+    import dask
+
+    place = tmp_path / "room"
+    with dask.config.set({"temporary-directory": str(place)}), scheduler.connect("local:1") as client:
+        (found,) = client.run(lambda dask_worker: dask_worker.local_directory).values()
+        assert Path(found).is_relative_to(place) and Path(found).is_dir()
+    assert list(place.iterdir()) == []
 
 
 def test_dask_logs_nothing(monkeypatch):
