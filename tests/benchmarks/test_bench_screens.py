@@ -155,6 +155,42 @@ def test_words_are_broken_only_where_they_are_longer_than_a_line():
     assert any("it is broken" in line for line, _ in alone)
 
 
+@pytest.mark.parametrize("name", ["n", "model", "longer"])
+def test_columns_are_ruled_wherever_they_fit(name):
+    """Also where every name is shorter than the head above it."""
+    least = 2 + max(len(name), len("model")) + 3 + 1  # the edges, the names, what stands between, the numbers
+    for width, ruled in ((80, True), (least, True), (least - 1, False)):
+        text = "\n".join(line for line, _ in lines("model", ["a"], [Row(name, ["1"])], [[("", [0])]], width))
+        assert ("━" in text) == ruled and ("─" in text) != ruled and name in text, text
+
+
+@pytest.mark.parametrize(
+    "why, width, beside",
+    [("broken", 30, True), ("broken", 16, True), ("broken", 15, False), ("it is so" + " long" * 9, 50, True)]
+    + [("it is so" + " long" * 9, 49, False)],
+)
+def test_a_reason_stands_beside_its_name_where_that_leaves_it_room(why, width, beside):
+    """All of it, or forty columns."""
+    rows = [Row("name", ["1.5"]), Row("n", [""], why=why)]
+    text = [line for line, _ in lines("model", ["a"], rows, [[("", [0])]], width)]
+    assert any(line.startswith(" n     │ ") for line in text) == beside and (" n" in text) != beside, text
+    assert max(map(cell_len, text)) <= width
+
+
+def test_a_pipe_has_every_row_in_every_table():
+    rows = [Row("one", ["1", ""]), Row("two", ["", "2"])]
+    for blanks in (True, False):
+        text = "\n".join(
+            line for line, _ in lines("model", ["a", "b"], rows, [[("A", [0]), ("B", [1])]], 80, blanks=blanks)
+        )
+        assert [text.count(name) for name in ("one", "two")] == [1 + blanks] * 2
+
+
+def test_numbers_that_are_wider_than_the_screen_stand_whole_under_their_names():
+    text = [line for line, _ in lines("model", ["a"], [Row("name", ["123456789"])], [[("", [0])]], 9)]
+    assert "name" in text and "    123456789" in text
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_folds_fit_too(width):
     folds = [Fold(1234, 23456, 0.98765, 0.9876, 0.00123), Fold(1233, 23455, 0.91, 0.92, 0.5)]
