@@ -283,6 +283,8 @@ def test_rows_are_multiplied(size):
     for name in ("indptr", "indices", "values", "squared_norms"):
         assert getattr(out, name).tolist() == getattr(expected, name).tolist()
     assert (out.rows, out.max_index) == (expected.rows, expected.max_index)
+    # The largest index is any row's, not the last one's.
+    assert _native.Factors([1, 9], [0.5, 2.0]).multiply(parse([{9: 1.0}, {1: 1.0}])).max_index == 9
     with pytest.raises(ValueError, match="a factor per feature"):
         _native.Factors([1, 2], [0.5])
 

@@ -269,6 +269,8 @@ FAULTY_FILES = [
     ("x\n-1 1\n1.0 0 1\n", 3, "'1.0 0 1' found, expected an index, its least and its largest value"),
     ("x\n-1 1\n1 nan 1\n", 3, "'1 nan 1' found, expected an index, its least and its largest value"),
     ("x\n-1 1\n1 0 1e400\n", 3, "'1 0 1e400' found, expected an index, its least and its largest value"),
+    ("x\n-1 1\n2147483647 0 1\n", None, None),
+    ("x\n-1 1\n2147483648 0 1\n", 3, "'2147483648' found, expected an index of at most 2147483647"),
     ("x\n-1 1\n4294967297 0 1\n", 3, "'4294967297' found, expected an index of at most 2147483647"),
     ("x\n-1 1\n2 0 1\n2 0 1\n", 4, "index 2 found after index 2, expected increasing indices"),
     ("x\n-1 1\n2 1 0\n", 3, "'2 1 0' found, expected the least value before the largest"),
@@ -341,6 +343,7 @@ def test_labels_are_scaled_by_the_y_scale_file(files):
         (b"", 1, "the end of the file found, expected two numbers, the center and the scale of y"),
         (b"1\n", 1, "'1' found, expected two numbers, the center and the scale of y"),
         (b"1 -2", 1, "'1 -2' found, expected a scale above 0 behind the center"),
+        (b"1 0\n", 1, "'1 0' found, expected a scale above 0 behind the center"),
         (b"1 2\n1 2\n", 2, "'1 2' found, expected the end of the file"),
     ],
 )
