@@ -4,7 +4,7 @@ how far they can be from it. LIBSVM's readers stop before that line."""
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel, read_libsvm
-from fastsvm_cli.models.folded import Folded
+from fastsvm_cli.models.folded import INHERITED_KEY, Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_own_line
 from fastsvm_cli.text.header import Header, line_words, real_number, whole_number
@@ -39,8 +39,8 @@ class Origin:
     def line(self) -> str:
         """The line, but for its last word, the checksum."""
         words = [REDUCED, str(VERSION), self.fingerprint, str(self.count), str(self.longest)]
-        scale = [] if self.folded is None else [self.folded.digest]
-        return " ".join([*words, *map(repr, self.radius), *map(repr, self.weight), *scale])
+        raw_rows = [] if self.folded is None else [INHERITED_KEY, self.folded.digest]
+        return " ".join([*words, *map(repr, self.radius), *map(repr, self.weight), *raw_rows])
 
     @classmethod
     def parse(cls, line: bytes, pairs: int, path: str, number: int) -> "Origin":
@@ -48,11 +48,11 @@ class Origin:
         if words[1:2] not in (["1"], [str(VERSION)]):
             found = f"version '{' '.join(words[1:2])[:20]}' of the line '{REDUCED}' found"
             raise ModelFormatError(path, f"{found}, this fastsvm reads up to {VERSION}", number)
-        scale_at = 5 + 2 * pairs  # of a model of raw rows; behind it stands the checksum
-        expected = scale_at + (words[1] != "1")
+        raw_at = 5 + 2 * pairs  # where the mark of raw rows stands; else, and behind that, the checksum
+        expected = raw_at + (words[1] != "1")
         folded = None
-        if words[1] != "1" and len(words) == expected + 1:
-            folded = Folded(words[scale_at], inherited=True)
+        if words[1] != "1" and len(words) == expected + 2 and words[raw_at] == INHERITED_KEY:
+            folded = Folded(words[raw_at + 1], inherited=True)
         elif len(words) != expected:
             raise ModelFormatError(
                 path, f"{len(words)} words in the line '{REDUCED}' found, expected {expected}", number

@@ -102,8 +102,9 @@ def test_a_mark_that_is_no_mark_is_refused():
     for alone in (b"scale a", b"factors 1:1"):
         said = fault_of(sealed(border.replace(mark, alone)))
         assert f"'{alone.split()[0].decode()}' found, expected scale and factors together" in said
-    line = (RAW / "c_svc.reduced").read_bytes().replace(DIGEST.encode(), b"a b")
-    assert "10 words in the line 'fastsvm_reduced' found, expected 8" in fault_of(sealed_line(line))
+    for words in (b"raw_rows", b"raw_rows a b", DIGEST.encode(), b"scale " + DIGEST.encode()):
+        line = sealed_line((RAW / "c_svc.reduced").read_bytes().replace(mark, words))
+        assert f"{8 + len(words.split())} words in the line 'fastsvm_reduced' found, expected 8" in fault_of(line)
 
 
 @pytest.fixture
