@@ -55,9 +55,8 @@ def _demand_certificates(model: "Model", model_file: str, option: str, tolerance
         )
     if not regression and tolerance is not None:
         raise click.UsageError("--tolerance is for regression models; a label is proven or it is not.")
-    if model.folded is not None and not model.folded.inherited:
-        why = "svm-predict's labels are of rows that svm-scale has rounded, which a model of raw rows proves nothing of"
-        raise ModelFormatError(model_file, f"--scale is folded into it: {why}")
+    if model.folded is not None and model.folded.unproven is not None:
+        raise ModelFormatError(model_file, model.folded.unproven)
     if not model.certified:
         what = "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
         if model.proves:

@@ -195,6 +195,8 @@ class FastSVM(Kept, FittedEstimator):
         model, name = self.model, "exact"
         if self.beyond_votes:
             raise ValueError(f"exact= does not go with a calibrator or break_ties: {BEYOND_VOTES}")
+        if model.folded is not None and model.folded.unproven is not None:
+            raise ValueError(f"exact= goes with a certified model: {model.folded.unproven}")
         if not model.certified:
             raise ValueError(
                 "exact= goes with a certified model: "

@@ -40,6 +40,14 @@ class Folded:
         """What is compiled from the LIBSVM model that has it has this."""
         return Folded(self.digest, inherited=True)
 
+    @property
+    def unproven(self) -> "str | None":
+        """Why a model that has it proves nothing of what it was compiled from; None where that takes raw rows, too."""
+        if self.inherited:
+            return None
+        why = "svm-predict's labels are of rows that svm-scale has rounded, which a model of raw rows proves nothing of"
+        return f"--scale is folded into it: {why}"
+
     def rows(self, chunk: _native.Chunk) -> _native.Chunk:
         """Raw rows as the model's numbers are meant for. Raises RowError."""
         if self.factors is None:

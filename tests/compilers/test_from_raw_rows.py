@@ -146,6 +146,18 @@ def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, place, na
     assert said == "Error: c_svc-blocks.order: its labels are exact already\n"
 
 
+def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
+    """By a LIBSVM model of raw rows; of that one by what is compiled from it."""
+    with pytest.raises(ValueError, match="exact= goes with a certified model: --scale is folded into it: "):
+        fastsvm_cli.load(RAW / "c_svc.folded", exact=GOLDEN / "c_svc.model")
+    fast, exact = (
+        fastsvm_cli.load(RAW / "c_svc.approx", exact=RAW / "c_svc.folded"),
+        fastsvm_cli.load(RAW / "c_svc.folded"),
+    )
+    X = np.random.default_rng(0).normal(size=(200, 8)) * 4
+    assert np.array_equal(fast.predict(X), exact.predict(X))
+
+
 @pytest.mark.parametrize("method", ["approx", "order", "blocks", "border"])
 def test_from_python(tmp_path, method):
     fast = fastsvm_cli.compile(str(RAW / "c_svc.folded"), method=method)
