@@ -95,8 +95,7 @@ class Installation:
             first = file.readline().decode(errors="replace").split()
         named = first and first[0].startswith("#!/")
         self.python = first[0][2:] if named else os.path.join(os.path.dirname(command), "python")
-        # -P: the package that is installed there, not one that lies beside this file.
-        arguments = [self.python, "-P", os.path.abspath(__file__), "--work"]
+        arguments = [self.python, os.path.abspath(__file__), "--work"]
         self.worker = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def order(self, options, model, output):
