@@ -358,12 +358,12 @@ def _say(words: str) -> None:
 
 def _write_density(rows: "list[Chunk]", folding: "Folding | None", options: BorderOptions) -> None:
     """The density estimate itself, in place of a border."""
-    from fastsvm_cli.compilers.border.density import compile_density, density_of_raw_rows, rows_fingerprint
+    from fastsvm_cli.compilers.border.density import compile_density, rows_fingerprint
 
     width, weight, made_of = options.width, options.weight or 0.0, rows_fingerprint(rows)
-    model = compile_density(rows, options.model_file, fingerprint=made_of, bandwidth=width, weight=weight)
-    if folding is not None:
-        model = density_of_raw_rows(model, folding, made_of)
+    model = compile_density(
+        rows, options.model_file, fingerprint=made_of, bandwidth=width, weight=weight, folding=folding
+    )
     size = write_model(model, options)
     if options.quiet:
         return

@@ -79,10 +79,18 @@ def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, pr
 
 @np.errstate(all="ignore")
 def compile_density(
-    chunks: "list[_native.Chunk]", path: str, *, fingerprint: str, bandwidth: "float | None", weight: float = 0.0
+    chunks: "list[_native.Chunk]",
+    path: str,
+    *,
+    fingerprint: str,
+    bandwidth: "float | None",
+    weight: float = 0.0,
+    folding: "Folding | None" = None,
 ) -> Model:
     """The model that answers as the estimate does: an ExactModel for a `bandwidth`, a DensityModel for a `weight`.
-    Raises FileError for rows that cannot be parted into classes, or are too few for the weight."""
+    fingerprint: of the rows. folding: by which they were scaled; the model takes raw ones then. Raises FileError for
+    rows that cannot be parted into classes, or are too few for the weight, and ModelFormatError where the estimate has
+    no form for raw rows."""
     found, classes = classes_of(chunks, path)
     # Class by class, in the order of the file.
     order = np.argsort(classes, kind="stable")
@@ -91,26 +99,21 @@ def compile_density(
         # A class has -1 against those before it and 1 against those behind it.
         signs = np.where(np.arange(len(found) - 1) < np.arange(len(found))[:, None], -1.0, 1.0)
         vectors = _native.Chunk.from_csr(signs[classes[order]], rows.indptr, rows.indices, rows.values)
-        return ExactModel(density_header(found, classes, bandwidth, None), vectors, path)
+        model = ExactModel(density_header(found, classes, bandwidth, None), vectors, path)
+        if folding is None:
+            return model
+        exact = folded_exact(model, folding, "scale the rows with svm-scale, and give --scale to predict")
+        return FoldedModel(exact.header, exact.vectors, exact.path, fingerprint, folding.digest)
     for _, i, j in class_pairs(len(found)):
         check_weight(weight, int(np.sum((classes == i) | (classes == j))), found[i], found[j], path)
     x, _ = dense_rows(chunks, path)
     mine = classes <= 1
     spread = DensityFunction(x[mine], np.ones(mine.sum()), None, weight).bandwidths(x[:_SHOWN])
     header = density_header(found, classes, float(np.median(spread)), -1.0)
-    return DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)
+    estimate = DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)
+    return estimate if folding is None else fold_density(estimate, folding)
 
 
 def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:
     """Of training rows, in their canonical text."""
     return fingerprint_of_text(b"".join(map(_native.format_rows, chunks)))
-
-
-def density_of_raw_rows(model: Model, folding: Folding, fingerprint: str) -> Model:
-    """What compile_density made of scaled rows, for raw ones. fingerprint: of the scaled rows. Raises ModelFormatError
-    where it has no such form."""
-    if isinstance(model, DensityModel):
-        return fold_density(model, folding)
-    assert isinstance(model, ExactModel)  # of a fixed bandwidth
-    exact = folded_exact(model, folding, "scale the rows with svm-scale, and give --scale to predict")
-    return FoldedModel(exact.header, exact.vectors, exact.path, fingerprint, folding.digest)
