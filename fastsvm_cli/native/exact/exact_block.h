@@ -1,0 +1,44 @@
+// What the files of Exact share: its layout, and what a thread keeps for the rows it is at.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "exact/column_lists.h"
+#include "exact/exact.h"
+#include "exact/strips.h"
+#include "simd/parallel.h"
+#include "text/features.h"
+
+namespace fastsvm {
+
+// Rows done together, at most.
+constexpr std::int64_t block_rows = 64;
+
+// Numbers of a kind that a thread may hold for the rows it is at, unless one row has more: 4 MB, and where threads are
+// many, 25 MB for all of them together.
+inline std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
+
+// What the evaluation in double precision needs.
+struct Exact::Layout {
+    std::vector<double> coef;      // (nr_class - 1, padded), 0 in the padding
+    std::optional<Strips> strips;  // or
+    std::optional<ColumnLists> lists;
+};
+
+struct Exact::Block {
+    std::vector<Columns> columns;
+    StripRows rows;
+    std::vector<double> kernel_values, scratch, value, own, sums;
+    std::vector<std::int64_t> open;      // rows that the next rung decides
+    std::vector<std::int64_t> open_now;  // those of this rung
+    const std::int64_t* numbers(std::int64_t first, std::int64_t last) {
+        open_now.resize(static_cast<std::size_t>(last - first));
+        std::iota(open_now.begin(), open_now.end(), first);
+        return open_now.data();
+    }
+};
+
+}  // namespace fastsvm
