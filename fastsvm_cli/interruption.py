@@ -75,6 +75,32 @@ class raising:
             _stop(number, None)
 
 
+class temporary_folder:
+    """A new folder in this block, which is given its path; removed at its end, also where being told to stop comes
+    while the folder is made. For blocks in `raising`. dir, prefix: of tempfile."""
+
+    def __init__(self, *, dir: "str | None" = None, prefix: "str | None" = None):
+        self._dir, self._prefix = dir, prefix
+        self._remove: Callable[[], None] | None = None
+
+    def __enter__(self) -> str:
+        from tempfile import TemporaryDirectory
+
+        try:
+            with held():
+                folder = TemporaryDirectory(dir=self._dir, prefix=self._prefix, ignore_cleanup_errors=True)
+                self._remove = folder.cleanup
+            return folder.name
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        with held():
+            if self._remove is not None:
+                self._remove()
+
+
 def _stop(number: int, _: object) -> None:
     global _waiting, _raised
     if _holds:

@@ -74,7 +74,6 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
     """Worker processes on this machine, which end with the block, and with them what Dask writes for them. Raises
     FastsvmError."""
     import logging
-    from tempfile import TemporaryDirectory
 
     import dask
     import distributed
@@ -82,7 +81,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
     place = dask.config.get("temporary-directory", None)  # where the user has room
     if place is not None:
         os.makedirs(place, exist_ok=True)
-    with TemporaryDirectory(prefix="fastsvm-dask-", dir=place, ignore_cleanup_errors=True) as folder:
+    with interruption.temporary_folder(prefix="fastsvm-dask-", dir=place) as folder:
         loop = cluster = None
         try:
             # Held: half a cluster would be nobody's to close.

@@ -173,7 +173,6 @@ def command(**parsed):
 
 def _compare(options: BenchOptions) -> None:
     """Models on one test file."""
-    import tempfile
     from contextlib import ExitStack
 
     from fastsvm_cli.benchmarks import environment, report
@@ -183,13 +182,13 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.console.bench_measuring import Measuring
     from fastsvm_cli.console.bench_screen import BenchScreen
     from fastsvm_cli.console.terminal import print_lines, width_of
-    from fastsvm_cli.interruption import raising
+    from fastsvm_cli.interruption import raising, temporary_folder
 
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
     load_libsvm()
     # Told to stop, it has child processes to end and measurements to print.
-    with raising(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
+    with raising(), temporary_folder() as folder, ExitStack() as stack:
         bench = Bench(
             options.test_file,
             options.model_files[0],
@@ -331,14 +330,12 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", limit: "float | None") ->
 
 def _cross_validate(options: BenchOptions, folds: int) -> None:
     """No model: its own ones, on parts of the rows."""
-    import tempfile
-
     from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
     from fastsvm_cli.compilers.training import load_libsvm
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.terminal import ascii_only, width_of
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.interruption import raising
+    from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.text.data import read_chunks
 
     load_libsvm()
@@ -353,7 +350,7 @@ def _cross_validate(options: BenchOptions, folds: int) -> None:
         "degree": options.degree,
     }
     quiet = options.quiet
-    with raising(), tempfile.TemporaryDirectory() as folder, Progress("cross-validate", quiet=quiet) as progress:
+    with raising(), temporary_folder() as folder, Progress("cross-validate", quiet=quiet) as progress:
         found = cross_validate(
             chunks, options.test_file, folds, **how, folder=folder, seed=options.seed, on_progress=progress
         )

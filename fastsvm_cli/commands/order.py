@@ -278,7 +278,6 @@ def compile_source(
 def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
     """A linear SVM of the file's rows, C = 1."""
     import os
-    import tempfile
     from pathlib import Path
 
     # libsvm-official's OpenMP: its threads change no number, wait for each other on a busy machine, and end the process
@@ -287,12 +286,12 @@ def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
 
     from fastsvm_cli.compilers.training import libsvm_problem, load_libsvm, train
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.interruption import raising
+    from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.text.data import read_chunks
 
     labels, rows = libsvm_problem(read_chunks(train_file, scaling=scaling))
     if len(set(labels)) != 2:
         raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
     load_libsvm()
-    with raising(), tempfile.TemporaryDirectory() as folder:
+    with raising(), temporary_folder() as folder:
         return train(labels, rows, "-t 0 -c 1", str(Path(folder) / "linear.model"))

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -250,6 +251,29 @@ def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(told
     assert end.value.args == (130,) and done == ["swallowed"]
     with interruption.raising():
         pass
+
+
+def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(told, tmp_path, monkeypatch):
+    """Between the folder on the disk and the object that would remove it."""
+    make = tempfile.mkdtemp
+
+    def make_and_tell(*arguments):
+        folder = make(*arguments)
+        told(signal.SIGINT)
+        return folder
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make_and_tell)
+    begun = False
+    with pytest.raises(KeyboardInterrupt), interruption.raising():
+        with interruption.temporary_folder(dir=str(tmp_path), prefix="it-"):
+            begun = True
+    assert not begun and list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    with pytest.raises(KeyboardInterrupt), interruption.raising():
+        with interruption.temporary_folder(dir=str(tmp_path)) as folder:
+            (Path(folder) / "file").write_text("it is not empty")
+            told(signal.SIGINT)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_cursor_comes_back(place):

@@ -85,6 +85,7 @@ ROOMS = {
 LIBRARIES = {
     "comparisons/norms": {"numpy"},
     "comparisons/histogram": {"numpy"},
+    "interruption": {"tempfile"},
     "comparisons/inside_bound": {"numpy", "tempfile"},
     "comparisons/proven_rows": {"numpy"},
     "compilers": {"numpy", "scipy", "libsvm"},
@@ -96,7 +97,6 @@ LIBRARIES = {
     "cluster": {"dask", "distributed", "fsspec"},
     "cluster/attempts": {"tempfile"},
     "cluster/lost": {"concurrent"},
-    "cluster/scheduler": {"tempfile"},
     "estimators/collections": {"dask", "distributed", "pandas"},
     "dask": {"dask"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
