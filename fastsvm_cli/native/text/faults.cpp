@@ -20,30 +20,32 @@ const char* control_name(char c) {
 
 }  // namespace
 
-std::string quote(const char* p, const char* end, char delimiter) {
+std::string quote(const char* p, const char* end) {
+    constexpr std::ptrdiff_t most = 40;
     std::string out = "'";
-    for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q) {
-        if (q - p == 40) {
-            out += "...";
-            break;
-        }
+    for (const char* q = p; q < end && q - p < most; ++q)
         out += (static_cast<unsigned char>(*q) < 32 || static_cast<unsigned char>(*q) > 126) ? '?' : *q;
-    }
-    return out + "'";
+    return out + (end - p > most ? "...'" : "'");
+}
+
+std::string quote_word(const char* p, const char* end, char delimiter) {
+    const char* stop = p;
+    while (stop < end && !ends_word(stop) && *stop != delimiter) ++stop;
+    return quote(p, stop);
 }
 
 std::string word_fault(const char* p, const char* end, const char* wanted, char delimiter) {
     for (const char* q = p; q < end && !ends_word(q) && *q != delimiter; ++q)
         if (const char* const name = control_name(*q))
             return std::string(name) + " found inside a row, expected blanks or tabs between words";
-    return quote(p, end, delimiter) + " found, expected " + wanted;
+    return quote_word(p, end, delimiter) + " found, expected " + wanted;
 }
 
 std::string number_fault(NumberStatus status, const char* p, const char* end, const char* wanted, char delimiter) {
     switch (status) {
-        case NumberStatus::not_finite: return quote(p, end, delimiter) + " found, expected a finite number";
-        case NumberStatus::overflow: return quote(p, end, delimiter) + " found, too large for a double";
-        case NumberStatus::underflow: return quote(p, end, delimiter) + " found, too small for a double";
+        case NumberStatus::not_finite: return quote_word(p, end, delimiter) + " found, expected a finite number";
+        case NumberStatus::overflow: return quote_word(p, end, delimiter) + " found, too large for a double";
+        case NumberStatus::underflow: return quote_word(p, end, delimiter) + " found, too small for a double";
         default: return word_fault(p, end, wanted, delimiter);
     }
 }
@@ -55,7 +57,7 @@ std::string comment_fault(const char* p, const char* end, bool plain) {
 }
 
 std::string scaling_fault(const Scaling& scaling, std::int32_t index, const char* p, const char* end, char delimiter) {
-    if (scaling.find(index)) return quote(p, end, delimiter) + " found, too large for a double once it is scaled";
+    if (scaling.find(index)) return quote_word(p, end, delimiter) + " found, too large for a double once it is scaled";
     if (scaling.kind() == Scaling::Kind::standard)
         return "feature " + std::to_string(index) + " found, expected one of the " + std::to_string(scaling.size()) +
                " that the scale file holds";

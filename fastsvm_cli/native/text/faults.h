@@ -12,8 +12,10 @@ class Scaling;
 // Whole lines stand behind every `p`, up to `end`. A word ends in front of a blank, a line end, or `delimiter`. All of
 // them are marked cold, so that they are not compiled into the loops that call them.
 
-// The word at p: printable, short.
-std::string quote(const char* p, const char* end, char delimiter = ' ');
+// [p, end): printable, short.
+std::string quote(const char* p, const char* end);
+// The word at p likewise.
+std::string quote_word(const char* p, const char* end, char delimiter = ' ');
 // The word at p is not what was wanted there.
 __attribute__((cold)) std::string word_fault(const char* p, const char* end, const char* wanted, char delimiter = ' ');
 // The same, of a word that should be a number; the number's own status says more (ok: something stands behind it).

@@ -13,7 +13,7 @@ namespace {
 
 // What stands at p, for a sentence.
 std::string found_at(const char* p, const char* end) {
-    return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote(p, end)) + " found";
+    return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote_word(p, end)) + " found";
 }
 
 template <class Number> std::string formatted(const Number* numbers, std::size_t count) {

@@ -69,7 +69,7 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
         if (status != NumberStatus::ok || !ends_word(next)) {
             if (format.svmlight && i == 0 && *p == '#') return nullptr;
             if (format.svmlight && is_multi_label(p)) {
-                *fault = "a multi-label line (" + quote(p, end) + ") found, expected one label";
+                *fault = "a multi-label line (" + quote_word(p, end) + ") found, expected one label";
                 return nullptr;
             }
             if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
@@ -166,7 +166,7 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
                 if (index > std::numeric_limits<std::int32_t>::max()) break;
             }
             if (index > std::numeric_limits<std::int32_t>::max()) {
-                stop(quote(token, end) + " found, expected an index of at most 2147483647");
+                stop(quote_word(token, end) + " found, expected an index of at most 2147483647");
                 good = false;
                 break;
             }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "text/blanks.h"
+#include "text/faults.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
@@ -40,16 +41,6 @@ Words words_of(const char* p, const char* line_end) {
         words.end[words.count++] = p;
     }
     return words;
-}
-
-// For a message: printable, short.
-std::string quote(const char* p, const char* end) {
-    std::string out = "'";
-    for (; p < end; ++p) {
-        if (out.size() == 41) return out + "...'";
-        out += (static_cast<unsigned char>(*p) < 32 || static_cast<unsigned char>(*p) > 126) ? '?' : *p;
-    }
-    return out + "'";
 }
 
 bool read_number(const Words& words, int at, double* out) {
