@@ -66,10 +66,24 @@ constexpr Shuffles make_shuffles() {
 
 constexpr Shuffles shuffles = make_shuffles();
 
-// What a whole number is divided by, for [a sign, 1 + the digits behind its point; 0: no point].
-constexpr double divisors[2][16] = {
-    {1e0, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14},
-    {-1e0, -1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13, -1e14}};
+// What a whole number is divided by, for [a sign][1 + the digits behind its point; 0: no point]: a sign costs nothing
+// then.
+struct Divisors {
+    double of[2][16];
+};
+
+constexpr Divisors make_divisors() {
+    Divisors all{};
+    double power = 1;  // of ten: below 1e22 each is a double
+    for (int at = 0; at < 16; ++at) {
+        all.of[0][at] = power;
+        all.of[1][at] = -power;
+        if (at) power *= 10;
+    }
+    return all;
+}
+
+constexpr Divisors divisors = make_divisors();
 
 // Bits for the 64 bytes of a window.
 using Bits = std::uint64_t;
@@ -185,7 +199,7 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
             const Bits whole = (halves & 0xffffffffu) * 100000000u + (halves >> 32);
             // Below 2^53 for fifteen digits, and a power of ten that is a double: one rounding.
             const double value =
-                static_cast<double>(static_cast<std::int64_t>(whole)) / divisors[negative][length - point];
+                static_cast<double>(static_cast<std::int64_t>(whole)) / divisors.of[negative][length - point];
             if (p[stop] != ' ') {
                 if (p[stop] != '\n' && p[stop] != '\t') break;
                 more = p[stop] != '\n';

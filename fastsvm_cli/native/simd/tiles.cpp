@@ -277,9 +277,9 @@ void products_of_rows(std::int64_t count, const std::int64_t* n, const float* co
 }
 
 template <bool peaked>
-void products_or_peaks(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
-                       const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
-                       double* out, float* peaks) {
+void products_by_rows(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
+                      const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
+                      double* out, float* peaks) {
     switch (rows) {
         case 1: return products_of_rows<1, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
         case 2: return products_of_rows<2, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
@@ -290,12 +290,12 @@ void products_or_peaks(int rows, std::int64_t count, const std::int64_t* n, cons
 
 void products(int rows, std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
               const float* const* values, const std::int64_t* value_at, double* out) {
-    products_or_peaks<false>(rows, count, n, coef, coef_at, values, value_at, out, nullptr);
+    products_by_rows<false>(rows, count, n, coef, coef_at, values, value_at, out, nullptr);
 }
 
 void products_and_peaks(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
                         const float* const* values, const std::int64_t* value_at, double* out, float* peaks) {
-    products_or_peaks<true>(rows, count, n, coef, value_at, values, value_at, out, peaks);
+    products_by_rows<true>(rows, count, n, coef, value_at, values, value_at, out, peaks);
 }
 
 void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights, float* out,
