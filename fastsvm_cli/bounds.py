@@ -22,12 +22,18 @@ B2. *Coefficients.* The stored tensors T_k differ from those of f by rounding to
     bounded: the compiler has both) and by the rounding of their own sums (`coefficient_error`). In Frobenius norm E_k,
     they change the polynomial by at most sum_k E_k |z~|^k, and f by e^{-gamma |z~|^2} times that.
 B3. *Evaluation of the polynomial.* In raw coordinates its coefficients are derivatives along m, sums of at most d + k
-    products each, k times over; a row's value is k nested sums of at most d products. A sum of products computed in any
+    products each, k times over; a row's value is k nested sums of at most d products (of a compressed M: B36). A sum of products computed in any
     order errs by (number of operations) u of the sum of absolute values, and that is at most sum_k |T_k| (|z| + |m|)^k,
     Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The number of operations is at most 2 p (d + p + 6)
     + 20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
-B4. *The weight* e^{-gamma |z~|^2}: the error of the exponent, gamma (d + q + 8) u (|z| + |m|)^2 for q entries in the
-    row, and 4 u for exp and the product, relative.
+B4. *The weight* e^{-gamma |z~|^2}: an error `slack` of |z~|^2 moves it by gamma slack of itself; where that is not
+    below 1e-2, nothing is proven. *In raw coordinates* |z~|^2 is |z|^2 + |m|^2 - 2 z.m, and with q entries in the row
+    its sums err by (q + 2) u |z|^2, (d + 2) u |m|^2 and 2 (q + 2) u |z||m|: slack = (d + q + 8) u (|z| + |m|)^2.
+    *Centered*, where z~ is formed row by row, a computed difference errs by u of itself and its square by 3 u; squares
+    are not negative, so that the sum of d of them, and of those of the q entries that no vector has, errs by (d + q +
+    8) u of itself, however far m is: slack = (d + q + 8) u |z~|^2. Either way 4e-308 (d + q) is added for squares that
+    underflow (differences do not). The product with gamma errs by gamma |z~|^2 u, exp by 8 u and the product with the
+    polynomial by 4 u, relative.
 B5. *svm-predict's own rounding* (svm_predict_rounding in native/exact/rounding.h): of each kernel value, relative to
     the largest |K| can be, of the sum and of the subtraction of rho. RBF: its distance is a sum of q + s + 2 positive
     terms at most (s entries in a support vector), wrong by (q + s + 3) u of itself, which moves K = e^{-tau} by at most
@@ -49,7 +55,8 @@ B7. *Underflow.* Of a square: 2e-154 sqrt(count) in a length (`length`). Of anyt
 
 u = 2^-53. Second-order terms are covered by rounding the constants up; the arithmetic of the radius itself by a factor
 1 + 1e-9. Terms B1 to B4 are computed per row in native/models/certificate.cpp, B5 and B6 in maclaurin.cpp beside it,
-whose names are those used here; W and E are computed here, once, by the compiler.
+whose names are those used here; W and E are computed here, once, by the compiler. B35 has the expansions that a row
+skips, B36 a compressed M.
 
 Stopping early: geometry (native/models/geometry.cpp, native/models/point_span.cpp)
 -----------------------------------------------------------------------------------
@@ -146,6 +153,34 @@ B26. *Labels.* To it come the subtraction of rho and the sums of double precisio
      own rounding (B5). Where a value is larger than all of that its side of zero is svm-predict's; of several classes
      B21 says how many pairs need that.
 
+Lengths in feature space (compilers/feature_space.py, compilers/reduced_set)
+----------------------------------------------------------------------------
+The kernel is positive semidefinite. LOST = 2^-1074: a product loses at most half of it by underflow, a sum nothing. At
+most 4e6 vectors.
+
+B27. *|w|^2, rounded up*: w = sum a_i phi(x_i) over n vectors, |w|^2 = sum a_i b_i, b_i = <w, phi(x_i)>. What is computed
+     for b_i is within r_i of it: a decision value with rho = 0, x_i the row, and the radius of its rounding, which is
+     at least what our arithmetic alone can lose (native/exact/rounding.cpp; with K(x_i, x_j) computed once for both, as
+     well). So |w|^2 <= sum a_i b_i + sum |a_i| r_i with computed b_i. The first sum errs by n u sum |a_i b_i|, in any
+     order, and the sums of sizes by (n + 2) u of themselves: (n + 8) u sum |a_i b_i| and the factor 1 + 1e-9 hold that
+     and the last two additions. Underflow: 3 n LOST, for two sums of n products and for those of the slack. It is
+     squared what a length loses: without it, w would have the length 0 where coefficients are below 1e-162, and f not.
+B28. *The distance of a reduced set* Psi' = sum beta_l phi(z_l) of L vectors from Psi = sum a_i phi(x_i), of an RBF
+     kernel, where |phi(z)| = 1: |f - f'| = |<Psi - Psi', phi(z)> - (rho - rho')| <= |Psi - Psi'| + |rho - rho'| for
+     every row z, by Cauchy-Schwarz. |Psi - Psi'|^2 = |Psi|^2 - 2 sum beta_l b_l + sum beta_l c_l with b_l = <Psi,
+     phi(z_l)> and c_l = <Psi', phi(z_l)>, known within e_l and e'_l as in B27, and |Psi|^2 at most what B27 has; beta
+     and z are the numbers of the file. It is at most S + sum |beta_l| (2 e_l + e'_l), S as computed but for rounding:
+     the sums of L products err by L u sum |beta_l| (2 |b_l| + |c_l|); the difference of the first two numbers is at
+     most |S| + sum |beta_l c_l|, so that the two additions err by u of 2 |S| + sum |beta_l c_l|. (L + 12) u (sum
+     |beta_l| (2 |b_l| + |c_l|) + |S|) is more, by what sums of sizes lose. Underflow: 8 L LOST, for five sums of L
+     products. A root errs by u; 1e-12 covers it, and rho - rho' and its sum. Where S < 0 it counts as 0.
+B29. *Merged duplicates* (`lossless`): equal vectors have one phi, so that f' differs from f by the rounding of the sums
+     of their coefficients alone, at most the sum of these errors, since |K| <= 1. Adding k numbers one by one errs by
+     (k - 1) u (1 + k u) of the sum of their sizes; together at most (n - 1) u (1 + n u) sum |a_i|, n vectors in all.
+     The radius is n u times that sum as computed, which is wrong by n u of itself: more, by (u - 3 n^2 u^2) of the sum.
+     Doubles below 2^-1021 are added without error, so that where anything is lost u sum |a_i| >= 2^-1074, which is
+     more than the product of the radius loses. rho is the same. Coefficients that are left out add up to exactly 0.
+
 Kernel values from whole numbers (native/exact/grid.cpp, native/exact/grid_tiles.cpp, native/simd/grid.cpp)
 -----------------------------------------------------------------------------------------------------------
 RBF kernels, 1e-100 < gamma < 1e100, 1e-20 < gamma h^2 < 1e20. A point p, vector or row, stands at p^, p^_j = b_j + h
@@ -190,12 +225,84 @@ B34. From a polynomial, c = gamma h^2 / ln 2, c D < 126 (from `nothing` on v = 0
      + e^y) w, and with e^y > 0.7071 that is 2.42 w of it. Altogether 3.7 w: q = 4 w. 2^-k is exact, but for k = 126 and
      2^-r < 1, where the bits of the product make a number between 0 and K^, which errs by less than 2^-126. Without
      fused operations c D is computed in double precision: less is lost.
+
+Expansions that are skipped, or compressed (native/models/center.cpp, compilers/maclaurin/compression.py)
+---------------------------------------------------------------------------------------------------------
+B35. *Far centers.* r >= |x_i - m| for all vectors with an expansion about m: the largest computed |x_i - m|^2, whose d
+     differences, squares and sums err by (d + 2) u, as `length` takes roots. A row's |z~|^2 is at least norm - slack,
+     both those of B4. Where that is more than (r + sqrt(27.7 / gamma))^2, |z - x_i| >= |z~| - r >= sqrt(27.7 / gamma) by
+     the triangle inequality, so that K(x_i, z) <= e^-27.7 < 1e-12: what the expansion is to approximate, sum a_i
+     K(x_i, z), lies within 1e-12 sum |a_i| of the 0 that is added for it, which takes the place of B1 to B4 (B5 and B6
+     remain). Rounding: that of the square is 4 u (r + sqrt(27.7 / gamma)); 1e-9 r covers the first, and 27.7 - ln 1e12
+     = 0.069, one part in 800 of the root, the second. Where slack is not finite, or gamma is 0, no row is far. A row is
+     far for all expansions about m or for none from there on, however its norm is computed.
+B36. *A compressed M*, sum_r lambda_r q_r q_r', R = M - that. |z~'R z~| <= |R|_2 |z~|^2: E_2 holds |R|_2 (spectral norm)
+     instead of the rounding to the stored precision, which is in R, since lambda and q are the numbers of the file.
+     *R as computed*: entries are sums of `rank` products of three numbers, (rank + 2) u of the sum of sizes, and one
+     difference: in Frobenius norm (rank + 2) u sum_r |lambda_r| |q_r|^2 + u |R|_F, twice that since one triangle counts
+     for both (`residual_error`). *|R|_2*: whatever t is, if the factorisation of A, which is t I - R as computed, finds
+     d positive pivots, then A + F = L L' with |F_ij| <= g |l_i||l_j|, l_i the rows of L, g = 2 (d + 4) u / (1 - 2 (d +
+     4) u), for sums in any order, also where a division is a product with an inverse (Higham, theorems 10.3 and 10.5).
+     |l_i|^2 <= A_ii / (1 - g), so that |F| <= g / (1 - g) sum A_ii, and t I - R >= -(g / (1 - g) sum A_ii + u max A_ii).
+     With the entries of R scaled to 1 at most, by a power of two, A_ii <= (t + 1) (1 + u): 2.1 (d + 4) (d + 1) u (t + 1)
+     is more, and than what underflows (2^-1000). t I + R likewise; so |R|_2 <= t plus that (`proven_by_cholesky`). t
+     is a computed eigenvalue, of which nothing need be known; where a pivot is missing, |R|_F is taken. *Evaluation*, in
+     the place of B3's k = 2: q_r.(z - m) is -q_r.m, of d products, to which at most d products are added, (2 d + 1) u
+     |q_r| (|z| + |m|); its square, two products and sums of rank + 1 terms: (4 d + rank + 5) u |lambda_r| |q_r|^2 (|z| +
+     |m|)^2; v.z and the constant pass through d + rank + 3: at most the 4 (d + 8) + 20 + rank of the code, with
+     sum_r |lambda_r| |q_r|^2 for |T_2|.
+
+Where each is used, and what tries to break it
+----------------------------------------------
+The paths are those of the package. A statement has one proof and may have several uses; here is the one it was made for.
+
+B1   native/models/certificate.cpp           test_the_share_of_a_degree_is_bounded_on_both_sides
+B2   native/models/certificate.cpp           test_radii_of_finite_kernels_cover_what_single_precision_loses
+B3   native/models/certificate.cpp           test_no_finite_expansion_has_a_value_beyond_its_radius
+B4   native/models/certificate.cpp           test_radii_cover_the_rounding_of_the_distance_from_a_centre
+                                             test_radii_cover_the_rounding_of_differences_from_a_far_centre
+B5   native/exact/rounding.cpp               test_radii_of_reduced_sets_cover_the_subtraction_of_a_large_rho
+                                             test_near_duplicates_with_huge_opposite_coefficients_give_libsvms_label
+B6   native/models/maclaurin.cpp             test_no_hostile_model_has_a_value_beyond_its_radius
+B7   native/models/maclaurin.cpp             test_finite_expansions_whose_numbers_underflow_are_refused_or_covered
+B8   native/models/geometry.cpp              test_every_interval_contains_the_exact_value_and_libsvms
+B9   native/models/geometry.cpp              test_every_interval_contains_the_exact_value_and_libsvms
+B10  native/models/point_span.cpp            test_intervals_of_points_in_any_order_contain_the_exact_value
+B11  native/models/point_span.cpp            test_intervals_of_points_in_any_order_contain_the_exact_value
+B12  native/models/point_span.cpp            test_the_radius_covers_twins_whose_huge_coefficients_cancel
+B13  native/models/point_span.cpp            test_points_and_rows_that_are_one_settle_nothing_wrongly
+B14  native/models/point_span.cpp            test_points_and_rows_that_are_one_settle_nothing_wrongly
+B15  native/models/geometry.cpp              test_a_search_for_a_value_beyond_its_interval_finds_none
+B16  native/models/geometry.cpp              test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts
+B17  native/models/blocks.cpp                test_every_bound_by_distance_contains_the_exact_value_and_libsvms
+B18  native/models/pivot_list.h              test_every_bound_by_distance_contains_the_exact_value_and_libsvms
+B19  native/models/blocks.cpp                test_every_bound_by_distance_contains_the_exact_value_and_libsvms
+B20  native/models/pivot_list.cpp            test_every_bound_by_distance_contains_the_exact_value_and_libsvms
+B21  native/models/blocks.cpp                test_labels_of_a_tournament_are_libsvms
+B22  native/exact/single_tiles.cpp           test_kernel_values_are_as_close_as_is_proven
+B23  native/simd/tiles.cpp                   test_powers_of_two_have_the_error_of_their_polynomial
+B24  native/exact/single_tiles.cpp           test_kernel_values_are_as_close_as_is_proven
+B25  native/exact/label_sums.cpp             test_labels_are_svm_predicts_on_hostile_models
+B26  native/exact/label_sums.h               test_labels_are_svm_predicts_on_hostile_models
+B27  compilers/feature_space.py              test_squared_norms_are_not_below_those_of_models_made_to_lose_digits
+B28  compilers/reduced_set/reduced_model.py  test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius
+                                             test_coefficients_whose_squares_underflow_are_no_nearer_than_the_radius
+B29  compilers/reduced_set/compile.py        test_sums_of_coefficients_that_cancel_are_within_the_radius_of_lossless
+B30  native/exact/grid_tiles.cpp             test_the_largest_distance_of_the_most_features_is_counted_to_the_last
+B31  native/exact/grid_tiles.cpp             test_no_row_of_any_kind_breaks_its_error
+B32  native/exact/grid_tiles.cpp             test_values_are_within_their_error
+B33  native/exact/grid_tiles.cpp             test_entries_that_no_vector_has_count_in_the_distance
+B34  native/simd/grid.cpp                    test_the_polynomial_is_right_from_one_to_nothing
+B35  native/models/center.cpp                test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it
+B36  compilers/maclaurin/compression.py      test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed
 """
 
 from math import exp, factorial, inf, sqrt
 
 #: u, the unit roundoff of double precision.
 UNIT = 2.0**-53
+#: What a product can lose by underflow: the smallest positive double.
+LOST_PRODUCT = 2.0**-1074
 # Covers the arithmetic of a bound itself.
 _UP = 1 + 1e-9
 
@@ -281,6 +388,18 @@ def coefficient_error(degree: int, factor: float, moment: float, n: int, d: int,
     """
     operations = n + 3 * degree + exponent * (d + 4) + 24
     return abs(factor) * moment * operations * UNIT * 1.1 + 1e-322 * (n + 10)
+
+
+def residual_error(size: float, residual: float, d: int, rank: int) -> float:
+    """How far the computed M - sum_r lambda_r q_r q_r', (d, d), can be from the true one, in Frobenius norm (B36).
+    size: sum_r |lambda_r| |q_r|^2; residual: the Frobenius norm of what was computed."""
+    return 1.01 * UNIT * ((rank + 4) * size + 2 * residual) + 4 * LOST_PRODUCT * d * (rank + 2)
+
+
+def proven_by_cholesky(bound: float, d: int) -> float:
+    """An upper bound of |R|_2 for a symmetric R, (d, d), with entries of at most 1, where the factorisations of `bound`
+    I - R and `bound` I + R found none but positive pivots (B36)."""
+    return (bound + 2.1 * (d + 4) * (d + 1) * UNIT * (bound + 1)) * _UP
 
 
 def length(squares: float, n: int) -> float:

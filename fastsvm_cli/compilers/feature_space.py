@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.compilers.parallel import over_blocks
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
@@ -158,15 +158,15 @@ class FeatureSpace:
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
-        """|w|^2 = a.(K a) of every decision function, rounded up: (pairs). Raises ModelFormatError where one
-        overflows."""
+        """|w|^2 = a.(K a) of every decision function, rounded up (B27 of bounds.py): (pairs). Raises ModelFormatError
+        where one overflows."""
         a, (b, error) = self.coefficients, self.at_support_vectors
         n = len(b)
         total = np.einsum("ip,ip->p", a, b)
         size = np.einsum("ip,ip->p", np.abs(a), np.abs(b))
         with np.errstate(over="ignore", invalid="ignore"):
             slack = (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
-            out = np.maximum(0.0, total) + slack
+            out = np.maximum(0.0, total) + slack + 3 * n * LOST_PRODUCT
         if not np.all(np.isfinite(out)):
             raise ModelFormatError(self.model.path, "the norm of a decision function overflows: scale the data")
         return out

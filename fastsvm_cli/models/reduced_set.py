@@ -14,8 +14,8 @@ class Origin:
     """The exact model that a reduced set stands for, and how far it can be from it.
 
     fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for every row in exact arithmetic, f the
-    exact model's decision function and f' the reduced set's. For the rounding of svm-predict on the exact model (B5 of
-    bounds.py): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in one of them.
+    exact model's decision function and f' the reduced set's (B28 and B29 of bounds.py). For the rounding of svm-predict
+    on the exact model (B5): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in one of them.
     folded: the mark that it takes raw rows (ExactModel.inheritance), or None."""
 
     def __init__(

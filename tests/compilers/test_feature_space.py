@@ -5,9 +5,11 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.compilers.feature_space import FeatureSpace
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.header import Header, class_pairs
 from support import oracles
+from support.hostile import hostile_machine
 from support.oracles import EXTENDED, random_machine
 from support.reducing import as_rows, exact_model, reduce, some_machine
 
@@ -47,6 +49,27 @@ def test_values_and_norms_are_those_of_dense_sums(svm_type, classes, kernel):
     assert np.all(np.abs(again - b[[0, 0]]) <= error[[0, 0]])  # the same terms, perhaps in another order
     np.testing.assert_allclose(its_error, error[[0, 0]], rtol=1e-6)
     assert space.at_support_vectors[0] is b and not b.flags.writeable and not space.coefficients.flags.writeable
+
+
+@pytest.mark.parametrize("size", [1.0, 1e18, 1e120, 1e-150, 1e-161, 1e-165, 1e-170, 1e-300])
+def test_squared_norms_are_not_below_those_of_models_made_to_lose_digits(size):
+    """Twins and near twins whose coefficients cancel, giants and dwarfs, vectors far from the origin (B27)."""
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 27])
+        machine, _ = hostile_machine(rng, str(rng.choice(["rbf", "linear", "polynomial"])))
+        machine.coef0 = abs(machine.coef0)
+        machine.coef *= size
+        try:
+            norms = FeatureSpace(parse_model(machine.text(), "m")).squared_norms
+        except ModelFormatError as error:
+            assert "overflows" in str(error)
+            continue
+        a, k = machine.pair_coefficients.T.astype(EXTENDED), oracles.kernel_values(machine, machine.vectors)
+        scale = np.abs(a).max() or 1
+        true = np.einsum("ip,ip->p", a / scale, k @ (a / scale))
+        # Eleven bits more than a double are not all there are.
+        wrong = len(a) * 2.0**-60 * np.einsum("ip,ip->p", np.abs(a / scale), np.abs(k) @ np.abs(a / scale))
+        assert np.all(norms.astype(EXTENDED) / scale / scale >= true - wrong), (seed, norms, true)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

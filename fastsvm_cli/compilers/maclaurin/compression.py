@@ -1,9 +1,10 @@
-"""The matrix of a degree-2 expansion by its largest eigenvalues."""
+"""The matrix of a degree-2 expansion by its largest eigenvalues. What that loses is B36 of bounds.py."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fastsvm_cli import bounds
 from fastsvm_cli.models.maclaurin import coefficient_count, compressed_count
 
 _LEAST_SIZE = 200  # below, all eigenvalues are found faster than a few
@@ -60,11 +61,38 @@ def compress(
         stored = stored.astype(np.float32).astype(float)
     if not proven or not np.all(np.isfinite(stored)):
         return rank, stored, np.inf
-    q = stored[1 + d + rank :].reshape(rank, d)
-    residual = M - (q.T * stored[1 + d : 1 + d + rank]) @ q
-    # |residual|_2 from its own eigenvalues; their rounding, and the residual's, are below d^2 u of the Frobenius norms.
-    slack = 8 * d * d * 2.0**-53 * (np.linalg.norm(M) + np.linalg.norm(residual))
-    return rank, stored, float(np.max(np.abs(np.linalg.eigvalsh(residual)), initial=0.0)) * (1 + 1e-9) + slack
+    weights, q = stored[1 + d : 1 + d + rank], stored[1 + d + rank :].reshape(rank, d)
+    residual = M - (q.T * weights) @ q
+    rounding = bounds.residual_error(
+        float(np.abs(weights) @ np.einsum("ij,ij->i", q, q)), float(np.linalg.norm(residual)), d, rank
+    )
+    return rank, stored, _spectral_norm(residual) + rounding
+
+
+def _spectral_norm(R: np.ndarray) -> float:
+    """An upper bound of |R|_2, R symmetric: (d, d); infinite where R is not finite. Statement B36 of bounds.py: nothing
+    is taken from an eigenvalue but where to begin. R is overwritten."""
+    d = len(R)
+    size = float(np.max(np.abs(R), initial=0.0))
+    if size == 0 or not np.isfinite(size):
+        return size if size == 0 else np.inf
+    _, exponent = np.frexp(size)
+    np.ldexp(R, -exponent, out=R)  # to a largest entry between 1/2 and 1
+    # Frobenius' norm is a bound as well.
+    bound = float(np.linalg.norm(R)) * (1 + (d * d + 8) * bounds.UNIT)
+    try:
+        guess = float(np.max(np.abs(np.linalg.eigvalsh(R)))) * (1 + 1e-9)
+        guess += 4 * (d + 4) * (d + 1) * bounds.UNIT * (guess + 1)
+        for sign in (1, -1):
+            shifted = sign * R
+            np.fill_diagonal(shifted, guess + np.diagonal(shifted))
+            diagonal = np.diagonal(np.linalg.cholesky(shifted))
+            if not np.all((diagonal > 0) & np.isfinite(diagonal)):
+                return float(np.ldexp(bound, exponent))
+        bound = min(bound, bounds.proven_by_cholesky(guess, d))
+    except np.linalg.LinAlgError:
+        pass
+    return float(np.ldexp(bound, exponent))
 
 
 def _no_fewer(rank: int, d: int) -> bool:

@@ -236,7 +236,8 @@ class Reduction:
 
 @np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:
-    """The model with duplicates merged: its values differ by the rounding of the sums of coefficients."""
+    """The model with duplicates merged: its values differ by the rounding of the sums of coefficients (B29 of
+    bounds.py)."""
     _check(model)
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)

@@ -16,7 +16,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     they are (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions"). Different vectors are
     never linearly dependent in the feature space of an RBF kernel, so that equal ones are all that can be merged
     without changing a decision function; of more than two classes, those of one class. What a sum costs in digits is
-    in the radius of `lossless` (compile.py)."""
+    in the radius of `lossless` (compile.py; B29 of bounds.py)."""
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)

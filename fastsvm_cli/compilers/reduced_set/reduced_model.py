@@ -4,7 +4,7 @@ Classifiers", eq. 9; |Psi - Psi'| rounded up)."""
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.compilers.reduced_set.duplicates import resized
 from fastsvm_cli.errors import ModelFormatError
@@ -43,8 +43,8 @@ def assemble(
 
 
 def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
-    """|Psi - Psi'| of every function, rounded up: (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from values of both
-    at their vectors and the bounds of their errors."""
+    """|Psi - Psi'| of every function, rounded up (B28 of bounds.py): (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from
+    values of both at their vectors and the bounds of their errors."""
     b, error = space.inner_products(reduced.model.vectors)
     own, own_error = reduced.at_support_vectors
     beta = reduced.coefficients
@@ -53,7 +53,8 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
     slack = (size * (2 * error + own_error)).sum(axis=0) + (len(beta) + 12) * UNIT * (
         (size * (2 * np.abs(b) + np.abs(own))).sum(axis=0) + np.abs(total)
     )
-    return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9)) * (1 + 1e-12)
+    lost = 8 * len(beta) * LOST_PRODUCT
+    return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9) + lost) * (1 + 1e-12)
 
 
 def with_origin(

@@ -244,7 +244,7 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
             // factor is nothing; the factor itself and its product with K are rounded to single precision.
             const double k = std::exp(-(gamma_ * row.outside));
             b.factor[r] = k < tiny ? 0.0 : static_cast<double>(static_cast<float>(k));
-            error += 2.01 * single + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;
+            error += 2.01 * single + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;  // B33
         }
         if (!(error < 0.5)) continue;
         b.error[r] = error;
@@ -294,7 +294,7 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
                       : binary_ && largest < 128                            ? GridLookup::below_128
                       : binary_ || complete_ || largest < exponential_.last ? GridLookup::table
                                                                             : GridLookup::polynomial;
-        const double lookup_error = tile.lookup == GridLookup::polynomial ? 4 * single : 1.001 * single;  // B33, B34
+        const double lookup_error = tile.lookup == GridLookup::polynomial ? 4 * single : 1.001 * single;  // B32, B34
         for (std::int64_t i = 0; i < left; ++i) {
             double& error = b.error[b.place[first + i]];
             error = (error + lookup_error * (1 + error)) * (1 + 1e-9);

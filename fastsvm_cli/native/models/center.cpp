@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "exact/rounding.h"
+
 namespace fastsvm {
 
 Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussian, double gamma)
@@ -13,8 +15,8 @@ Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussi
     // eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2)
     const double limit = 16 * gamma * gamma * largest_norm;
     norm_limit = gaussian && limit > 0 ? 1 / limit : infinite;
-    // |x - z| >= |z - m| - r; gamma (|z - m| - r)^2 >= 27.7 > ln 1e12, with room for the rounding of |z - m|^2.
-    const double reach = std::sqrt(largest_norm) * (1 + 1e-9) + std::sqrt(27.7 / gamma);
+    // B35: |x - z| >= |z - m| - r, and gamma (|z - m| - r)^2 >= 27.7 > ln 1e12, with room for the rounding of both.
+    const double reach = length(largest_norm, static_cast<double>(d)) * (1 + 1e-9) + std::sqrt(27.7 / gamma);
     far_norm = gaussian && gamma > 0 ? reach * reach : infinite;
 }
 

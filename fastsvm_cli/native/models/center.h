@@ -13,7 +13,7 @@ struct Center {
     std::vector<double> m;
     double squared_norm = 0;  // |m|^2
     double largest_norm;
-    // From this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are skipped.
+    // From this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are skipped (B35).
     double far_norm;
     // The bound of Claesen et al., eq. (3.11): |z - m|^2 must stay below it.
     double norm_limit;

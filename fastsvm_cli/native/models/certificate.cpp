@@ -65,6 +65,7 @@ double ExpansionBounds::radius(const Certificate& certificate, const double* nor
         stored += certificate.error[static_cast<std::size_t>(k)] * seen.distance[k];
         rounding += norms[k] * seen.reach[k];
     }
+    // B3; B36: one more for each of the terms that M is compressed to.
     const double operations = 2.0 * degree * (dimension + degree + 6) + 20 + static_cast<double>(rank);
     return truncation + seen.weight * (stored + operations * unit * rounding) +
            std::fabs(term) * (seen.exponent_error * 1.01 + 4 * unit);

@@ -42,8 +42,8 @@ struct ExpansionBounds {
     // norm: |z - m|^2 as it was computed, of z - m itself where it is `centered`, from |z|^2, |m|^2 and z.m elsewhere.
     // How far it can be from the true one (B4; B7: what underflows).
     double norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
-    // Whether every support vector of a centre is so far from a row that K < 1e-12. Overflow, in either direction, is
-    // not far.
+    // Whether every support vector of a centre is so far from a row that K < 1e-12 (B35). Where nothing is known of the
+    // rounding, it is not far.
     bool is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     // left_out: how many norms a certificate has of the degrees left out.
     RowFromCenter row_from(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered,

@@ -215,7 +215,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // B6: the sum over expansions
         out.radius[at] +=
             block.far[e.center * block_rows + r]
-                ? e.certificate.weight * 1e-12
+                ? e.certificate.weight * 1e-12  // B35
                 : bounds_.radius(e.certificate, e.polynomial.norms(), e.polynomial.rank(), block.seen[r], term);
     };
     const auto anyone = [&](const Expansion& e, const std::vector<std::int64_t>& list, std::size_t from) {

@@ -87,7 +87,7 @@ Polynomial::Polynomial(const double* constant_and_v, std::int64_t rank, const do
         constant_ -= v * m[static_cast<std::size_t>(j)];
         squares += v * v;
     }
-    norms_[1] = std::sqrt(squares) * up;
+    norms_[1] = length(squares, static_cast<double>(d));
     lambda_.resize(static_cast<std::size_t>(rank));
     q_.resize(static_cast<std::size_t>(rank * d));
     q_center_.assign(static_cast<std::size_t>(rank), 0.0);

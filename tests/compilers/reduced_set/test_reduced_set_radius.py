@@ -1,9 +1,11 @@
-"""The radius of a reduced set, against models made to break it; a reduced set by itself."""
+"""The radius of a reduced set, against models made to break it (B28, B29 of bounds.py); a reduced set by itself."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
+from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, lossless
 from fastsvm_cli.compilers.reduced_set.duplicates import merge_duplicates
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
@@ -141,6 +143,42 @@ def test_unscaled_data_is_reduced_soundly_or_refused(offset):
                 words[4]
             )
             assert dense.share < 0.3
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-158, 1e-161, 1e-163, 1e-170, 1e-300])
+@pytest.mark.parametrize("count", [10, 39])
+def test_coefficients_whose_squares_underflow_are_no_nearer_than_the_radius(size, count):
+    for seed, (svm_type, classes) in enumerate([("c_svc", 2), ("c_svc", 3), ("epsilon_svr", 2)]):
+        machine = some_machine(seed, svm_type, classes)
+        machine.coef, machine.rho = machine.coef * size, [0.0] * len(machine.rho)
+        small, words = split(reduce(machine, count).model.to_text())
+        radius = np.array(words[4 : 4 + len(machine.pairs)], float)
+        rows = machine.vectors + small.vectors
+        error = np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows))
+        assert np.all(error <= radius) and np.all(radius < max(10 * size, 1e-159) * len(rows))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e18, 1e300, 2.0**-1021, 2.0**-1060, 5e-324])
+def test_sums_of_coefficients_that_cancel_are_within_the_radius_of_lossless(size):
+    """|K| <= 1: no two functions of these vectors are farther apart than their coefficients."""
+    rng, lost = np.random.default_rng(31), 0
+    for _ in range(50):
+        n = int(rng.integers(2, 60))
+        vectors = [{1: float(rng.integers(3)), 2: float(rng.choice([0.0, -0.0, 1e18]))} for _ in range(n)]
+        machine = random_machine(rng, "epsilon_svr", "rbf", vectors, gamma=0.5)
+        machine.coef = size * rng.standard_normal((n, 1)) * 2.0 ** -rng.integers(0, 60, (n, 1))
+        machine.coef[n // 2 :][: n // 2] = -machine.coef[: n // 2] * (1 + rng.choice([0, 2.0**-52, 2.0**-20]))
+        found = lossless(exact_model(machine), "x")
+        small, words = split(found.model.to_text())
+        difference = {}
+        for sign, of in ((1, machine), (-1, small)):
+            for x, (a,) in zip(of.vectors, of.coef.tolist()):
+                key = frozenset((i, v) for i, v in x.items() if v)
+                difference[key] = difference.get(key, 0) + sign * Fraction(a)
+        error = sum(map(abs, difference.values()))
+        assert error <= Fraction(float(words[4]))
+        lost += error > 0
+    assert lost or size < 2.0**-1030  # where doubles are added without error
 
 
 # ---- a reduced set by itself

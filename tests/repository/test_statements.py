@@ -1,0 +1,71 @@
+"""Every statement B1, B2, ... that is cited has a proof in bounds.py, code that uses it and a test that tries to break
+it."""
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from fastsvm_cli import bounds
+from support.places import ROOT, TESTS
+
+PACKAGE = ROOT / "fastsvm_cli"
+TABLE = "Where each is used, and what tries to break it\n"
+PROOFS, _, ROWS = bounds.__doc__.partition(TABLE)
+STATED = [int(number) for number in re.findall(r"^B(\d+)\. ", PROOFS, re.M)]
+
+
+def _cited(text):
+    """The numbers that a text cites; `B8 to B16` is all of them."""
+    ranges = re.findall(r"\bB(\d{1,2})(?: to B(\d{1,2}))?\b", text)
+    return {number for first, last in ranges for number in range(int(first), int(last or first) + 1)}
+
+
+def _citations():
+    """{number: the files that cite it}, of the package, its tests and scripts."""
+    found = defaultdict(set)
+    for folder in (PACKAGE, TESTS, ROOT / "scripts"):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in {".py", ".pyi", ".cpp", ".h", ".md", ".sh"} and path.name != "test_statements.py":
+                for number in _cited(path.read_text().replace(ROWS, "")):
+                    found[number].add(path)
+    return found
+
+
+def _table():
+    """{number: (code, [test])}"""
+    found, number = {}, None
+    for line in ROWS.splitlines():
+        words = line.split()
+        if re.match(r"B\d+ ", line):
+            number = int(words[0][1:])
+            assert number not in found and len(words) == 3, line
+            found[number] = (words[1], [words[2]])
+        elif number is not None and words:
+            assert len(words) == 1, line
+            found[number][1].append(words[0])
+    return found
+
+
+CITATIONS, CITED_IN_TABLE = _citations(), _table()
+DEFINED = {}
+for _path in sorted(TESTS.rglob("test_*.py")):
+    for _name in re.findall(r"^def (test_\w+)", _path.read_text(), re.M):
+        DEFINED.setdefault(_name, []).append(_path)
+
+
+def test_statements_are_numbered_without_a_gap_and_each_has_a_row_of_the_table():
+    assert STATED == list(range(1, len(STATED) + 1)) and len(STATED) >= 36
+    assert list(CITED_IN_TABLE) == STATED
+
+
+@pytest.mark.parametrize("number", sorted(CITATIONS))
+def test_a_cited_statement_exists(number):
+    assert number in STATED, f"B{number} is cited by {sorted(map(str, CITATIONS[number]))}"
+
+
+@pytest.mark.parametrize("number", STATED)
+def test_a_statement_has_code_that_cites_it_and_a_test_that_exists(number):
+    code, tests = CITED_IN_TABLE[number]
+    assert PACKAGE / code in CITATIONS[number], f"{code} does not cite B{number}"
+    assert tests and all(test in DEFINED for test in tests), tests
