@@ -22,10 +22,10 @@ B2. *Coefficients.* The stored tensors T_k differ from those of f by rounding to
     bounded: the compiler has both) and by the rounding of their own sums (`coefficient_error`). In Frobenius norm E_k,
     they change the polynomial by at most sum_k E_k |z~|^k, and f by e^{-gamma |z~|^2} times that.
 B3. *Evaluation of the polynomial.* In raw coordinates its coefficients are derivatives along m, sums of at most d + k
-    products each, k times over; a row's value is k nested sums of at most d products (of a compressed M: B36). A sum of products computed in any
-    order errs by (number of operations) u of the sum of absolute values, and that is at most sum_k |T_k| (|z| + |m|)^k,
-    Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The number of operations is at most 2 p (d + p + 6)
-    + 20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
+    products each, k times over; a row's value is k nested sums of at most d products (of a compressed M: B36). A sum of
+    products computed in any order errs by (number of operations) u of the sum of absolute values, and that is at most
+    sum_k |T_k| (|z| + |m|)^k, Frobenius norms, by Cauchy-Schwarz: no cancellation is assumed. The number of operations
+    is at most 2 p (d + p + 6) + 20. Where z~ is formed row by row, |z~| stands for |z| + |m|.
 B4. *The weight* e^{-gamma |z~|^2}: an error `slack` of |z~|^2 moves it by gamma slack of itself; where that is not
     below 1e-2, nothing is proven. *In raw coordinates* |z~|^2 is |z|^2 + |m|^2 - 2 z.m, and with q entries in the row
     its sums err by (q + 2) u |z|^2, (d + 2) u |m|^2 and 2 (q + 2) u |z||m|: slack = (d + q + 8) u (|z| + |m|)^2.
@@ -158,13 +158,14 @@ Lengths in feature space (compilers/feature_space.py, compilers/reduced_set)
 The kernel is positive semidefinite. LOST = 2^-1074: a product loses at most half of it by underflow, a sum nothing. At
 most 4e6 vectors.
 
-B27. *|w|^2, rounded up*: w = sum a_i phi(x_i) over n vectors, |w|^2 = sum a_i b_i, b_i = <w, phi(x_i)>. What is computed
-     for b_i is within r_i of it: a decision value with rho = 0, x_i the row, and the radius of its rounding, which is
-     at least what our arithmetic alone can lose (native/exact/rounding.cpp; with K(x_i, x_j) computed once for both, as
-     well). So |w|^2 <= sum a_i b_i + sum |a_i| r_i with computed b_i. The first sum errs by n u sum |a_i b_i|, in any
-     order, and the sums of sizes by (n + 2) u of themselves: (n + 8) u sum |a_i b_i| and the factor 1 + 1e-9 hold that
-     and the last two additions. Underflow: 3 n LOST, for two sums of n products and for those of the slack. It is
-     squared what a length loses: without it, w would have the length 0 where coefficients are below 1e-162, and f not.
+B27. *|w|^2, rounded up*: w = sum a_i phi(x_i) over n vectors, |w|^2 = sum a_i b_i, b_i = <w, phi(x_i)>. What is
+     computed for b_i is within r_i of it: a decision value with rho = 0, x_i the row, and the radius of its rounding,
+     which is at least what our arithmetic alone can lose (native/exact/rounding.cpp; with K(x_i, x_j) computed once for
+     both, as well). So |w|^2 <= sum a_i b_i + sum |a_i| r_i with computed b_i. The first sum errs by n u sum |a_i b_i|,
+     in any order, and the sums of sizes by (n + 2) u of themselves: (n + 8) u sum |a_i b_i| and the factor 1 + 1e-9
+     hold that and the last two additions. Underflow: 3 n LOST, for two sums of n products and for those of the slack.
+     It is squared what a length loses: without it, w would have the length 0 where coefficients are below 1e-162, and f
+     not.
 B28. *The distance of a reduced set* Psi' = sum beta_l phi(z_l) of L vectors from Psi = sum a_i phi(x_i), of an RBF
      kernel, where |phi(z)| = 1: |f - f'| = |<Psi - Psi', phi(z)> - (rho - rho')| <= |Psi - Psi'| + |rho - rho'| for
      every row z, by Cauchy-Schwarz. |Psi - Psi'|^2 = |Psi|^2 - 2 sum beta_l b_l + sum beta_l c_l with b_l = <Psi,
@@ -178,8 +179,8 @@ B29. *Merged duplicates* (`lossless`): equal vectors have one phi, so that f' di
      of their coefficients alone, at most the sum of these errors, since |K| <= 1. Adding k numbers one by one errs by
      (k - 1) u (1 + k u) of the sum of their sizes; together at most (n - 1) u (1 + n u) sum |a_i|, n vectors in all.
      The radius is n u times that sum as computed, which is wrong by n u of itself: more, by (u - 3 n^2 u^2) of the sum.
-     Doubles below 2^-1021 are added without error, so that where anything is lost u sum |a_i| >= 2^-1074, which is
-     more than the product of the radius loses. rho is the same. Coefficients that are left out add up to exactly 0.
+     Doubles below 2^-1021 are added without error, so that where anything is lost u sum |a_i| >= 2^-1074, which is more
+     than the product of the radius loses. rho is the same. Coefficients that are left out add up to exactly 0.
 
 Kernel values from whole numbers (native/exact/grid.cpp, native/exact/grid_tiles.cpp, native/simd/grid.cpp)
 -----------------------------------------------------------------------------------------------------------
@@ -230,31 +231,32 @@ Expansions that are skipped, or compressed (native/models/center.cpp, compilers/
 ---------------------------------------------------------------------------------------------------------
 B35. *Far centers.* r >= |x_i - m| for all vectors with an expansion about m: the largest computed |x_i - m|^2, whose d
      differences, squares and sums err by (d + 2) u, as `length` takes roots. A row's |z~|^2 is at least norm - slack,
-     both those of B4. Where that is more than (r + sqrt(27.7 / gamma))^2, |z - x_i| >= |z~| - r >= sqrt(27.7 / gamma) by
-     the triangle inequality, so that K(x_i, z) <= e^-27.7 < 1e-12: what the expansion is to approximate, sum a_i
+     both those of B4. Where that is more than (r + sqrt(27.7 / gamma))^2, |z - x_i| >= |z~| - r >= sqrt(27.7 / gamma)
+     by the triangle inequality, so that K(x_i, z) <= e^-27.7 < 1e-12: what the expansion is to approximate, sum a_i
      K(x_i, z), lies within 1e-12 sum |a_i| of the 0 that is added for it, which takes the place of B1 to B4 (B5 and B6
      remain). Rounding: that of the square is 4 u (r + sqrt(27.7 / gamma)); 1e-9 r covers the first, and 27.7 - ln 1e12
      = 0.069, one part in 800 of the root, the second. Where slack is not finite, or gamma is 0, no row is far. A row is
      far for all expansions about m or for none from there on, however its norm is computed.
 B36. *A compressed M*, sum_r lambda_r q_r q_r', R = M - that. |z~'R z~| <= |R|_2 |z~|^2: E_2 holds |R|_2 (spectral norm)
-     instead of the rounding to the stored precision, which is in R, since lambda and q are the numbers of the file.
-     *R as computed*: entries are sums of `rank` products of three numbers, (rank + 2) u of the sum of sizes, and one
+     instead of the rounding to the stored precision, which is in R, since lambda and q are the numbers of the file. *R
+     as computed*: entries are sums of `rank` products of three numbers, (rank + 2) u of the sum of sizes, and one
      difference: in Frobenius norm (rank + 2) u sum_r |lambda_r| |q_r|^2 + u |R|_F, twice that since one triangle counts
      for both (`residual_error`). *|R|_2*: whatever t is, if the factorisation of A, which is t I - R as computed, finds
      d positive pivots, then A + F = L L' with |F_ij| <= g |l_i||l_j|, l_i the rows of L, g = 2 (d + 4) u / (1 - 2 (d +
      4) u), for sums in any order, also where a division is a product with an inverse (Higham, theorems 10.3 and 10.5).
-     |l_i|^2 <= A_ii / (1 - g), so that |F| <= g / (1 - g) sum A_ii, and t I - R >= -(g / (1 - g) sum A_ii + u max A_ii).
-     With the entries of R scaled to 1 at most, by a power of two, A_ii <= (t + 1) (1 + u): 2.1 (d + 4) (d + 1) u (t + 1)
-     is more, and than what underflows (2^-1000). t I + R likewise; so |R|_2 <= t plus that (`proven_by_cholesky`). t
-     is a computed eigenvalue, of which nothing need be known; where a pivot is missing, |R|_F is taken. *Evaluation*, in
-     the place of B3's k = 2: q_r.(z - m) is -q_r.m, of d products, to which at most d products are added, (2 d + 1) u
-     |q_r| (|z| + |m|); its square, two products and sums of rank + 1 terms: (4 d + rank + 5) u |lambda_r| |q_r|^2 (|z| +
-     |m|)^2; v.z and the constant pass through d + rank + 3: at most the 4 (d + 8) + 20 + rank of the code, with
-     sum_r |lambda_r| |q_r|^2 for |T_2|.
+     |l_i|^2 <= A_ii / (1 - g), so that |F| <= g / (1 - g) sum A_ii, and t I - R >= -(g / (1 - g) sum A_ii + u max
+     A_ii). With the entries of R scaled to 1 at most, by a power of two, A_ii <= (t + 1) (1 + u): 2.1 (d + 4) (d + 1) u
+     (t + 1) is more, and than what underflows (2^-1000). t I + R likewise; so |R|_2 <= t plus that
+     (`proven_by_cholesky`). t is a computed eigenvalue, of which nothing need be known; where a pivot is missing, |R|_F
+     is taken. *Evaluation*, in the place of B3's k = 2: q_r.(z - m) is -q_r.m, of d products, to which at most d
+     products are added, (2 d + 1) u |q_r| (|z| + |m|); its square, two products and sums of rank + 1 terms: (4 d + rank
+     + 5) u |lambda_r| |q_r|^2 (|z| + |m|)^2; v.z and the constant pass through d + rank + 3: at most the 4 (d + 8) + 20
+     + rank of the code, with sum_r |lambda_r| |q_r|^2 for |T_2|.
 
 Where each is used, and what tries to break it
 ----------------------------------------------
-The paths are those of the package. A statement has one proof and may have several uses; here is the one it was made for.
+The paths are those of the package. A statement has one proof and may have several uses; here is the one it was made
+for.
 
 B1   native/models/certificate.cpp           test_the_share_of_a_degree_is_bounded_on_both_sides
 B2   native/models/certificate.cpp           test_radii_of_finite_kernels_cover_what_single_precision_loses

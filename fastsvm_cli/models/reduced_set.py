@@ -15,8 +15,8 @@ class Origin:
 
     fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for every row in exact arithmetic, f the
     exact model's decision function and f' the reduced set's (B28 and B29 of bounds.py). For the rounding of svm-predict
-    on the exact model (B5): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in one of them.
-    folded: the mark that it takes raw rows (ExactModel.inheritance), or None."""
+    on the exact model (B5): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in
+    one of them. folded: the mark that it takes raw rows (ExactModel.inheritance), or None."""
 
     def __init__(
         self,
