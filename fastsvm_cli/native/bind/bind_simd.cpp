@@ -20,7 +20,8 @@ void bind_simd(nb::module_& m) {
         [](bool single, std::int64_t times) {
             double sum = 0;
             const nb::gil_scoped_release release;
-            return (single ? loops().tiles->single_multiply_adds : loops().tiles->double_multiply_adds)(times, &sum);
+            return (single ? loops().products->single_multiply_adds : loops().products->double_multiply_adds)(times,
+                                                                                                              &sum);
         },
         "single"_a, "times"_a,
         "Do so many rounds of independent multiply-adds; returns how many these are. What the processor can do, for "

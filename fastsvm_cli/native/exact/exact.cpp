@@ -21,6 +21,17 @@ std::int64_t rows_per_block(std::int64_t rows) {
 // Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
 constexpr double folded_max = 4e6;
 
+bool of_one_sign_by_class(const SvmModel& model) {
+    const double* coef = model.vectors->leading.data();
+    for (std::int64_t n : model.nr_sv) {
+        if (n == 0) continue;
+        const auto [least, most] = std::minmax_element(coef, coef + n);
+        if (*least < 0 && *most > 0) return false;
+        coef += n;
+    }
+    return true;
+}
+
 // Of labels: uneven shares balance.
 constexpr std::int64_t shares_per_thread = 4;
 }  // namespace
@@ -67,6 +78,7 @@ void Exact::place_vectors() {
     std::int64_t i = 0;
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c)
         for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k) order_[class_start_[c] + k] = i++;
+    one_signed_ = model_.pairs() == 1 && of_one_sign_by_class(model_);
     in_strips_ = dense(sv, features_.size()) || model_.kernel.by_differences() || model_.kernel.normalized();
 }
 
@@ -92,21 +104,41 @@ const Ladder& Exact::ladder() const {
     return *ladder_;
 }
 
-// Adds the terms of the padded support vectors [from, to) to a row's values.
-void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const {
-    const Loops& k = loops();
-    const double* const coef = layout().coef.data();
+// Calls visit(c, from, to) for the padded support vectors [from, to) class by class.
+template <class Visit> void Exact::for_each_run(std::int64_t from, std::int64_t to, Visit visit) const {
     to = std::min(to, class_start_.back());
     std::int64_t c = std::upper_bound(class_start_.begin(), class_start_.end(), from) - class_start_.begin() - 1;
     for (; from < to; ++c) {
         const std::int64_t stop = std::min(to, class_start_[c + 1]);
-        if (stop > from)
-            for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
-                value[pair] += k.dot(stop - from, coef + column * padded_ + from, kernel_values);
-            });
-        kernel_values += stop - from;
+        if (stop > from) visit(c, from, stop);
         from = stop;
     }
+}
+
+// Adds the terms of the padded support vectors [from, to) to a row's values.
+void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
+                       RowSize& size) const {
+    const double* const coef = layout().coef.data();
+    for_each_run(from, to, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
+        for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
+            const double sum =
+                loops().dot(last - first, coef + column * padded_ + first, kernel_values + (first - from));
+            size.add(last - first, value[pair], sum);
+            value[pair] += sum;
+        });
+    });
+}
+
+// The same, with one pair, for the block's rows in panels.
+void Exact::accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const {
+    for_each_run(from, to, [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        layout().strips->panel_sums(block.rows, first, last, layout().coef.data() + first, block.sums.data());
+        for (std::size_t i = 0; i < block.rows.in_panels.size(); ++i) {
+            const std::int64_t r = block.rows.in_panels[i];
+            block.sizes[r].add(last - first, value[r], block.sums[i]);
+            value[r] += block.sums[i];
+        }
+    });
 }
 
 void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const {
@@ -122,19 +154,26 @@ void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t 
 void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const {
     const std::int64_t pairs = model_.pairs();
     std::fill_n(value, n * pairs, 0.0);
+    block.sizes.assign(static_cast<std::size_t>(n), RowSize{});
     take_rows(rows, which, n, block);
     if (in_strips_) {
         const Strips& strips = *layout().strips;
+        const bool summed = pairs == 1 && strips.sums_in_panels();
         const std::int64_t tile = vectors_per_tile(features_.size());
-        block.kernel_values.resize(static_cast<std::size_t>(n * tile));
+        block.kernel_values.resize(static_cast<std::size_t>(summed ? tile : n * tile));
+        block.sums.resize(static_cast<std::size_t>(n));
         for (std::int64_t from = 0; from < padded_; from += tile) {
             const std::int64_t to = std::min(padded_, from + tile);
-            strips.panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
-            for (std::int64_t r : block.rows.in_panels)
-                accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs);
+            if (summed) {
+                accumulate_panels(from, to, block, value);
+            } else {
+                strips.panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
+                for (std::int64_t r : block.rows.in_panels)
+                    accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs, block.sizes[r]);
+            }
             for (std::int64_t r : block.rows.by_entry) {
                 strips.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data(), block.scratch);
-                accumulate(from, to, block.kernel_values.data(), value + r * pairs);
+                accumulate(from, to, block.kernel_values.data(), value + r * pairs, block.sizes[r]);
             }
         }
         return;
@@ -149,8 +188,14 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     block.kernel_values.resize(static_cast<std::size_t>(padded_));
     for (std::int64_t r = 0; r < n; ++r) {
         layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], block.kernel_values.data());
-        accumulate(0, padded_, block.kernel_values.data(), value + r * pairs);
+        accumulate(0, padded_, block.kernel_values.data(), value + r * pairs, block.sizes[r]);
     }
+}
+
+// How far a value of a model with one pair can be from svm-predict's.
+double Exact::radius_of_one_pair(const Rounding::Row& rounding, double value, const RowSize& size) const {
+    const double radius = rounding_->radius(0, rounding, value);
+    return one_signed_ ? std::min(radius, rounding_->radius_by_size(rounding, value, size)) : radius;
 }
 
 void Exact::fast_values(const Rows& rows, Decisions& out) const {
@@ -223,7 +268,9 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
                 bool sure = true;
                 for (std::int64_t p = 0; p < pairs && (sure || out.with_radius); ++p) {
-                    const double radius = rounding_->radius(p, rounding, row_value[p]);
+                    const double radius = pairs == 1
+                                              ? radius_of_one_pair(rounding, row_value[p], block.sizes[r - first])
+                                              : rounding_->radius(p, rounding, row_value[p]);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
                         // Where nothing is known of rounding, one of the sums may overflow where the other does not.

@@ -78,7 +78,11 @@ private:
     void place_vectors();
     const Layout& layout() const;
     const Ladder& ladder() const;
-    void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value) const;
+    template <class Visit> void for_each_run(std::int64_t from, std::int64_t to, Visit visit) const;
+    void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
+                    RowSize& size) const;
+    void accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const;
+    double radius_of_one_pair(const Rounding::Row& rounding, double value, const RowSize& size) const;
 
     SvmModel model_;
     Features features_;
@@ -91,6 +95,8 @@ private:
     std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
     std::vector<std::int64_t> order_;        // (padded): the support vector there, or -1
     bool in_strips_ = false;                 // rather than in lists by column
+    // One pair of classes, each with coefficients of one sign: the sizes of their sums add up to sum |a_i| K_i.
+    bool one_signed_ = false;
     mutable std::once_flag laid_out_, climbed_;
     mutable std::unique_ptr<const Layout> layout_;  // made when the first row is evaluated in double precision
     mutable std::unique_ptr<const Ladder> ladder_;  // when the first label is asked for

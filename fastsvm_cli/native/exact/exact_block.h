@@ -32,6 +32,7 @@ struct Exact::Block {
     std::vector<Columns> columns;
     StripRows rows;
     std::vector<double> kernel_values, scratch, value, own, sums;
+    std::vector<RowSize> sizes;          // (rows): of one pair
     std::vector<std::int64_t> open;      // rows that the next rung decides
     std::vector<std::int64_t> open_now;  // those of this rung
     const std::int64_t* numbers(std::int64_t first, std::int64_t last) {

@@ -123,7 +123,7 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
         const double value = block.value[r] - model_.rho[0];
         const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
-        if (known && std::fabs(value) > rounding_->radius(0, rounding, value))  // false for NaN too
+        if (known && std::fabs(value) > radius_of_one_pair(rounding, value, block.sizes[r]))  // false for NaN too
             winner[which[r]] = value > 0 ? 0 : 1;
         else
             block.open.push_back(which[r]);

@@ -4,9 +4,14 @@
 #include <cstdint>
 #include <memory>
 
+#include "simd/aligned.h"
 #include "text/rows.h"
 
 namespace fastsvm {
+
+// Rows that the sums of kernel values take at a time: with so many, the values of vectors_at_once vectors stay in the
+// first-level cache.
+constexpr std::int64_t rows_at_once = 48;
 
 class KernelTiles {
 public:
@@ -26,6 +31,10 @@ public:
     // `strip`; finite numbers for the padding, too.
     virtual void values(const Block& block, std::int64_t from, std::int64_t to, float* out,
                         std::int64_t stride) const = 0;
+    // sums[r * lanes + ...] += partial sums of coef[s - from] K(z_r, x_s) likewise, for the n rows taken: of at most
+    // four terms in single precision, the rest in double (B25). scratch: for values on their way.
+    virtual void add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
+                          Aligned<float>& scratch, double* sums) const;
 };
 
 }  // namespace fastsvm

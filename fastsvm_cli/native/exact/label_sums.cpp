@@ -13,8 +13,6 @@ constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
 // The largest coefficient has this exponent, so that no product with a kernel value is denormal, which takes long.
 constexpr int coefficient_exponent = 60;
 constexpr std::int64_t run = 16;  // numbers that the sums take at a time
-constexpr std::int64_t rows_at_once = 8 * panel;
-constexpr std::int64_t vectors_at_once = 4 * strip;  // times rows_at_once: a buffer that stays in the first-level cache
 // Kernel values that a thread may hold, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
 
@@ -124,18 +122,11 @@ void LabelSums::settle(const KernelTiles& tiles, const Rows& rows, std::vector<s
 void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
                             Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const {
     tiles.take(rows, which, n, *scratch.block);
-    scratch.values.resize(static_cast<std::size_t>(rows_at_once * vectors_at_once));
     scratch.sums.assign(static_cast<std::size_t>(2 * rows_at_once * lanes), 0.0);
     double* const positive = scratch.sums.data();
     double* const negative = positive + rows_at_once * lanes;
-    for (std::int64_t from = 0; from < padded_;) {
-        const bool first = from < positive_;
-        const std::int64_t to = std::min(from + vectors_at_once, first ? positive_ : padded_);
-        tiles.values(*scratch.block, from, to, scratch.values.data(), vectors_at_once);
-        loops().tiles->add_products(n, to - from, coef_.data() + from, scratch.values.data(), vectors_at_once,
-                                    first ? positive : negative);
-        from = to;
-    }
+    tiles.add_sums(*scratch.block, n, 0, positive_, coef_.data(), scratch.values, positive);
+    tiles.add_sums(*scratch.block, n, positive_, padded_, coef_.data() + positive_, scratch.values, negative);
     const double rho = model_.rho[0];
     for (std::int64_t r = 0; r < n; ++r) {
         const Share wrong = share(tiles.relative_error(*scratch.block, r));
@@ -160,7 +151,7 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
 void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch,
                               double* const* sums) const {
     const std::int64_t classes = model_.classes();
-    const TileLoops& loop = *loops().tiles;
+    const ProductLoops& loop = *loops().products;
     // What c's own vectors give, and what each of the others' do.
     const auto at = [&](std::int64_t of, std::int64_t against) {
         return (against < of ? against : against - 1) * padded_ + class_start_[of];
@@ -187,7 +178,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
                                Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const {
     const std::int64_t classes = model_.classes();
     const std::size_t per_row = static_cast<std::size_t>(classes);
-    const TileLoops& loop = *loops().tiles;
+    const ProductLoops& loop = *loops().products;
     tiles.take(rows, which, n, *scratch.block);
     scratch.values.resize(static_cast<std::size_t>(n * padded_));
     tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);

@@ -161,6 +161,22 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
     return unknown;
 }
 
+double Rounding::radius_by_size(const Row& row, double value, const RowSize& size) const {
+    const double infinite = std::numeric_limits<double>::infinity();
+    const double all = pair_weight_[0], n = static_cast<double>(pair_count_[0]);
+    if (kernel_.type != KernelType::rbf || !(row.kernel() < 1e-2) || !(kernel_.gamma < 1e100) || !(all < 1e90) ||
+        !(n < 1e9))
+        return infinite;
+    const double weight = std::min(1.02 * size.terms + 1e-190, all), share = weight / all;
+    const double exponents = all > 0 ? all * (share < 0.36 ? -share * std::log(share) : 0.36788) * (1 + 1e-9) : 0.0;
+    const double kernels =
+        2.71 * row.svm_predict.kernel * exponents + weight * (row.ours + 4.1 * unit) + 1.01 * unit * exponents;
+    const double partials = size.partials + n * (kernels + weight * 2.2 * (n + 20) * unit);
+    const double sums = 1.01 * unit * (partials + weight * (0.1 * n + 34));
+    return (kernels + sums + unit * (3 * std::fabs(value) + 3 * std::fabs(rho_[0]))) * (1 + 1e-9) + 1e-200 +
+           all * 1e-100;
+}
+
 double Rounding::squared_distance_error(const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row));
     const double size = largest_norm_ + length(rows.squared_norms[row], q);

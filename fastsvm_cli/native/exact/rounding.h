@@ -47,6 +47,17 @@ struct Origin {
 // values of another.
 void widen(const Rows& rows, const Origin& origin, Decisions& out);
 
+// What the terms of one row's sum add up to, as computed, run by run of terms of one sign.
+struct RowSize {
+    double terms = 0;     // their sizes
+    double partials = 0;  // at least the sizes of all partial sums
+    // A run of `count` terms that moves the sum from `before` by `sum`.
+    void add(std::int64_t count, double before, double sum) {
+        terms += std::fabs(sum);
+        partials += static_cast<double>(count) * std::fmax(std::fabs(before), std::fabs(before + sum));
+    }
+};
+
 class Rounding {
 public:
     // distances_by_differences: of the exponential kernel's. folded: a linear kernel's vectors are summed up first.
@@ -84,6 +95,9 @@ public:
     double radius(std::int64_t pair, const Row& row, double value) const {
         return radius(pair_weight_[pair], pair_count_[pair], rho_[pair], row, value);
     }
+    // Of the value of an RBF model with one pair whose classes have coefficients of one sign each, by what the row's
+    // own terms add up to (B37); infinite where nothing is stated.
+    double radius_by_size(const Row& row, double value, const RowSize& size) const;
     // At least that of any pair with this value.
     double radius_of_any(const Row& row, double value) const {
         return radius(largest_weight_, largest_pair_count_, largest_rho_, row, value);

@@ -13,7 +13,9 @@ namespace fastsvm {
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
 constexpr double up = 1 + 1e-9;                         // what the doubles of a bound themselves are rounded by
-constexpr std::int64_t piece_min = 8;                   // shorter ones take too long for what they save
+constexpr std::int64_t piece_min = 32;                  // shorter ones take too long for what they save
+// Of a strip, in a first-level cache.
+constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(float)));
 constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
 }  // namespace
 
@@ -77,8 +79,8 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
         for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e)
             row[position_[features_.column(sv.indices[e])]] = sv.values[e];
         double sums[3];
-        loops().tiles->center(padded_columns_, factor_, row.data(), center_.data(), weights_.data(), centered.data(),
-                              sums);
+        loops().products->center(padded_columns_, factor_, row.data(), center_.data(), weights_.data(), centered.data(),
+                                 sums);
         for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) row[position_[features_.column(sv.indices[e])]] = 0;
         float* const to = vectors_.data() + s / strip * strip * columns_ + s % strip;
         for (std::int64_t c = 0; c < columns_; ++c) to[c * strip] = centered[(zeros + c) * panel];
@@ -138,8 +140,8 @@ void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t
                 outside += rows.values[e] * rows.values[e] * (factor_ * factor_);
         }
         double sums[3];
-        loops().tiles->center(padded_columns_, factor_, out.spread.data(), center_.data(), weights_.data(),
-                              out.panels.data() + r / panel * panel * padded_columns_ + r % panel, sums);
+        loops().products->center(padded_columns_, factor_, out.spread.data(), center_.data(), weights_.data(),
+                                 out.panels.data() + r / panel * panel * padded_columns_ + r % panel, sums);
         std::fill(out.spread.begin(), out.spread.end(), 0.0);
         // What is too large for single precision has no error that counts; it must not overflow on the way there.
         out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
@@ -156,8 +158,7 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
     const Taken& rows = static_cast<const Taken&>(block);
     const TileLoops& tiles = *loops().tiles;
     const std::int64_t zeros = padded_columns_ - columns_;
-    const std::int64_t fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(float)));
-    const std::int64_t together = std::max<std::int64_t>(fit / piece_, 1) * piece_;
+    const std::int64_t together = std::max<std::int64_t>(columns_that_fit / piece_, 1) * piece_;
     for (std::int64_t s = from; s < to; s += strip)
         for (std::int64_t c = 0; c == 0 || c < columns_; c += together)
             for (std::int64_t r = 0; r < rows.rows; r += panel)
@@ -166,6 +167,20 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
                                     rows.panels.data() + r * padded_columns_ + (zeros + c) * panel,
                                     rows.norms.data() + r, vectors_.data() + s * columns_ + c * strip,
                                     norms_.data() + s, out + r * stride + (s - from), stride);
+}
+
+void SingleTiles::add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
+                           Aligned<float>& scratch, double* sums) const {
+    if (columns_ > columns_that_fit) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
+    const Taken& rows = static_cast<const Taken&>(block);
+    const std::int64_t zeros = padded_columns_ - columns_;
+    const std::int64_t together = columns_that_fit / std::max<std::int64_t>(columns_, 1) * strip;
+    for (std::int64_t s = from; s < to; s += together)
+        for (std::int64_t r = 0; r < n; r += panel)
+            loops().tiles->single_sums(
+                static_cast<int>(std::min<std::int64_t>(panel, n - r)), std::min(together, to - s) / strip, columns_,
+                piece_, rows.panels.data() + r * padded_columns_ + zeros * panel, rows.norms.data() + r,
+                vectors_.data() + s * columns_, norms_.data() + s, coef + (s - from), sums + r * lanes);
 }
 
 }  // namespace fastsvm

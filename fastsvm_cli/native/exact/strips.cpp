@@ -9,6 +9,8 @@ namespace fastsvm {
 namespace {
 // How many times faster than entry by entry a register tile passes over a column.
 constexpr double tile_speed = 2;
+// Of a strip, in a first-level cache.
+constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(double)));
 }  // namespace
 
 std::vector<std::int32_t> used_indices(const Rows& vectors) {
@@ -96,8 +98,11 @@ void Strips::take(const Rows& rows, const std::int64_t* which, std::int64_t n, S
         (full ? out.in_panels : out.by_entry).push_back(r);
     }
     const std::int64_t m = static_cast<std::int64_t>(out.in_panels.size());
-    out.panels.assign(static_cast<std::size_t>((m + panel - 1) / panel * panel * d), 0.0);
+    const std::int64_t places = (m + panel - 1) / panel * panel;
+    out.panels.assign(static_cast<std::size_t>(places * d), 0.0);
+    out.panel_norms.assign(static_cast<std::size_t>(places), 0.0);
     for (std::int64_t i = 0; i < m; ++i) {
+        out.panel_norms[i] = out.rows[out.in_panels[i]].squared_norm;
         const Columns& z = out.rows[out.in_panels[i]].columns;
         double* const to = out.panels.data() + i / panel * panel * d + i % panel;
         for (std::int64_t e = 0; e < z.count(); ++e) to[z.column[e] * panel] = z.value[e];
@@ -162,18 +167,38 @@ void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int6
 void Strips::panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                                  std::int64_t stride) const {
     const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_panels.size());
-    constexpr std::int64_t together = column_bytes / (strip * static_cast<std::int64_t>(sizeof(double)));
     for (std::int64_t s = from; m && s < to; s += strip)
-        for (std::int64_t c = 0; c < d; c += together)
+        for (std::int64_t c = 0; c < d; c += columns_that_fit)
             for (std::int64_t i = 0; i < m; i += panel) {
                 const int count = static_cast<int>(std::min<std::int64_t>(panel, m - i));
                 double* at[panel];
                 for (int r = 0; r < count; ++r) at[r] = out + rows.in_panels[i + r] * stride + (s - from);
-                loops().tiles->double_dots(count, std::min(together, d - c), c == 0,
+                loops().tiles->double_dots(count, std::min(columns_that_fit, d - c), c == 0,
                                            rows.panels.data() + i * d + c * panel, blocks_.data() + s * d + c * strip,
                                            at);
             }
     for (std::int64_t r : rows.in_panels) from_dots(rows.rows[r], from, to, out + r * stride);
+}
+
+bool Strips::sums_in_panels() const {
+    return kernel_.type == KernelType::rbf && dense_ && features_.size() <= columns_that_fit;
+}
+
+void Strips::panel_sums(const StripRows& rows, std::int64_t from, std::int64_t to, const double* coef,
+                        double* out) const {
+    const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_panels.size());
+    for (std::int64_t i = 0; i < m; i += panel) {
+        const int count = static_cast<int>(std::min<std::int64_t>(panel, m - i));
+        double sums[panel][2][lanes] = {};
+        loops().tiles->double_sums(count, (to - from) / strip, d, kernel_.gamma, rows.panels.data() + i * d,
+                                   rows.panel_norms.data() + i, blocks_.data() + from * d, norms_.data() + from, coef,
+                                   &sums[0][0][0]);
+        for (int r = 0; r < count; ++r) {
+            double* const s = sums[r][0];
+            for (int l = 0; l < lanes; ++l) s[l] += sums[r][1][l];
+            out[i + r] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+        }
+    }
 }
 
 void Strips::from_dots(const StripRow& row, std::int64_t from, std::int64_t to, double* out) const {

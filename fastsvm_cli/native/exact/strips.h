@@ -23,6 +23,7 @@ struct StripRows {
     std::vector<StripRow> rows;
     std::vector<std::int64_t> in_panels, by_entry;  // which rows are computed by register tiles, and which are not
     Aligned<double> panels;                         // (panels, d, panel)
+    Aligned<double> panel_norms;                    // (panels, panel): |z|^2
 };
 
 // Strips of `strip` vectors, dense by column, so that a row costs its own non-zeros times the vectors; where few of the
@@ -45,6 +46,11 @@ public:
     // Of the rows in panels: out[r * stride + s - from]. A row's values do not depend on the rows beside it.
     void panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                              std::int64_t stride) const;
+    // Whether panel_sums can be had: RBF kernels of vectors whose columns fit a first-level cache.
+    bool sums_in_panels() const;
+    // Of the rows in panels, in their order: out[i] = sum of coef[s - from] K, the values of panel_kernel_values added
+    // up as Loops::dot does.
+    void panel_sums(const StripRows& rows, std::int64_t from, std::int64_t to, const double* coef, double* out) const;
     // |z - x_s|^2 likewise.
     void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
                            std::vector<double>& scratch) const;

@@ -2,7 +2,9 @@
 // here: the linker would keep one copy of it, possibly one that needs instructions the machine lacks.
 #include "simd/loops.h"
 
+#include "simd/exponential.h"
 #include "simd/packed.h"
+#include "simd/wide.h"
 
 namespace fastsvm {
 #ifdef __AVX2__
@@ -13,45 +15,14 @@ extern const TextLoops text;  // text_loops.cpp; a machine with longer registers
 namespace FASTSVM_ISA {
 namespace {
 
-// Eight doubles; the compiler lowers it to one, two or four registers.
-typedef double v8 __attribute__((vector_size(64)));
-typedef unsigned long long u8 __attribute__((vector_size(64)));  // unsigned: sums of bit patterns may wrap
+typedef Wide<double, lanes> v8;               // in one, two or four registers
+typedef Wide<double, register_bytes / 8> vd;  // one register
+constexpr int doubles = register_bytes / 8;
+static_assert(lanes % doubles == 0, "whole registers");
 
-inline v8 load(const double* p) {
-    v8 x;
-    __builtin_memcpy(&x, p, sizeof x);
-    return x;
-}
-inline void store(double* p, v8 x) { __builtin_memcpy(p, &x, sizeof x); }
-inline v8 splat(double x) { return v8{x, x, x, x, x, x, x, x}; }
-
-// e^x for x <= 0, within 3 units in the last place down to -708; below, 0 (true value < 4e-308).
-// x = k ln 2 + r, |r| <= ln 2 / 2; the Taylor polynomial of degree 13 leaves r^14/14! < 5e-18.
-inline v8 exp_nonpositive(v8 x) {
-    const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
-    const v8 clamped = x < -708.0 ? splat(-708.0) : x;
-    const v8 biased = clamped * 1.4426950408889634 + shift;
-    const v8 k = biased - shift;
-    const v8 r = (clamped - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    v8 p = splat(1.0 / 6227020800.0);
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    // The low bits of `biased` hold k; those of an x above 0, which a negative gamma makes, may wrap.
-    const u8 bits = (u8)p + ((u8)biased << 52);
-    const v8 scaled = (v8)bits;
-    return x < -708.0 ? splat(0.0) : scaled;
-}
+FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
+FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
+FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
 
 // Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1,
 // `top`, a plain product with the row. `base` is the column that stands first in the sub-block, d its variables.
@@ -316,10 +287,16 @@ void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* ro
 
 void lane_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
     v8 s0 = splat(outside), s1 = splat(0);
-    for (std::int64_t c = 0; c < d; ++c, block += strip) {
-        const v8 difference = load(block) - x[c];
-        (c % 2 ? s1 : s0) += difference * difference;
+    const auto square = [&](std::int64_t c) {
+        const v8 difference = load(block + c * strip) - x[c];
+        return difference * difference;
+    };
+    std::int64_t c = 0;
+    for (; c + 2 <= d; c += 2) {
+        s0 += square(c);
+        s1 += square(c + 1);
     }
+    if (c < d) s0 += square(c);
     store(out, s0 + s1);
 }
 
@@ -329,10 +306,9 @@ void box_distances(const double* boxes, std::int64_t d, const double* x, double 
     for (std::int64_t c = 0; c < d; ++c, boxes += 2 * lanes) {
         const v8 below = load(boxes) - x[c],
                  above = x[c] - load(boxes + lanes);  // positive outside the box, on this side
-        const v8 out = below > above ? below : above;
-        const v8 gap = out > 0.0 ? out : zero;
+        const v8 gap = larger(larger(below, above), zero);
         // The farther face is the one across: |x - hi| = -above where below is the larger, |x - lo| = -below elsewhere.
-        const v8 reach = below > above ? above : below;
+        const v8 reach = where_less(above, below, above, below);
         n += gap * gap;
         f += reach * reach;
     }
@@ -369,16 +345,31 @@ void strip_products(const double* block, std::int64_t count, const double* const
 }
 
 // n is a multiple of lanes in the three below: strips are padded.
-void rbf_from_dots(std::int64_t n, double gamma, double norm, const double* norms, double* values) {
-    for (std::int64_t s = 0; s < n; s += lanes) {
-        const v8 distance = (norm + load(norms + s)) - 2.0 * load(values + s);
-        const v8 clamped = distance < 0.0 ? splat(0) : distance;
-        store(values + s, exp_nonpositive(-gamma * clamped));
+
+// values[s] = exp(exponent(s)), exponents being at most 0: four registers in step, and what is left over by eights.
+template <class Exponent> FASTSVM_INLINE void exponentials(std::int64_t n, double* values, Exponent exponent) {
+    constexpr int in_step = 4 * doubles / lanes > 0 ? 4 * doubles / lanes : 1;
+    std::int64_t s = 0;
+    for (; s + in_step * lanes <= n; s += in_step * lanes) {
+        v8 x[in_step];
+        for (int i = 0; i < in_step; ++i) x[i] = exponent(s + i * lanes);
+        exp_nonpositive(x);
+        for (int i = 0; i < in_step; ++i) store(values + s + i * lanes, x[i]);
+    }
+    for (; s < n; s += lanes) {
+        v8 x[1] = {exponent(s)};
+        exp_nonpositive(x);
+        store(values + s, x[0]);
     }
 }
 
+void rbf_from_dots(std::int64_t n, double gamma, double norm, const double* norms, double* values) {
+    exponentials(n, values,
+                 [&](std::int64_t s) { return rbf_exponent(gamma, norm + load(norms + s), load(values + s)); });
+}
+
 void exp_of_norms(std::int64_t n, double gamma, double* values) {
-    for (std::int64_t s = 0; s < n; s += lanes) store(values + s, exp_nonpositive(-gamma * load(values + s)));
+    exponentials(n, values, [&](std::int64_t s) { return -gamma * load(values + s); });
 }
 
 void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree, double* values) {
@@ -393,18 +384,19 @@ void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree
 }
 
 // `fixed`: how many degrees, where that is known beforehand and the sums stay in registers; 0: series.to - series.from
-// + 1.
+// + 1. One register's worth of every `lanes` vectors: of more, the sums would not stay in registers.
 template <int fixed, bool far>
 void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
                        const double* dots, const double* weights, const double* bares, const double* norms,
                        double* sums) {
     const int count = fixed > 0 ? fixed : series.to - series.from + 1;
-    v8 total[fixed > 0 ? fixed : most_degrees];
-    for (int k = 0; k < count; ++k) total[k] = splat(0);
-    v8 rest = splat(0);
+    const vd zero = vd::splat(0), most = vd::splat(12.0);
+    vd total[fixed > 0 ? fixed : most_degrees];
+    for (int k = 0; k < count; ++k) total[k] = zero;
+    vd rest = zero;
     for (std::int64_t s = 0; s < n; s += lanes) {
-        const v8 x = series.scale * load(dots + s);
-        v8 term = weight * load(weights + s), partial = term;  // a x^k, and the sum of the same over k!
+        const vd x = series.scale * vd::load(dots + s);
+        vd term = weight * vd::load(weights + s), partial = term;  // a x^k, and the sum of the same over k!
         for (int k = 1; k < series.from; ++k) {
             term *= x;
             if (far) partial += series.inverse_factorial[k] * term;
@@ -415,21 +407,22 @@ void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight
             if (far) partial += series.inverse_factorial[series.from + k] * term;
         }
         // x^(to+1) (1/(to+1)! + x (1/(to+2)! + x (...)))
-        v8 tail = splat(series.inverse_factorial[series.to + series.terms]);
+        vd tail = vd::splat(series.inverse_factorial[series.to + series.terms]);
         for (int k = series.to + series.terms - 1; k > series.to; --k) tail = tail * x + series.inverse_factorial[k];
         tail *= term * x;
         if (far) {
-            v8 exponent = x - (norm + load(norms + s));
-            exponent = exponent > 0.0 ? splat(0) : exponent;
-            const v8 difference = bare * load(bares + s) * exp_nonpositive(exponent) - partial;
-            const v8 size = x < 0.0 ? -x : x;
-            tail = size > 12.0 ? difference : tail;
+            vd exponent[1] = {x - (norm + vd::load(norms + s))};
+            exponent[0] = smaller(zero, exponent[0]);
+            exp_nonpositive(exponent);
+            const vd difference = bare * vd::load(bares + s) * exponent[0] - partial;
+            const vd size = where_less(x, zero, zero - x, x);
+            tail = where_less(most, size, difference, tail);
         }
         rest += tail;
     }
     for (int k = 0; k < count; ++k, sums += lanes)
-        store(sums, load(sums) + series.inverse_factorial[series.from + k] * total[k]);
-    store(sums, load(sums) + rest);
+        (vd::load(sums) + series.inverse_factorial[series.from + k] * total[k]).store(sums);
+    (vd::load(sums) + rest).store(sums);
 }
 
 void degree_terms(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
@@ -437,7 +430,8 @@ void degree_terms(std::int64_t n, const DegreeSeries& series, double weight, dou
     const bool five = series.to - series.from == 4;  // as every certificate has
     const auto terms = series.far ? (five ? some_degree_terms<5, true> : some_degree_terms<0, true>)
                                   : (five ? some_degree_terms<5, false> : some_degree_terms<0, false>);
-    terms(n, series, weight, bare, norm, dots, weights, bares, norms, sums);
+    for (int part = 0; part < lanes; part += doubles)
+        terms(n, series, weight, bare, norm, dots + part, weights + part, bares + part, norms + part, sums + part);
 }
 
 double dot(std::int64_t n, const double* a, const double* b) {
@@ -452,9 +446,9 @@ double dot(std::int64_t n, const double* a, const double* b) {
         i += lanes;
     }
     s0 += s1;
-    double total = ((s0[0] + s0[1]) + (s0[2] + s0[3])) + ((s0[4] + s0[5]) + (s0[6] + s0[7]));
-    for (; i < n; ++i) total += a[i] * b[i];
-    return total;
+    double sum = total(s0);
+    for (; i < n; ++i) sum += a[i] * b[i];
+    return sum;
 }
 
 void add_scaled(std::int64_t n, double x, const double* w, double* out) {
@@ -464,7 +458,7 @@ void add_scaled(std::int64_t n, double x, const double* w, double* out) {
 void count_certain(std::int64_t n, double rho, double width, const double* rest, const double* sums, double* count) {
     for (std::int64_t r = 0; r < n; r += lanes) {
         const v8 value = load(sums + r) - rho;
-        store(count + r, load(count + r) + (value * value >= width * load(rest + r) ? splat(1) : splat(0)));
+        store(count + r, load(count + r) + where_at_most(width * load(rest + r), value * value, splat(1), splat(0)));
     }
 }
 
@@ -472,8 +466,7 @@ void row_distances(std::int64_t n, double nearest, double farthest, bool squared
                    double* near, double* far) {
     for (std::int64_t r = 0; r < n; r += lanes) {
         const v8 inside = nearest - load(high + r), beyond = load(low + r) - farthest, most = farthest + load(high + r);
-        const v8 larger = inside > beyond ? inside : beyond;
-        const v8 least = larger > 0.0 ? larger : splat(0);
+        const v8 least = larger(larger(inside, beyond), splat(0));
         store(near + r, squared ? least * least : least);
         store(far + r, squared ? most * most : most);
     }
@@ -481,10 +474,11 @@ void row_distances(std::int64_t n, double nearest, double farthest, bool squared
 
 void count_settled(std::int64_t n, double rho, double positive, double negative, const double* largest,
                    const double* smallest, const double* sums, double* count) {
+    const v8 zero = splat(0), one = splat(1);
     for (std::int64_t r = 0; r < n; r += lanes) {
         const v8 value = load(sums + r) - rho, most = load(largest + r), least = load(smallest + r);
         const v8 low = value + positive * least - negative * most, high = value + positive * most - negative * least;
-        store(count + r, load(count + r) + ((low > 0.0) | (high <= 0.0) ? splat(1) : splat(0)));
+        store(count + r, load(count + r) + where_less(zero, low, one, where_at_most(high, zero, one, zero)));
     }
 }
 
@@ -504,6 +498,7 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
 extern const TileLoops tiles;                                  // tiles.cpp
+extern const ProductLoops products_table;                      // products.cpp
 extern const GridLoops grid;                                   // grid.cpp
 #ifndef __AVX2__
 extern const TextLoops text;
@@ -537,6 +532,7 @@ const Loops table = {
     count_settled,
     certain_sums,
     &tiles,
+    &products_table,
 #ifdef __AVX2__
     &avx2::text,
 #else

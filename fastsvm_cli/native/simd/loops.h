@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "simd/grid_loops.h"
+#include "simd/products.h"
 #include "simd/reference_lanes.h"
 #include "simd/text_loops.h"
 #include "simd/tiles.h"
@@ -97,6 +98,7 @@ struct Loops {
     std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest,
                                  const double* sums);
     const TileLoops* tiles;
+    const ProductLoops* products;
     const TextLoops* text;
 };
 

@@ -7,8 +7,6 @@ namespace fastsvm {
 
 constexpr int panel = 6;  // rows to a tile; a panel of rows is (d, panel), whatever number of them there is
 
-constexpr int product_rows = 4;  // that meet the same coefficients, side by side
-
 // Bytes of a strip's columns that stay in a first-level cache while panels of rows pass over them.
 constexpr int column_bytes = 20480;
 
@@ -19,29 +17,18 @@ struct TileLoops {
     // products in between: `first` and `last` are those calls.
     void (*single_powers)(int rows, std::int64_t d, std::int64_t piece, bool first, bool last, const float* z,
                           const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride);
+    // sums[r * lanes + ...] += partial sums of coef[s] times the same numbers of so many strips: of at most four terms
+    // in single precision, the rest in double. All columns are in one call: x is (strips, d, strip).
+    void (*single_sums)(int rows, std::int64_t strips, std::int64_t d, std::int64_t piece, const float* z,
+                        const float* row_norms, const float* x, const float* norms, const float* coef, double* sums);
     // out[r][s] = z_r.x_s likewise, in double precision, one column after the other.
     void (*double_dots)(int rows, std::int64_t d, bool first, const double* z, const double* x, double* const* out);
-    // sums[r * lanes + ...] += partial sums of coef[s] * values[r * stride + s] over s < n, a multiple of 16: at most
-    // four terms are added up in single precision, the rest in double.
-    void (*add_products)(std::int64_t rows, std::int64_t n, const float* coef, const float* values, std::int64_t stride,
-                         double* sums);
-    // out[k * product_rows + r] = sum over s < n[k] of coef[coef_at[k] + s] * values[r][value_at[k] + s], likewise, for
-    // one to product_rows rows; any n.
-    void (*products)(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
-                     const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
-                     double* out);
-    // The same with coef[value_at[k] + s]; and peaks[k * product_rows + r], the largest of the values, 0 at least.
-    void (*products_and_peaks)(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
-                               const float* const* values, const std::int64_t* value_at, double* out, float* peaks);
-    // A row about a center: out[c * panel] = factor (z[c] - center[c]), rounded to single precision, for the d columns,
-    // a multiple of `lanes`; sums: of their squares, of the squares times weights[c], and of the squares of what the
-    // rounding took.
-    void (*center)(std::int64_t d, double factor, const double* z, const double* center, const double* weights,
-                   float* out, double* sums);
-    // So many times as many independent multiply-adds as keep the processor busy; returns how many that is of one
-    // number each. What it adds up goes to *sum.
-    double (*single_multiply_adds)(std::int64_t times, double* sum);
-    double (*double_multiply_adds)(std::int64_t times, double* sum);
+    // sums[r][...] += partial sums of coef[s] exp(-gamma max(0, |z_r|^2 + |x_s|^2 - 2 z_r.x_s)) over so many strips, in
+    // double precision, d columns in one call; sums: (rows, 2, lanes). The numbers are those of double_dots and
+    // rbf_from_dots, and, with the two halves added up and then the total, the sum is that of dot.
+    void (*double_sums)(int rows, std::int64_t strips, std::int64_t d, double gamma, const double* z,
+                        const double* row_norms, const double* x, const double* norms, const double* coef,
+                        double* sums);
 };
 
 }  // namespace fastsvm

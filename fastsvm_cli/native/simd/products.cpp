@@ -1,0 +1,195 @@
+// Compiled once per instruction set, as loops.cpp is.
+#include "simd/products.h"
+
+#include "simd/loops.h"
+#include "simd/wide.h"
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+typedef Wide<float, 16> f16;
+typedef Wide<double, 8> d8;
+
+// The largest of sixteen.
+FASTSVM_INLINE float peak(f16 x) {
+    float number[16];
+    x.store(number);
+    for (int half = 8; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i) number[i] = number[i] > number[i + half] ? number[i] : number[i + half];
+    return number[0];
+}
+
+// Adds, for R rows, the products over the first n / 16 sixteens to sums; and keeps the largest of the rows' numbers,
+// where that is wanted.
+template <int R, bool peaked>
+FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float* const (&rows)[R], d8 (&sums)[R],
+                                     f16 (&peaks)[R]) {
+    const float* b[R];
+    for (int r = 0; r < R; ++r) b[r] = rows[r];
+    const auto number = [&](int r, std::int64_t at) {
+        const f16 x = f16::load(b[r] + at);
+        if constexpr (peaked) peaks[r] = larger(peaks[r], x);
+        return x;
+    };
+    for (; n >= 64; n -= 64, a += 64) {
+        const f16 a0 = f16::load(a), a1 = f16::load(a + 16), a2 = f16::load(a + 32), a3 = f16::load(a + 48);
+        for (int r = 0; r < R; ++r) {
+            f16 four = a0 * number(r, 0);
+            four += a1 * number(r, 16);
+            four += a2 * number(r, 32);
+            four += a3 * number(r, 48);
+            sums[r] += widened_halves(four);
+            b[r] += 64;
+        }
+    }
+    if (n >= 16) {
+        f16 few[R];
+        for (int r = 0; r < R; ++r) few[r] = f16::load(a) * number(r, 0);
+        for (std::int64_t at = 16; at + 16 <= n; at += 16) {
+            const f16 more = f16::load(a + at);
+            for (int r = 0; r < R; ++r) few[r] += more * number(r, at);
+        }
+        for (int r = 0; r < R; ++r) sums[r] += widened_halves(few[r]);
+    }
+}
+
+// The totals of four, side by side.
+FASTSVM_INLINE void store_totals(const d8 (&sums)[4], double* out) {
+#if defined(__AVX512F__)
+    typedef long long i8 __attribute__((vector_size(64)));
+    typedef double d4 __attribute__((vector_size(32)));
+    const auto pairs = [](d8 x, d8 y) {
+        return __builtin_shuffle(x.v, y.v, i8{0, 8, 2, 10, 4, 12, 6, 14}) +
+               __builtin_shuffle(x.v, y.v, i8{1, 9, 3, 11, 5, 13, 7, 15});
+    };
+    const auto low = pairs(sums[0], sums[1]), high = pairs(sums[2], sums[3]);
+    const auto fours = __builtin_shuffle(low, high, i8{0, 1, 8, 9, 4, 5, 12, 13}) +
+                       __builtin_shuffle(low, high, i8{2, 3, 10, 11, 6, 7, 14, 15});
+    d4 first, second;
+    __builtin_memcpy(&first, &fours, sizeof first);
+    __builtin_memcpy(&second, reinterpret_cast<const char*>(&fours) + sizeof first, sizeof second);
+    first += second;
+    __builtin_memcpy(out, &first, sizeof first);
+#elif defined(__AVX2__)
+    // Of four rows, the sums of neighbours; then of those, the two halves of each.
+    const auto totals = [&](int half) {
+        const auto part = [&](int r) { return (__m256d)(half ? sums[r].high : sums[r].low).v; };
+        const __m256d low = _mm256_hadd_pd(part(0), part(1)), high = _mm256_hadd_pd(part(2), part(3));
+        return _mm256_add_pd(_mm256_permute2f128_pd(low, high, 0x20), _mm256_permute2f128_pd(low, high, 0x31));
+    };
+    _mm256_storeu_pd(out, _mm256_add_pd(totals(0), totals(1)));
+#else
+    for (int r = 0; r < 4; ++r) out[r] = total(sums[r]);
+#endif
+}
+
+void add_products(std::int64_t rows, std::int64_t n, const float* coef, const float* values, std::int64_t stride,
+                  double* sums) {
+    for (std::int64_t r = 0; r < rows; ++r, values += stride, sums += lanes) {
+        const float* const row[1] = {values};
+        d8 sum[1] = {d8::load(sums)};
+        f16 none[1];
+        sums_of_products<1, false>(n, coef, row, sum, none);
+        sum[0].store(sums);
+    }
+}
+
+template <int R, bool peaked>
+void products_of_rows(std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
+                      const float* const* values, const std::int64_t* value_at, double* out, float* peaks) {
+    for (std::int64_t k = 0; k < count; ++k, out += product_rows) {
+        const float* const a = coef + coef_at[k];
+        const float* rows[R];
+        for (int r = 0; r < R; ++r) rows[r] = values[r] + value_at[k];
+        d8 sums[R];
+        f16 most[R];
+        for (int r = 0; r < R; ++r) sums[r] = d8::splat(0), most[r] = f16::splat(0);
+        sums_of_products<R, peaked>(n[k], a, rows, sums, most);
+        if constexpr (R == product_rows)
+            store_totals(sums, out);
+        else
+            for (int r = 0; r < R; ++r) out[r] = total(sums[r]);
+        if constexpr (peaked)
+            for (int r = 0; r < R; ++r) peaks[r] = peak(most[r]);
+        for (std::int64_t s = n[k] / 16 * 16; s < n[k]; ++s)
+            for (int r = 0; r < R; ++r) {
+                out[r] += static_cast<double>(a[s]) * static_cast<double>(rows[r][s]);
+                if constexpr (peaked) peaks[r] = rows[r][s] > peaks[r] ? rows[r][s] : peaks[r];
+            }
+        if constexpr (peaked) peaks += product_rows;
+    }
+}
+
+template <bool peaked>
+void products_by_rows(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
+                      const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
+                      double* out, float* peaks) {
+    switch (rows) {
+        case 1: return products_of_rows<1, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
+        case 2: return products_of_rows<2, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
+        case 3: return products_of_rows<3, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
+        default: return products_of_rows<4, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
+    }
+}
+
+void products(int rows, std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
+              const float* const* values, const std::int64_t* value_at, double* out) {
+    products_by_rows<false>(rows, count, n, coef, coef_at, values, value_at, out, nullptr);
+}
+
+void products_and_peaks(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
+                        const float* const* values, const std::int64_t* value_at, double* out, float* peaks) {
+    products_by_rows<true>(rows, count, n, coef, value_at, values, value_at, out, peaks);
+}
+
+void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights, float* out,
+            double* sums) {
+    d8 squares = d8::splat(0), weighted = squares, lost = squares;
+    for (std::int64_t c = 0; c < d; c += lanes) {
+        const d8 exact = (d8::load(z + c) - d8::load(center + c)) * factor;
+        const Wide<float, lanes> rounded = narrowed(exact);
+        const d8 kept = widened(rounded);
+        const d8 square = kept * kept, off = exact - kept;
+        squares += square;
+        weighted += square * d8::load(weights + c);
+        lost += off * off;
+        float number[lanes];
+        rounded.store(number);
+        for (int i = 0; i < lanes; ++i) out[(c + i) * panel] = number[i];
+    }
+    sums[0] = total(squares);
+    sums[1] = total(weighted);
+    sums[2] = total(lost);
+}
+
+template <class V, class T> double multiply_adds(std::int64_t times, double* sum) {
+    constexpr int count = 12, width = sizeof(V) / sizeof(T);
+    V sums[count];
+    for (int i = 0; i < count; ++i) sums[i] = V::splat(static_cast<T>(i));
+    V factor = V::splat(static_cast<T>(0.5)), term = V::splat(static_cast<T>(1));
+    for (std::int64_t t = 0; t < times; ++t) {
+        __asm__ volatile("" : "+m"(factor), "+m"(term));
+        const V f = factor, one = term;
+        for (int u = 0; u < 8; ++u)
+            for (int i = 0; i < count; ++i) sums[i] = sums[i] * f + one;
+    }
+    *sum = 0;
+    for (int i = 0; i < count; ++i) *sum += static_cast<double>(sums[i][0]);
+    return static_cast<double>(times) * 8 * count * width;
+}
+
+}  // namespace
+
+extern const ProductLoops products_table;
+const ProductLoops products_table = {
+    add_products,
+    products,
+    products_and_peaks,
+    center,
+    multiply_adds<Wide<float, register_bytes / 4>, float>,
+    multiply_adds<Wide<double, register_bytes / 8>, double>,
+};
+
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm

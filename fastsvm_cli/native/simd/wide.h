@@ -1,0 +1,195 @@
+// n numbers side by side, in as many registers as that takes: a tree whose leaves are registers. GCC keeps vector types
+// that are longer than a register in memory and moves, compares and converts them in pieces, so that on AVX2 a loop
+// over 64-byte vectors takes 3 to 30 times as long as one over these. For files that are compiled once per instruction
+// set.
+#pragma once
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#define FASTSVM_INLINE inline __attribute__((always_inline))
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int register_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int register_bytes = 32;
+#else
+constexpr int register_bytes = 16;
+#endif
+
+// The bits of a number, unsigned: their sums may wrap.
+template <class T> struct BitsOf;
+template <> struct BitsOf<double> {
+    typedef std::uint64_t type;
+    static constexpr int mantissa = 52;
+};
+template <> struct BitsOf<float> {
+    typedef std::uint32_t type;
+    static constexpr int mantissa = 23;
+};
+
+// x < y ? x : y and x > y ? x : y of registers: GCC makes a comparison and a choice of what the processor does in one.
+#if defined(__SSE2__)
+#define FASTSVM_EXTREMES(T, bytes, name, suffix)                                  \
+    typedef T name __attribute__((vector_size(bytes)));                           \
+    FASTSVM_INLINE name least(name x, name y) { return (name)suffix(min, x, y); } \
+    FASTSVM_INLINE name most(name x, name y) { return (name)suffix(max, x, y); }
+#define FASTSVM_PS(which, x, y) _mm_##which##_ps((__m128)(x), (__m128)(y))
+#define FASTSVM_PD(which, x, y) _mm_##which##_pd((__m128d)(x), (__m128d)(y))
+FASTSVM_EXTREMES(float, 16, float4, FASTSVM_PS)
+FASTSVM_EXTREMES(double, 16, double2, FASTSVM_PD)
+#if defined(__AVX2__)
+#define FASTSVM_PS256(which, x, y) _mm256_##which##_ps((__m256)(x), (__m256)(y))
+#define FASTSVM_PD256(which, x, y) _mm256_##which##_pd((__m256d)(x), (__m256d)(y))
+FASTSVM_EXTREMES(float, 32, float8, FASTSVM_PS256)
+FASTSVM_EXTREMES(double, 32, double4, FASTSVM_PD256)
+#endif
+#if defined(__AVX512F__)  // with a mask: GCC 12 warns of the ones without
+#define FASTSVM_PS512(which, x, y) _mm512_maskz_##which##_ps(0xffff, (__m512)(x), (__m512)(y))
+#define FASTSVM_PD512(which, x, y) _mm512_maskz_##which##_pd(0xff, (__m512d)(x), (__m512d)(y))
+FASTSVM_EXTREMES(float, 64, float16, FASTSVM_PS512)
+FASTSVM_EXTREMES(double, 64, double8, FASTSVM_PD512)
+#endif
+#else
+template <class V> FASTSVM_INLINE V least(V x, V y) { return x < y ? x : y; }
+template <class V> FASTSVM_INLINE V most(V x, V y) { return x > y ? x : y; }
+#endif
+
+template <class T, int n, bool one_register = n * static_cast<int>(sizeof(T)) <= register_bytes> struct Wide;
+
+template <class T, int n> struct Wide<T, n, true> {
+    typedef T V __attribute__((vector_size(n * sizeof(T))));
+    typedef typename BitsOf<T>::type Bits __attribute__((vector_size(n * sizeof(T))));
+    V v;
+
+    static FASTSVM_INLINE Wide splat(T x) { return {x - V{}}; }  // x + 0 would be an addition: of -0, too
+    static FASTSVM_INLINE Wide load(const T* p) {
+        Wide x;
+        __builtin_memcpy(&x.v, p, sizeof x.v);
+        return x;
+    }
+    FASTSVM_INLINE void store(T* p) const { __builtin_memcpy(p, &v, sizeof v); }
+    FASTSVM_INLINE T operator[](int i) const { return v[i]; }
+    FASTSVM_INLINE friend Wide operator+(Wide x, Wide y) { return {x.v + y.v}; }
+    FASTSVM_INLINE friend Wide operator-(Wide x, Wide y) { return {x.v - y.v}; }
+    FASTSVM_INLINE friend Wide operator*(Wide x, Wide y) { return {x.v * y.v}; }
+    // x < y ? x : y and x > y ? x : y: the smaller and the larger, y where they cannot be compared.
+    FASTSVM_INLINE friend Wide smaller(Wide x, Wide y) { return {least(x.v, y.v)}; }
+    FASTSVM_INLINE friend Wide larger(Wide x, Wide y) { return {most(x.v, y.v)}; }
+    // x < y ? a : b, and x <= y ? a : b, number by number.
+    FASTSVM_INLINE friend Wide where_less(Wide x, Wide y, Wide a, Wide b) { return {x.v < y.v ? a.v : b.v}; }
+    FASTSVM_INLINE friend Wide where_at_most(Wide x, Wide y, Wide a, Wide b) { return {x.v <= y.v ? a.v : b.v}; }
+    // x times 2^k, or over it, where that is a normal number; the low bits of `k` hold the whole number k.
+    FASTSVM_INLINE friend Wide times_power(Wide x, Wide k) {
+        return {(V)((Bits)x.v + ((Bits)k.v << BitsOf<T>::mantissa))};
+    }
+    FASTSVM_INLINE friend Wide over_power(Wide x, Wide k) {
+        return {(V)((Bits)x.v - ((Bits)k.v << BitsOf<T>::mantissa))};
+    }
+};
+
+template <class T, int n> struct Wide<T, n, false> {
+    typedef Wide<T, n / 2> Half;
+    Half low, high;
+
+    static FASTSVM_INLINE Wide splat(T x) { return {Half::splat(x), Half::splat(x)}; }
+    static FASTSVM_INLINE Wide load(const T* p) { return {Half::load(p), Half::load(p + n / 2)}; }
+    FASTSVM_INLINE void store(T* p) const {
+        low.store(p);
+        high.store(p + n / 2);
+    }
+    FASTSVM_INLINE T operator[](int i) const { return i < n / 2 ? low[i] : high[i - n / 2]; }
+    FASTSVM_INLINE friend Wide operator+(Wide x, Wide y) { return {x.low + y.low, x.high + y.high}; }
+    FASTSVM_INLINE friend Wide operator-(Wide x, Wide y) { return {x.low - y.low, x.high - y.high}; }
+    FASTSVM_INLINE friend Wide operator*(Wide x, Wide y) { return {x.low * y.low, x.high * y.high}; }
+    FASTSVM_INLINE friend Wide smaller(Wide x, Wide y) { return {smaller(x.low, y.low), smaller(x.high, y.high)}; }
+    FASTSVM_INLINE friend Wide larger(Wide x, Wide y) { return {larger(x.low, y.low), larger(x.high, y.high)}; }
+    FASTSVM_INLINE friend Wide where_less(Wide x, Wide y, Wide a, Wide b) {
+        return {where_less(x.low, y.low, a.low, b.low), where_less(x.high, y.high, a.high, b.high)};
+    }
+    FASTSVM_INLINE friend Wide where_at_most(Wide x, Wide y, Wide a, Wide b) {
+        return {where_at_most(x.low, y.low, a.low, b.low), where_at_most(x.high, y.high, a.high, b.high)};
+    }
+    FASTSVM_INLINE friend Wide times_power(Wide x, Wide k) {
+        return {times_power(x.low, k.low), times_power(x.high, k.high)};
+    }
+    FASTSVM_INLINE friend Wide over_power(Wide x, Wide k) {
+        return {over_power(x.low, k.low), over_power(x.high, k.high)};
+    }
+};
+
+#define FASTSVM_WIDE template <class T, int n, bool one> FASTSVM_INLINE
+FASTSVM_WIDE Wide<T, n, one> operator+(Wide<T, n, one> x, T y) { return x + Wide<T, n, one>::splat(y); }
+FASTSVM_WIDE Wide<T, n, one> operator-(Wide<T, n, one> x, T y) { return x - Wide<T, n, one>::splat(y); }
+FASTSVM_WIDE Wide<T, n, one> operator*(Wide<T, n, one> x, T y) { return x * Wide<T, n, one>::splat(y); }
+FASTSVM_WIDE Wide<T, n, one> operator+(T x, Wide<T, n, one> y) { return Wide<T, n, one>::splat(x) + y; }
+FASTSVM_WIDE Wide<T, n, one> operator-(T x, Wide<T, n, one> y) { return Wide<T, n, one>::splat(x) - y; }
+FASTSVM_WIDE Wide<T, n, one> operator*(T x, Wide<T, n, one> y) { return Wide<T, n, one>::splat(x) * y; }
+FASTSVM_WIDE Wide<T, n, one>& operator+=(Wide<T, n, one>& x, Wide<T, n, one> y) { return x = x + y; }
+FASTSVM_WIDE Wide<T, n, one>& operator*=(Wide<T, n, one>& x, Wide<T, n, one> y) { return x = x * y; }
+#undef FASTSVM_WIDE
+
+// The same numbers in double precision.
+#if defined(__AVX512F__)
+FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) {
+    return {(Wide<double, 8>::V)_mm512_maskz_cvtps_pd(0xff, (__m256)x.v)};  // GCC 12 warns of the one without a mask
+}
+#elif defined(__AVX2__)
+FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) {
+    typedef Wide<double, 4>::V V;
+    return {{(V)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x.v))},
+            {(V)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)x.v, 1))}};
+}
+#else
+FASTSVM_INLINE Wide<double, 4> widened(Wide<float, 4> x) {
+    typedef Wide<double, 2>::V V;
+#if defined(__SSE2__)
+    return {{(V)_mm_cvtps_pd((__m128)x.v)}, {(V)_mm_cvtps_pd(_mm_movehl_ps((__m128)x.v, (__m128)x.v))}};
+#elif defined(__aarch64__)
+    return {{(V)vcvt_f64_f32(vget_low_f32((float32x4_t)x.v))}, {(V)vcvt_high_f64_f32((float32x4_t)x.v)}};
+#else
+    return {{V{x[0], x[1]}}, {V{x[2], x[3]}}};
+#endif
+}
+FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) { return {widened(x.low), widened(x.high)}; }
+#endif
+// The first half and the second, added up in double precision.
+FASTSVM_INLINE Wide<double, 8> widened_halves(Wide<float, 16> x) {
+#if defined(__AVX512F__)
+    Wide<float, 8> low, high;
+    __builtin_memcpy(&low, &x, sizeof low);
+    __builtin_memcpy(&high, reinterpret_cast<const char*>(&x) + sizeof low, sizeof high);
+    return widened(low) + widened(high);
+#else
+    return widened(x.low) + widened(x.high);
+#endif
+}
+// Rounded to single precision.
+FASTSVM_INLINE Wide<float, 8> narrowed(Wide<double, 8> x) {
+#if defined(__AVX512F__)
+    return {(Wide<float, 8>::V)_mm512_maskz_cvtpd_ps(0xff, (__m512d)x.v)};
+#elif defined(__AVX2__)
+    return {(Wide<float, 8>::V)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)x.high.v), _mm256_cvtpd_ps((__m256d)x.low.v))};
+#else
+    float out[8];
+    for (int i = 0; i < 8; ++i) out[i] = static_cast<float>(x[i]);
+    return Wide<float, 8>::load(out);
+#endif
+}
+
+// The sum of eight, by halves of neighbours.
+FASTSVM_INLINE double total(Wide<double, 8> s) {
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+}  // namespace
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm
