@@ -161,6 +161,7 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
     return unknown;
 }
 
+// B37.
 double Rounding::radius_by_size(const Row& row, double value, const RowSize& size) const {
     const double infinite = std::numeric_limits<double>::infinity();
     const double all = pair_weight_[0], n = static_cast<double>(pair_count_[0]);
