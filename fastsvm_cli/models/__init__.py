@@ -86,6 +86,8 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
     """A key of MODEL_TYPES, and the version of a compiled model."""
     line = text[:200].split(b"\n", 1)[0].decode("ascii", "replace")
     words = line.split()
+    if not words and is_header_key(_first_word(text)):  # LIBSVM skips blank lines
+        return "svm_type", None
     if not words:
         raise ModelFormatError(
             path,

@@ -1,6 +1,7 @@
 """Exact models: what svm-train writes."""
 
 from _thread import allocate_lock
+from array import array
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
@@ -9,7 +10,7 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import Body
-from fastsvm_cli.text.header import Header, read_header
+from fastsvm_cli.text.header import Header, read_libsvm_header
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.folded import Folded
@@ -46,7 +47,7 @@ class ExactModel(Model):
         if text[body.at :].strip():
             body.fail(f"text found after the {header.total_sv} support vectors that total_sv announces", body.at)
         if header.kernel_type == "precomputed":
-            _check_serials(vectors, path, text.count(b"\n", 0, body.at) - vectors.rows + 1)
+            vectors = _serials(vectors, path, text.count(b"\n", 0, body.at) - vectors.rows + 1)
         return cls(header, vectors, path)
 
     def to_text(self) -> bytes:
@@ -114,24 +115,24 @@ class ExactModel(Model):
 
 def read_libsvm(text: bytes, path: str) -> "tuple[Header, _native.Chunk, Body]":
     """The header and the support vectors of a LIBSVM model, and where they end. Raises ModelFormatError."""
-    header, _, offset, _ = read_header(text, path, end=b"SV")
+    header, offset = read_libsvm_header(text, path)
     body = Body(text, path, offset)
     return header, body.vectors(header), body
 
 
-def _check_serials(vectors: _native.Chunk, path: str, first_line: int) -> None:
-    """A support vector of a precomputed kernel is `0:serial`."""
-    starts, indices, values = vectors.indptr, vectors.indices, vectors.values
+def _serials(vectors: _native.Chunk, path: str, first_line: int) -> _native.Chunk:
+    """The support vectors of a precomputed kernel, each as `0:serial`. LIBSVM takes the serial from a vector's first
+    entry, whatever its index and whatever follows, and truncates it. Raises ModelFormatError."""
+    starts, values = vectors.indptr, vectors.values
+    serials = array("d")
     for row in range(vectors.rows):
         at = starts[row]
-        if (
-            starts[row + 1] != at + 1
-            or indices[at] != 0
-            or values[at] != int(values[at])
-            or not 0 <= values[at] < 2**31
-        ):
+        if starts[row + 1] == at or not -1 < values[at] < 2**31:
             raise ModelFormatError(
                 path,
                 "a support vector without a serial found, expected 0:serial: the kernel is precomputed",
                 first_line + row,
             )
+        serials.append(int(values[at]))
+    ends = array("q", range(vectors.rows + 1))
+    return _native.Chunk.from_csr(vectors.leading, ends, array("i", bytes(4 * vectors.rows)), serials)

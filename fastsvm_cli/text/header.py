@@ -1,6 +1,6 @@
 """The header of a model file: `key value...` lines, a grammar shared with LIBSVM."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import combinations
 from math import isfinite
 
@@ -18,6 +18,8 @@ _NEEDS = {  # kernel_type -> the keys its formula needs
     "precomputed": (),
 }
 _DENSITY_MARKS = 10
+_LINEAR_WEIGHTS = "coef"  # ThunderSVM's: what the support vectors of a linear kernel add up to; nothing needs it
+_SAME_TYPES = {"c_svr": "epsilon_svr"}  # PLSSVM's least squares regression, evaluated alike
 #: Blanks to some programs, part of a word to others.
 _CONTROLS = {"\r": "a carriage return", "\v": "a vertical tab", "\f": "a form feed"}
 
@@ -114,38 +116,71 @@ def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
     return [(pair, i, j) for pair, (i, j) in enumerate(combinations(range(nr_class), 2))]
 
 
+def read_libsvm_header(text: bytes, path: str) -> "tuple[Header, int]":
+    """Read the header of a LIBSVM model as svm_load_model does: words, wherever lines end; of a key that occurs twice,
+    the last values count. Two things beyond LIBSVM are read: ThunderSVM's key `coef` and PLSSVM's svm_type c_svr.
+
+    Returns (header, offset after the line of the word SV). Raises ModelFormatError.
+    """
+    found: dict[str, list[tuple[list[str], int]]] = {}  # every occurrence of a key: its values, and its line
+    values: list[str] = []  # of the latest key
+    for words, line, stop in _lines(text, path, b"SV"):
+        for at, word in enumerate(words):
+            if word == "SV":
+                found.pop(_LINEAR_WEIGHTS, None)
+                for types, _ in found.get("svm_type", ()):
+                    types[:] = [_SAME_TYPES.get(each, each) for each in types]
+                return _assemble(found, path, line), stop
+            if word in _READERS or word == _LINEAR_WEIGHTS:
+                values = []
+                found.setdefault(word, []).append((values, line))
+            elif at == 0 and (values or not found) and word[0] not in "+-.0123456789":
+                raise ModelFormatError(path, _unknown(word), line)
+            else:
+                values.append(word)
+    raise AssertionError  # _lines ends at no other line
+
+
 def read_header(
-    text: bytes, path: str, *, end: bytes, own_keys: "Container[str]" = (), offset: int = 0, first_line: int = 1
+    text: bytes, path: str, *, end: bytes, own_keys: "Container[str]", offset: int, first_line: int
 ) -> "tuple[Header, dict[str, tuple[list[str], int]], int, int]":
-    """Read `key value...` lines up to the line `end`.
+    """Read the `key value...` lines of a compiled model, each key once, up to the line `end`.
 
     own_keys: keys beyond LIBSVM's that this kind of model has; returned as {key: (words, line)}.
     Returns (header, own, offset after the end line, its line number). Raises ModelFormatError.
     """
-    found: dict[str, tuple[list[str], int]] = {}
+    found: dict[str, list[tuple[list[str], int]]] = {}
     own: dict[str, tuple[list[str], int]] = {}
-    line = first_line - 1
-    while True:
-        stop = text.find(b"\n", offset)
-        line += 1
-        if stop < 0:
-            raise ModelFormatError(path, f"the file ends inside the header, expected a line '{end.decode()}'", line)
-        words = line_words(text[offset:stop], path, line)
-        offset = stop + 1
+    for words, line, stop in _lines(text, path, end, offset, first_line):
         if not words:
             raise ModelFormatError(path, "a blank line found, expected a key and its values", line)
         key = words[0]
         if key == end.decode():
-            break
+            return _assemble(found, path, line), own, stop, line
         if key in found or key in own:
             raise ModelFormatError(path, f"key '{key[:40]}' found twice", line)
         if key in own_keys:
             own[key] = (words[1:], line)
         elif key in _READERS:
-            found[key] = (words[1:], line)
+            found[key] = [(words[1:], line)]
         else:
-            raise ModelFormatError(path, f"unknown key '{key[:40]}'; is this another program's model?", line)
-    return _assemble(found, path, line), own, offset, line
+            raise ModelFormatError(path, _unknown(key), line)
+    raise AssertionError  # _lines ends at no other line
+
+
+def _lines(
+    text: bytes, path: str, end: bytes, offset: int = 0, line: int = 1
+) -> "Iterator[tuple[list[str], int, int]]":
+    """(words, line number, offset after it) of every line. Raises ModelFormatError, where the text ends, too: the
+    reader stops at the word `end`."""
+    while (stop := text.find(b"\n", offset)) >= 0:
+        yield line_words(text[offset:stop], path, line), line, stop + 1
+        offset, line = stop + 1, line + 1
+    raise ModelFormatError(path, f"the file ends inside the header, expected a line '{end.decode()}'", line)
+
+
+def _unknown(key: str) -> str:
+    return f"unknown key '{key[:40]}'; is this another program's model?"
 
 
 def line_words(line: bytes, path: str, number: int) -> "list[str]":
@@ -227,58 +262,50 @@ _READERS = {
 }
 
 
-def _assemble(found: dict, path: str, end_line: int) -> Header:
+def _assemble(found: "dict[str, list[tuple[list[str], int]]]", path: str, end_line: int) -> Header:
     for key in ("svm_type", "kernel_type", "nr_class", "total_sv", "rho"):
         if key not in found:
             raise ModelFormatError(path, f"the header ends without '{key}'", end_line)
-    values = {key: _READERS[key](words, key, path, line) for key, (words, line) in found.items()}
-    lines = {key: line for key, (_, line) in found.items()}
+    every = {
+        key: [(_READERS[key](words, key, path, line), line) for words, line in times] for key, times in found.items()
+    }
+    values = {key: times[-1][0] for key, times in every.items()}
+    lines = {key: times[-1][1] for key, times in every.items()}
 
     def demand(key: str, good: object, why: str) -> None:
         if not good:
             raise ModelFormatError(path, why, lines.get(key, end_line))
 
-    header = Header(**{key: values[key] for key in values})
+    nr_class = values["nr_class"]
+    for number, line in every["nr_class"]:  # LIBSVM reads by the one what it uses by the other
+        if number != nr_class:
+            raise ModelFormatError(path, f"nr_class {number} found, and nr_class {nr_class} behind it", line)
+    pairs = nr_class * (nr_class - 1) // 2
+    counts = {"rho": pairs, "probA": pairs, "probB": pairs, "label": nr_class, "nr_sv": nr_class}
+    header = Header(**values)
+    if header.classification:
+        demand("nr_class", nr_class >= 1, f"nr_class {nr_class} found, expected 1 or more")
+    else:
+        demand("nr_class", nr_class == 2, f"nr_class {nr_class} found, expected 2 for {header.svm_type}")
+    for key, count in {**counts, "prob_density_marks": _DENSITY_MARKS}.items():
+        what = "labels" if key == "label" else f"values of '{key}'"
+        for numbers, line in every.get(key, ()):
+            if len(numbers) != count:
+                raise ModelFormatError(path, f"{len(numbers)} {what} found, expected {count}", line)
     for key in _NEEDS[header.kernel_type]:
         demand(key, key in values, f"the header ends without '{key}', which the {header.kernel_type} kernel needs")
-    demand("degree", header.degree >= 0, "a negative degree found")
+    demand("degree", header.degree >= 0 or header.kernel_type != "polynomial", "a negative degree found")
     demand("total_sv", header.total_sv >= 0, "a negative number of support vectors found")
-    if header.classification:
-        demand("nr_class", header.nr_class >= 1, f"nr_class {header.nr_class} found, expected 1 or more")
-        demand("label", header.label is not None, "the header ends without 'label'")
-        demand("nr_sv", header.nr_sv is not None, "the header ends without 'nr_sv'")
-        assert header.label is not None and header.nr_sv is not None
-        demand(
-            "label",
-            len(header.label) == header.nr_class,
-            f"{len(header.label)} labels found, expected {header.nr_class}",
-        )
-        demand(
-            "nr_sv",
-            len(header.nr_sv) == header.nr_class,
-            f"{len(header.nr_sv)} values of 'nr_sv' found, expected {header.nr_class}",
-        )
-        demand(
-            "nr_sv",
-            min(header.nr_sv) >= 0 and sum(header.nr_sv) == header.total_sv,
-            f"nr_sv adds up to {sum(header.nr_sv)}, expected total_sv {header.total_sv}",
-        )
-        demand(
-            "nr_class",
-            header.nr_class > 1 or header.total_sv == 0,
-            "support vectors found in a model of a single class",
-        )
-    else:
-        demand("nr_class", header.nr_class == 2, f"nr_class {header.nr_class} found, expected 2 for {header.svm_type}")
-        demand("nr_sv", header.nr_sv is None, f"'nr_sv' found in a model of type {header.svm_type}")
-    pairs = header.nr_class * (header.nr_class - 1) // 2
-    for key in ("rho", "probA", "probB"):
-        if key in values:
-            demand(key, len(values[key]) == pairs, f"{len(values[key])} values of '{key}' found, expected {pairs}")
-    if header.prob_density_marks is not None:
-        demand(
-            "prob_density_marks",
-            len(header.prob_density_marks) == _DENSITY_MARKS,
-            f"{len(header.prob_density_marks)} values of 'prob_density_marks' found, expected {_DENSITY_MARKS}",
-        )
+    if not header.classification:
+        header.label = header.nr_sv = None  # as in models of RNAz; nothing depends on them
+        return header
+    demand("label", header.label is not None, "the header ends without 'label'")
+    demand("nr_sv", header.nr_sv is not None, "the header ends without 'nr_sv'")
+    assert header.nr_sv is not None
+    demand(
+        "nr_sv",
+        min(header.nr_sv) >= 0 and sum(header.nr_sv) == header.total_sv,
+        f"nr_sv adds up to {sum(header.nr_sv)}, expected total_sv {header.total_sv}",
+    )
+    demand("nr_class", nr_class > 1 or header.total_sv == 0, "support vectors found in a model of a single class")
     return header

@@ -56,8 +56,6 @@ BROKEN = {
         [("gamma 0.5", "gamma 0.5\nflavour sweet")],
         "m:4: unknown key 'flavour'; is this another program's model?",
     ),
-    "a blank line": ([("gamma 0.5", "gamma 0.5\n")], "m:4: a blank line found, expected a key and its values"),
-    "a key twice": ([("gamma 0.5", "gamma 0.5\ngamma 0.5")], "m:4: key 'gamma' found twice"),
     "another svm_type": (
         [("c_svc", "d_svc")],
         "m:1: svm_type 'd_svc' found, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr",
@@ -111,7 +109,7 @@ BROKEN = {
         "m:5: total_sv '99999999999999999999' found, expected a whole number",
     ),
     "negative total_sv": ([("total_sv 4", "total_sv -4")], "m:5: a negative number of support vectors found"),
-    "negative degree": ([("gamma 0.5", "gamma 0.5\ndegree -1")], "m:4: a negative degree found"),
+    "negative degree": ([("rbf", "polynomial\ncoef0 1\ndegree -1")], "m:4: a negative degree found"),
     "more support vectors announced": (
         [("total_sv 4", "total_sv 5"), ("nr_sv 2 1 1", "nr_sv 2 1 2")],
         "m:14: 4 support vectors found, expected 5: the file ends",
@@ -166,13 +164,9 @@ def test_a_missing_coefficient_of_a_two_class_model_is_called_one():
     [
         (b"nr_class 2", b"nr_class 3", "m:3: nr_class 3 found, expected 2 for epsilon_svr"),
         (b"rho 0", b"rho 0 1", "m:5: 2 values of 'rho' found, expected 1"),
-        (b"rho 0", b"rho 0\nnr_sv 1 0", "m:6: 'nr_sv' found in a model of type epsilon_svr"),
+        (b"rho 0", b"rho 0\nnr_sv 1", "m:6: 1 values of 'nr_sv' found, expected 2"),
+        (b"rho 0", b"rho 0\nlabel 0", "m:6: 1 labels found, expected 2"),
         (b"rho 0", b"rho 0\nprobA 1 2", "m:6: 2 values of 'probA' found, expected 1"),
-        (
-            b"kernel_type linear",
-            b"kernel_type precomputed",
-            "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed",
-        ),
     ],
 )
 def test_a_faulty_regression_model_is_refused(old, new, message):
@@ -180,7 +174,7 @@ def test_a_faulty_regression_model_is_refused(old, new, message):
     assert fault_of(REGRESSION.replace(old, new)) == message
 
 
-@pytest.mark.parametrize("row", [b"1 0:1.5", b"1 0:-1", b"1 1:1", b"1 0:1 1:1", b"1", b"1 0:2147483648", b"1 0:1e300"])
+@pytest.mark.parametrize("row", [b"1 0:-1", b"1", b"1 0:2147483648", b"1 0:1e300"])
 def test_a_support_vector_of_a_precomputed_kernel_is_a_serial(row):
     text = REGRESSION.replace(b"linear", b"precomputed")
     assert parse_model(text.replace(b"1 1:1", b"1 0:3"), "m").vectors.values.tolist() == [3.0]

@@ -3,18 +3,15 @@ differences, and small damage at random."""
 
 import random
 import re
-import subprocess
 
 import pytest
 
-from fastsvm_cli.errors import DataFormatError, FastsvmError
+from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.prediction.scores import summary_lines
 from fastsvm_cli.text.data import read_chunks
+from support.both_programs import alike, ours, theirs
 from support.evaluation import fault_of
 from support.places import GOLDEN
-from support.processes import PATIENCE
 
 MODEL = b"""svm_type epsilon_svr
 kernel_type rbf
@@ -28,58 +25,6 @@ SV
 0.75 1:-1 4:0.5
 """
 DATA = b"1 1:0.5 2:-1 3:0.25\n-1 1:2 3:1 9:1\n2.5 2:3\n7 1:1e-3 4:2\n1\n-1 1:-1 2:-2 3:-3 4:-4\n"
-
-
-def theirs(svm_predict, folder, data, model, probability=False):
-    """What svm-predict makes of the files: its rows, and its summary; None where it refuses them, or dies of them."""
-    (folder / "data").write_bytes(data)
-    (folder / "model").write_bytes(model)
-    done = subprocess.run(
-        [svm_predict, "-b", str(int(probability)), "data", "model", "out"],
-        cwd=folder,
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    summary = [line for line in done.stdout.decode().splitlines() if "(" in line]
-    return None if done.returncode else (folder / "out").read_text().split("\n")[:-1] + summary
-
-
-def ours(folder, data, model, probability=False):
-    """The same of fastsvm; None where it refuses them, in one line."""
-    (folder / "data").write_bytes(data)
-    try:
-        read = parse_model(model, "model")
-        if probability and not read.header.has_probability:
-            return None
-        written = []
-        tally = predict(read, read_chunks(str(folder / "data")), written.append, path="data", probability=probability)
-    except FastsvmError as fault:
-        assert len(str(fault).splitlines()) == 1 and str(fault).isprintable()
-        return None
-    return b"".join(written).decode().split("\n")[:-1] + summary_lines(read.header, tally.score)
-
-
-def alike(a, b):
-    """The same lines, numbers to rounding."""
-    words = [[re.findall(r"[-+.\w]+|\S", line) for line in lines] for lines in (a, b)]
-    return [len(line) for line in words[0]] == [len(line) for line in words[1]] and all(
-        x == y
-        or (
-            _number(x) is not None
-            and _number(y) is not None
-            and abs(_number(x) - _number(y)) <= 1e-5 * max(1e-2, abs(_number(x)))
-        )
-        or x.lstrip("-") == y.lstrip("-") == "nan"
-        for left, right in zip(*words)
-        for x, y in zip(left, right)
-    )
-
-
-def _number(word):
-    try:
-        return float(word)
-    except ValueError:
-        return None
 
 
 # ---- CR, VT and FF
@@ -230,10 +175,6 @@ MODEL_FAULTS = {  # name -> (old, new, what is said)
     "an entry in a comment": (b"3:-1", b"#3:-1", "m:9: a comment with a ':' found, which LIBSVM takes for index:value"),
     "a NUL byte": (b"3:-1", b"3:-1 # \x00", "m:9: a NUL byte found, expected text"),
     "a blank line": (b"-0.5 2:2", b"\n-0.5 2:2", "m:9: a blank line found, expected a coefficient"),
-    "a blank line in the header": (b"gamma", b"\ngamma", "m:3: a blank line found, expected a key and its values"),
-    "two keys in a line": (b"\ngamma", b" gamma", "m:2: 3 values of 'kernel_type' found, expected 1"),
-    "a value on the next line": (b"gamma ", b"gamma\n", "m:4: unknown key '0.1'; is this another program's model?"),
-    "a key twice": (b"gamma 0.1", b"gamma 0.1\ngamma 5", "m:4: key 'gamma' found twice"),
     "more vectors": (
         b"total_sv 3",
         b"total_sv 2",

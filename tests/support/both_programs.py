@@ -1,0 +1,117 @@
+"""What svm-predict and fastsvm make of the same two files, damaged ones perhaps."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.prediction.scores import summary_lines
+from fastsvm_cli.text.data import read_chunks
+from support.processes import PATIENCE
+
+
+def theirs(svm_predict, folder, data, model, probability=False):
+    """What svm-predict makes of the files: its rows, and its summary; None where it refuses them, or dies of them."""
+    (folder / "data").write_bytes(data)
+    (folder / "model").write_bytes(model)
+    done = subprocess.run(
+        [svm_predict, "-b", str(int(probability)), "data", "model", "out"],
+        cwd=folder,
+        capture_output=True,
+        timeout=PATIENCE,
+        preexec_fn=_limited,
+    )
+    summary = [line for line in done.stdout.decode().splitlines() if line.endswith(")")]
+    return None if done.returncode else (folder / "out").read_text().split("\n")[:-1] + summary
+
+
+def ours(folder, data, model, probability=False):
+    """The same of fastsvm; None where it refuses them, in one line."""
+    (folder / "data").write_bytes(data)
+    try:
+        read = parse_model(model, "model")
+        if probability and not read.header.has_probability:
+            return None
+        written = []
+        tally = predict(read, read_chunks(str(folder / "data")), written.append, path="data", probability=probability)
+    except FastsvmError as fault:
+        assert len(str(fault).splitlines()) == 1 and str(fault).isprintable()
+        return None
+    return b"".join(written).decode().split("\n")[:-1] + summary_lines(read.header, tally.score)
+
+
+def alike(a, b):
+    """The same lines, numbers to rounding."""
+    words = [[re.findall(r"[-+.\w]+|\S", line) for line in lines] for lines in (a, b)]
+    return [len(line) for line in words[0]] == [len(line) for line in words[1]] and all(
+        x == y
+        or (
+            _number(x) is not None
+            and _number(y) is not None
+            and abs(_number(x) - _number(y)) <= 1e-5 * max(1e-2, abs(_number(x)))
+        )
+        or x.lstrip("-") == y.lstrip("-") == "nan"
+        for left, right in zip(*words)
+        for x, y in zip(left, right)
+    )
+
+
+def _number(word):
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def theirs_337(folder, jobs):
+    """What LIBSVM 3.37 makes of each (data, model, probability): the rows that its svm-predict writes; None where it
+    refuses them, or dies of them. A process each, forked from one that knows LIBSVM's Python package alone."""
+    for at, (data, model, _) in enumerate(jobs):
+        (folder / f"data-{at}").write_bytes(data)
+        (folder / f"model-{at}").write_bytes(model)
+    probabilities = "".join(str(int(probability)) for *_, probability in jobs)
+    subprocess.run(
+        [sys.executable, "-c", _EACH_BY_ITSELF, str(folder), probabilities],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    written = [folder / f"out-{at}" for at in range(len(jobs))]
+    return [each.read_text().splitlines() if each.exists() else None for each in written]
+
+
+def _limited():
+    """A model with memory's numbers in it must not keep a program of LIBSVM's at work, or take all memory."""
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 33, 1 << 33))
+
+
+_EACH_BY_ITSELF = """
+import os, sys
+from pathlib import Path
+from libsvm.svm import libsvm
+from libsvm.svmutil import svm_read_problem
+from support.both_programs import _limited
+from support.in_process import Libsvm
+
+folder = Path(sys.argv[1])
+for at, probability in enumerate(sys.argv[2]):
+    child = os.fork()
+    if not child:
+        try:
+            _limited()
+            model, (_, rows) = Libsvm(folder / f"model-{at}"), svm_read_problem(str(folder / f"data-{at}"))
+            if probability == "0" or libsvm.svm_check_probability_model(model.model):
+                text = "".join(" ".join(line) + "\\n" for line in model.lines(rows, probability == "1"))
+                (folder / f"out-{at}").write_text(text)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+"""
