@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.comparisons.agreement import share_of_spread
 
@@ -12,17 +13,19 @@ _DRAWN = 5000  # points of a picture
 
 class Agreement:
     """rows; different: rows whose label differs from the reference's; share: of the rows; interval: (low, high), the
-    95 % interval of the share on rows like these (Wilson); proven: rows whose label is proven to be the exact model's,
-    None where nothing can be proven.
+    95 % interval of the share on rows like these (Wilson); changed: the same for the rows of each class of the
+    reference (changed.classes has label, rows, different and share of each); proven: rows whose label is proven to be
+    the exact model's, None where nothing can be proven.
 
     Of regression values: different counts those that are not equal; difference is the root mean square of theirs, share
     is that over the standard deviation of the reference's values (over a millionth of their size where they hardly have
-    one), and there is no interval (None).
+    one), and there are no interval and no classes (None).
     """
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
         self.rows, self.proven, self.regression = len(answers), proven, regression
         self.different = int(np.sum(answers != reference))
+        self.changed = None if regression else Changed(reference, answers != reference)
         self.difference: float | None = None
         self.interval: tuple[float, float] | None = None
         if regression:

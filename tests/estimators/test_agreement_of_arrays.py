@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 import fastsvm_cli
 from fastsvm_cli.benchmarks.quality import interval_95, upper_95
+from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.estimators import compile as compiling
 from fastsvm_cli.estimators.agreement import Agreement
 from support.fitting import fit, fitted, rows
@@ -43,8 +44,9 @@ def test_values_that_are_all_equal_differ_by_a_share_of_their_size():
 
 
 def test_the_interval_is_wilsons():
-    for different, n in ((0, 10), (3, 10), (10, 10), (7, 300)):
+    for different, n in ((0, 10), (3, 10), (10, 10), (7, 300), (0, 7), (0, 8000), (37, 37)):
         low, high = interval_95(different, n)
+        assert (low == 0) == (different == 0) and (high == 1) == (different == n)
         assert 0 <= low <= different / n <= high <= 1 + 1e-12
         # Both ends are where the normal test of that share just does not refuse what was seen.
         for end in (low, high):
@@ -101,18 +103,19 @@ def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
 
     def clock(fast, rows):
         """Each is slower than the one before."""
-        seconds[repr(fast.options)] = 1.0 + len(seconds)
-        return seconds[repr(fast.options)]
+        seconds[repr(fast.options)] = 2.0 ** len(seconds)
+        return Timings([seconds[repr(fast.options)]] * 3)
 
-    monkeypatch.setattr(compiling, "_seconds", clock)
+    monkeypatch.setattr(compiling, "_timings", clock)
     fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0)
     assert fast.options == {"method": "exact"}  # the first one tried
 
-    monkeypatch.setattr(compiling, "_seconds", lambda fast, rows: 1 / clock(fast, rows))
+    monkeypatch.setattr(compiling, "_timings", lambda fast, rows: Timings([1 / clock(fast, rows).median]))
     for budget in (0.0, 0.02, 1.0):
         seconds.clear()
         fast = fastsvm_cli.compile(svc, "auto", X=X, budget=budget)
-        inside = [each for each in fast.attempts_ if each.get("share", 2) <= budget]
+        inside = [each for each in fast.attempts_ if each.get("class_share", 2) <= budget]
+        assert all(each["share"] <= each["class_share"] for each in inside)
         assert fast.agreement(X, svc).share <= budget
         assert min(each["seconds"] for each in inside) == 1 / seconds[repr(fast.options)]
     names = [each["name"] for each in fast.attempts_]
