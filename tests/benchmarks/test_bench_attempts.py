@@ -33,7 +33,8 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     # On a busy machine any of them may win, the exact model too.
     said = re.search(
         r"Fastest within 10 %: (.+), ([\d.e+-]+) \+- [\d.e+-]+ times as fast as .+; ([\d.]+) % of the labels differ\.\n"
-        r"(?:No compiled model .*\n)?(?:Most of a class: .*\n)?(?:By all labels .*\n)?(?:With so few rows .*\n)?"
+        r"(?:No compiled model .*\n)?(?:Most of a class: .*\n)?(?:By all labels .*\n)?"
+        r"(?:Too small .*\n)?(?:With so few rows .*\n)?"
         r"(?:  (fastsvm .+)\n)?  (fastsvm predict .+ out)\n",
         done.out,
     )
