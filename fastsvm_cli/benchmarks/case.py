@@ -2,6 +2,7 @@
 
 import os
 
+from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.quality import Quality
 from fastsvm_cli.benchmarks.timing import Timed, Timings
 
@@ -17,7 +18,7 @@ class Case:
     path, size: of the model file, in bytes. And, each None where it is unknown: kind: of the model, as its file says;
     "reduced" of a reduced set. degree: of its expansions; centers: about how many they are, for one decision function.
     made_by: the arguments of fastsvm that make the model. compile_seconds: what that took, a new process, file to file.
-    end_to_end, scoring: what is timed by each clock. quality: its answers beside the exact model's. different: lines of
+    end_to_end, scoring: what is timed by each clock. quality: its answers beside the exact model's. changed: lines of
     the output that differ from the reference's. failed: why nothing more is known. note: what the tables say behind the
     name. with_exact: whether it is predicted with --exact. output: the file that it writes."""
 
@@ -32,7 +33,7 @@ class Case:
         self.end_to_end: Timed | None = None
         self.scoring: Timed | None = None
         self.quality: Quality | None = None
-        self.different: int | None = None
+        self.changed: Changed | None = None
         self.failed: str | None = None
         self.note: str | None = None
         self.with_exact = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
+from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
@@ -183,13 +184,9 @@ class Bench:
     def _of_exact(self, found: Quality) -> Quality:
         """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""
         out = Quality()
-        out.rows, out.proven, out.largest, out.mean, out.score = (
-            found.rows,
-            found.proven,
-            float("nan"),
-            float("nan"),
-            self.answers.score,
-        )
+        out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
+        out.largest = out.mean = float("nan")
+        out.changed = self.answers.changed([False] * found.rows)
         return out
 
     def thread_words(self) -> "list[str]":
@@ -278,8 +275,8 @@ class Bench:
         )
         for case in self.cases:
             lines = self._lines(case) if case.role != "start-up" else None
-            if lines is not None and reference is not None and len(lines) == len(reference):
-                case.different = sum(a != b for a, b in zip(lines, reference))
+            if lines is not None and reference is not None and len(lines) == len(reference) == self.rows:
+                case.changed = self.answers.changed([a != b for a, b in zip(lines, reference)])
 
     def _lines(self, case: Case) -> "list[bytes] | None":
         if case.output is None or not os.path.exists(case.output) or case.timings(END_TO_END) is None:
@@ -307,20 +304,23 @@ class Bench:
             return None
         return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
 
+    def changed(self, case: Case) -> "Changed | None":
+        """The labels that differ: in the files, or in memory where no file was written; None of regression."""
+        if case.changed is not None:
+            return case.changed
+        return case.quality.changed if case.quality is not None else None
+
     def disagreement(self, case: Case) -> "float | None":
-        """The share of labels that differ: in the files, or in memory where no file was written."""
-        if self.model.header.regression:
-            return None
-        if case.different is not None:
-            return case.different / self.rows
-        return case.quality.disagreement if case.quality is not None else None
+        """Their share."""
+        changed = self.changed(case)
+        return None if changed is None else changed.share
 
     def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
         """How far a case is from the exact model, and the 95 % interval of that on rows like these: the share of labels
         that differ; of regression relative_rms."""
         if not self.model.header.regression:
-            share = self.disagreement(case)
-            return None if share is None else (share, interval_95(round(share * self.rows), self.rows))
+            changed = self.changed(case)
+            return None if changed is None else (changed.share, interval_95(changed.different, changed.rows))
         if case.role == "reference":  # libsvm in this process is timed on some rows alone
             return (0.0, (0.0, 0.0)) if case.end_to_end is not None else None
         found = case.quality

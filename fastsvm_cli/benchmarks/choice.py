@@ -1,26 +1,81 @@
-"""Which of the measured cases is the one to take."""
+"""Which of the measured models is the one to take."""
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Generic, TypeVar
 
 from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.timing import Timings
+
+#: Two medians that are nearer to each other than this share of both, added, are not told apart, however near the few
+#: runs of each lie to each other.
+_LEAST_NOISE = 0.02
+
+_Model = TypeVar("_Model")
+
+
+class Candidate(Generic[_Model]):
+    """A model inside the budget. changed: the share of labels that differ (of regression, of the spread of the values).
+    timings: by each clock, the one that decides first in front; None where it was not timed. exact: whether it is the
+    exact model."""
+
+    def __init__(self, model: _Model, changed: float, timings: "Sequence[Timings | None]", exact: bool):
+        self.model, self.changed, self.timings, self.exact = model, changed, timings, exact
+
+
+def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
+    """The one to take: the fastest; of those that no clock tells from it, the one that changes the fewest labels. The
+    exact model is taken unless another is measurably faster. None of no candidates.
+
+    A later clock is asked only where the one before cannot tell two models apart: the difference of their medians is
+    below the noise of both."""
+    noises = [_noise([each.timings[clock] for each in candidates]) for clock in range(_clocks(candidates))]
+
+    def gain(one: "Candidate[_Model]", other: "Candidate[_Model]", clock: int) -> int:
+        """1 where the first one is measurably faster, -1 where the second one is, 0 where the clock does not tell."""
+        a, b = one.timings[clock], other.timings[clock]
+        if a is None or b is None or abs(b.median - a.median) <= noises[clock](a) + noises[clock](b):
+            return 0
+        return 1 if a.median < b.median else -1
+
+    def faster(one: "Candidate[_Model]", other: "Candidate[_Model]") -> bool:
+        return next((told for clock in range(len(noises)) for told in [gain(one, other, clock)] if told), 0) > 0
+
+    level = [each for each in candidates if not any(other.exact and not faster(each, other) for other in candidates)]
+    if not level:
+        return next((each.model for each in candidates if each.exact), None)
+    for clock in range(len(noises)):
+        best = min(level, key=lambda each: _median(each.timings[clock]))
+        level = [each for each in level if gain(best, each, clock) <= 0 and each.timings[clock] is not None] or level
+    return min(level, key=lambda each: (each.changed, *map(_median, reversed(each.timings)))).model
 
 
 def within(bench: Bench, budget: float) -> "Case | None":
-    """The fastest end to end of the exact and compiled models that stay inside the budget; of those that this clock
-    cannot tell from the fastest one (the difference is below the spread of both), the fastest in memory: on a small
-    file starting the process is most of the time of all."""
-    fit = [each for each in _timed(bench, END_TO_END, ("exact", "compiled")) if _fits(bench, each[0], budget)]
-    if not fit:
-        return None
-    best = min((timings for _, timings in fit), key=lambda timings: timings.median)
-    level = [(case, timings) for case, timings in fit if timings.median - best.median <= timings.spread + best.spread]
+    """`pick` of the exact and compiled models that were timed end to end and stay inside the budget, of all labels and
+    of each class's. In memory is the second clock: on a small file starting the process is most of the time of all."""
+    return _pick(bench, lambda changed: changed.within(budget))
 
-    def seconds(found: "tuple[Case, Timings]") -> "tuple[float, float]":
-        case, timings = found
-        scoring = case.timings(SCORING)
-        return scoring.median if scoring is not None else float("inf"), timings.median
 
-    return min(level, key=seconds)[0]
+def within_of_all(bench: Bench, budget: float) -> "Case | None":
+    """The same where only the share of all labels counts."""
+    return _pick(bench, lambda changed: changed.share <= budget)
+
+
+def _pick(bench: Bench, inside: "Callable[[Changed], bool]") -> "Case | None":
+    found = [
+        (case, timings, changed)
+        for case, timings in _timed(bench, END_TO_END, ("exact", "compiled"))
+        for changed in [bench.changed(case)]
+        if changed is not None and inside(changed)
+    ]
+    return pick(
+        [
+            Candidate(case, changed.share, (timings, case.timings(SCORING)), case.role == "exact")
+            for case, timings, changed in found
+        ]
+    )
 
 
 def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
@@ -29,7 +84,7 @@ def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
         (seconds, case)
         for case in _sound(bench, ("exact", "compiled"))
         for seconds in [bench.rough_seconds(case)]
-        if seconds is not None and (budget is None or _fits(bench, case, budget))
+        if seconds is not None and (budget is None or fits(bench.changed(case), budget))
     ]
     return min(fit, key=lambda each: each[0])[1] if fit else None
 
@@ -64,5 +119,22 @@ def _timed(bench: Bench, clock: str, roles: "tuple[str, ...]") -> "list[tuple[Ca
     return [(case, timings) for case, timings in found if timings is not None]
 
 
-def _fits(bench: Bench, case: Case, budget: float) -> bool:
-    return (bench.disagreement(case) or 0.0) <= budget
+def fits(changed: "Changed | None", budget: float) -> bool:
+    """Whether labels that differ are inside the budget, of all labels and of each class's; None changes nothing."""
+    return changed is None or changed.within(budget)
+
+
+def _clocks(candidates: "Sequence[Candidate[_Model]]") -> int:
+    return min((len(each.timings) for each in candidates), default=0)
+
+
+def _median(timings: "Timings | None") -> float:
+    return timings.median if timings is not None else float("inf")
+
+
+def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
+    """By how much a median may be off, of any of these timings: its own spread, or that of most of them where it is
+    smaller: three runs are near to each other by chance."""
+    shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
+    share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
+    return lambda own: max(own.spread, share * own.median)

@@ -6,6 +6,7 @@ from math import inf, isfinite, nan, sqrt
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
@@ -21,21 +22,27 @@ _ROUNDING = 1e-9
 class Quality:
     """A model's answers beside the exact model's.
 
-    rows: that both answered. different: rows with another label, 0 of regression models. largest, mean: of |f -
-    f_exact| over all rows and pairs; nan where decision values cannot be compared. squares, fourths: the sums of its
-    second and fourth powers, likewise. proven: rows whose label the model's radii prove, None where it has none. score:
+    rows: that both answered. changed: labels that differ, None of regression models. largest, mean: of |f - f_exact|
+    over all rows and pairs; nan where decision values cannot be compared. squares, fourths: the sums of its second and
+    fourth powers, likewise. proven: rows whose label the model's radii prove, None where it has none. score:
     svm-predict's sums."""
 
     def __init__(self) -> None:
-        self.rows = self.different = 0
+        self.rows = 0
+        self.changed: Changed | None = None
         self.largest = self.mean = self.squares = self.fourths = 0.0
         self.proven: int | None = None
         self.score = _native.Score()
 
     @property
+    def different(self) -> int:
+        """Rows with another label, 0 of regression models."""
+        return self.changed.different if self.changed is not None else 0
+
+    @property
     def disagreement(self) -> float:
         """The share of labels that differ."""
-        return self.different / self.rows if self.rows else 0.0
+        return self.changed.share if self.changed is not None else 0.0
 
 
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
@@ -65,7 +72,9 @@ def interval_95(different: int, rows: int) -> "tuple[float, float]":
         return 0.0, 1.0
     n, p, z = rows, different / rows, 1.96
     middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+    # Of no change, and of nothing else, the formula gives 0 and 1 but for its rounding.
+    low = max(0.0, middle - half) / (1 + z * z / n) if different else 0.0
+    return low, (middle + half) / (1 + z * z / n) if different < rows else 1.0
 
 
 def upper_95(different: int, rows: int) -> float:
@@ -98,6 +107,14 @@ class Answers:
         every = np.concatenate(self.labels)
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
+
+    def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
+        """Labels that another model changes; None of regression. differ: (rows), where it gives another one."""
+        header = self.model.header
+        if header.regression:
+            return None
+        known = (-1.0, 1.0) if header.svm_type == "one_class" else map(float, header.label or ())
+        return Changed(np.concatenate(self.labels), np.asarray(differ, bool), known)
 
     def values(self, at: int) -> np.ndarray:
         """Decision values (rows, pairs) of a chunk: kept, or evaluated once more where those of all rows would be
@@ -132,14 +149,14 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
         raise ValueError("other classes than the exact model's")
     comparable = mine.label == theirs.label
     out, total, count = Quality(), 0.0, 0
+    differ: list[np.ndarray] = []
     radii = model.certified and not model.proves
     out.proven = 0 if radii else None
     for at, (chunk, decisions, predictions) in enumerate(
         answers(model, exact.chunks if chunks is None else chunks, radii)
     ):
         out.rows += chunk.rows
-        if not mine.regression:
-            out.different += int(np.sum(np.asarray(predictions.label) != exact.labels[at]))
+        differ.append(np.asarray(predictions.label) != exact.labels[at])
         difference = np.abs(np.asarray(decisions.value) - exact.values(at))
         if difference.size and comparable:
             out.largest = max(out.largest, float(difference.max()))
@@ -152,6 +169,7 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
         if radii:
             out.proven += chunk.rows - len(_native.unsettled(mine.task(), decisions))
         out.score.add(chunk, predictions)
+    out.changed = exact.changed(np.concatenate(differ)) if differ else None
     out.mean = total / count if count else 0.0
     if not isfinite(out.largest) or not comparable:
         out.largest = out.mean = out.squares = out.fourths = nan

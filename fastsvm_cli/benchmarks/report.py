@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
-from fastsvm_cli.benchmarks.choice import pareto
+from fastsvm_cli.benchmarks.changed import ClassRows
+from fastsvm_cli.benchmarks.choice import pareto, within_of_all
 from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, Line, lines, printable, wrapped
 from fastsvm_cli.benchmarks.tables import Row as TableRow
@@ -40,6 +41,8 @@ _ANSWER_GROUPS: "tuple[tuple[Group, ...], ...]" = (
     (("Answers", (0, 1, 2, 5)), ("Decision values", (3, 4))),
     (("Labels", (0, 1)), ("Answers", (2, 5)), ("Decision values", (3, 4))),
 )
+_MOST_CLASSES = 12  # columns; --json has all
+_MOST_NAMED = 5  # classes in a sentence
 
 
 class RawTimings:
@@ -126,6 +129,31 @@ def answer_rows(bench: Bench) -> "list[Row]":
     return out
 
 
+def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
+    """(title, columns, rows) of the table of classes: the share of labels that differ among the rows of each class of
+    the exact model; of many classes, those where it is largest. No rows where no label differs."""
+    found = [
+        (case, changed)
+        for case in bench.cases
+        if case.failed is None and case.quality is not None
+        for changed in [bench.changed(case)]
+        if changed is not None
+    ]
+    if not any(changed.different for _, changed in found):
+        return "", (), []
+    classes = found[0][1].classes
+    largest = [max(changed.classes[at].share for _, changed in found) for at in range(len(classes))]
+    shown = sorted(sorted(range(len(classes)), key=lambda at: -largest[at])[:_MOST_CLASSES])
+    some = f"; the {len(shown)} of {len(classes)} classes with the largest share" if len(shown) < len(classes) else ""
+    columns = [f"{_label(classes[at])} ({classes[at].rows} rows)" for at in shown]
+    rows = [(case, (case.name, *(_class_cell(changed.classes[at]) for at in shown))) for case, changed in found]
+    return f"Labels that differ, by the class of the exact model{some}", ("model", *columns), rows
+
+
+def _class_cell(each: ClassRows) -> str:
+    return f"{each.different} ({100 * each.share:.3g} %)" if each.rows else ""
+
+
 def record(bench: Bench, case: Case) -> dict:
     """All of a case, for programs."""
     out: dict[str, object] = {
@@ -167,25 +195,31 @@ def record(bench: Bench, case: Case) -> dict:
             "reference": reference.name if reference else None,
         }
     found = case.quality
-    share = bench.disagreement(case)
-    out["disagreement"], out["labels_that_differ"] = (
-        share,
-        (
-            case.different
-            if case.different is not None
-            else (found.different if found is not None and share is not None else None)
-        ),
-    )
+    changed = bench.changed(case)
+    out["disagreement"] = None if changed is None else changed.share
+    out["labels_that_differ"] = None if changed is None else changed.different
+    out["largest_class_disagreement"] = None if changed is None else changed.largest_share
+    out["classes"] = None if changed is None else [_class_record(each) for each in changed.classes]
     distance = bench.distance(case) if case.failed is None and case.role != "start-up" else None
     out["distance"], out["distance_95"] = distance or (None, None)
     if found is not None:
-        out["disagreement_upper_95"] = None if share is None else upper_95(round(share * bench.rows), bench.rows)
+        out["disagreement_upper_95"] = None if changed is None else upper_95(changed.different, changed.rows)
         out["largest_difference"], out["mean_difference"] = (
             None if each != each else each for each in (found.largest, found.mean)
         )
         out["rows_proven"] = found.proven
         out.update(summary_values(bench.model.header, found.score))
     return out
+
+
+def _class_record(each: ClassRows) -> dict:
+    return {
+        "label": each.label,
+        "rows": each.rows,
+        "labels_that_differ": each.different,
+        "disagreement": each.share if each.rows else None,
+        "disagreement_upper_95": upper_95(each.different, each.rows),
+    }
 
 
 def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
@@ -218,7 +252,14 @@ def as_markdown(bench: Bench, machine: dict) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
     lines = []
-    for columns, rows in ((TIME_COLUMNS, time_rows(bench)), (ANSWER_COLUMNS, answer_rows(bench))):
+    _, class_heads, class_rows = class_columns(bench)
+    for columns, rows in (
+        (TIME_COLUMNS, time_rows(bench)),
+        (ANSWER_COLUMNS, answer_rows(bench)),
+        (class_heads, class_rows),
+    ):
+        if not rows:
+            continue
         lines += [line(columns), f"|{'---|' * len(columns)}", *(line(cells) for _, cells in rows), ""]
     return "\n".join([*lines, heading(bench, machine)])
 
@@ -236,10 +277,14 @@ def table_lines(
     """The tables, and what they were measured on, in lines of `width` columns at most. blanks: a column without any
     number stands there all the same."""
     out: list[Line] = []
+    title, class_heads, class_rows = class_columns(bench)
     for columns, rows, groups in (
         (TIME_COLUMNS, time_rows(bench), _TIME_GROUPS),
         (ANSWER_COLUMNS, answer_rows(bench), _ANSWER_GROUPS),
+        (class_heads, class_rows, _in_parts(title, len(class_heads) - 1)),
     ):
+        if not rows:
+            continue
         # Where a head may not be broken.
         heads = [column.replace(" - ", "\xa0-\xa0").replace("at most", "at\xa0most") for column in columns[1:]]
         styled = [
@@ -258,10 +303,11 @@ def table_lines(
 def heading(bench: Bench, machine: dict) -> str:
     """What was measured, on what, and what the speed-ups are of."""
     of = "; ".join(f"{CLOCKS[clock]}: {case.name}" for clock, case in _references(bench) if case is not None)
+    faster = f" Faster than, {of}." if of else ""  # interrupted, it has timed nothing yet
     return (
         f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median)."
-        " End to end: a new process, file to file. In memory: rows parsed, labels out. Faster than,"
-        f" {of}.\n{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads,"
+        " End to end: a new process, file to file. In memory: rows parsed, labels out."
+        f"{faster}\n{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads,"
         f" {machine['kernels']}; fastsvm {machine['fastsvm']}, libsvm-official {machine['libsvm_official']}, Python"
         f" {machine['python']}."
         + (f" svm-predict is {os.path.realpath(machine['svm_predict'])}." if machine["svm_predict"] else "")
@@ -274,12 +320,13 @@ def picked_lines(
     """Which case is the fastest within the budget, in sentences; and the commands that make it and predict with it, for
     the shell. keep: where it was written, or None."""
     if picked is None:
-        return [f"Nothing measured stays within {100 * budget:.3g} %."], []
-    share, faster, reference = (
-        bench.disagreement(picked) or 0.0,
+        return [f"Nothing measured stays within {100 * budget:.3g} %.", *_about_classes(bench, picked, budget)], []
+    changed, faster, reference = (
+        bench.changed(picked),
         bench.speed_up(picked, END_TO_END),
         bench.reference(END_TO_END),
     )
+    share = changed.share if changed is not None else 0.0
     assert faster is not None and reference is not None  # it was timed
     sentences = [
         f"Fastest within {100 * budget:.3g} %: {printable(picked.name)}, {faster[0]:.3g} +- {faster[1]:.2g} times as"
@@ -288,8 +335,11 @@ def picked_lines(
     commands = []
     path = keep or "fast.model"
     if picked.role == "exact":
-        sentences.append("No compiled model is faster; fastsvm predict takes the exact one as it is.")
+        sentences.append(
+            "No compiled model within that is measurably faster; fastsvm predict takes the exact one as it is."
+        )
         path = keep or bench.exact_file
+    sentences += _about_classes(bench, picked, budget)
     start = next((case.timings(END_TO_END) for case in bench.cases if case.name == FASTSVM_START), None)
     if faster[0] < 1 and reference.role == "reference" and start is not None:
         sentences.append(
@@ -305,6 +355,53 @@ def picked_lines(
     scale = ["--scale", bench.scaling.path] if bench.scaling is not None else []
     commands.append(shlex.join(["fastsvm", "predict", *scale, *exact, bench.test_file, path, "out"]))
     return sentences, commands
+
+
+def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
+    """One that names the classes that are too small to measure the limit; none where none is."""
+    small = next((changed.too_small(limit) for case in bench.cases for changed in [bench.changed(case)] if changed), [])
+    if not small:
+        return []
+    named = ", ".join(f"class {_label(each)} ({each.rows} row{'s' * (each.rows != 1)})" for each in small[:_MOST_NAMED])
+    more = f" and {len(small) - _MOST_NAMED} more classes" if len(small) > _MOST_NAMED else ""
+    return [
+        f"Too small to measure {100 * limit:.3g} %: {named}{more}. One changed label there is more than that, so none"
+        " may change."
+    ]
+
+
+def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[str]":
+    """The picked model's worst class, the model that would be picked by all labels alone, and the classes that are too
+    small to measure."""
+    out = []
+    changed = bench.changed(picked) if picked is not None else None
+    if changed is not None and changed.worst is not None:
+        out.append(f"Most of a class: {class_words(changed.worst)}.")
+    other = within_of_all(bench, budget)
+    changed = bench.changed(other) if other is not None else None
+    if other is not None and other is not picked and changed is not None and changed.worst is not None:
+        out.append(
+            f"By all labels alone it would be {printable(other.name)}, which changes {100 * changed.share:.3g} % of"
+            f" them, but {class_words(changed.worst)}."
+        )
+    return out + small_class_sentences(bench, budget)
+
+
+def class_words(each: ClassRows) -> str:
+    """How much of a class differs."""
+    return f"{each.different} of the {each.rows} labels of class {_label(each)} ({100 * each.share:.3g} %)"
+
+
+def _label(each: ClassRows) -> str:
+    return f"{each.label:.10g}" if isinstance(each.label, float) else str(each.label)
+
+
+def _in_parts(title: str, columns: int) -> "list[list[Group]]":
+    """Groups of ever fewer columns, of which a table has one."""
+    return [
+        [(title, range(at, min(columns, at + size))) for at in range(0, columns, size)]
+        for size in range(columns, 0, -1)
+    ]
 
 
 def _references(bench: Bench) -> "list[tuple[str, Case | None]]":

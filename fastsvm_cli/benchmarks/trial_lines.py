@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from fastsvm_cli.benchmarks.attempts import Attempt, methods_refused
 from fastsvm_cli.benchmarks.case import Case
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.benchmarks.choice import best_so_far
+from fastsvm_cli.benchmarks.choice import best_so_far, fits
+from fastsvm_cli.benchmarks.report import class_words
 from fastsvm_cli.benchmarks.tables import Line, printable, wrapped
 from fastsvm_cli.text.sizes import digits
 
@@ -50,7 +51,8 @@ class TrialLines:
         return [(line, "") for text in out for line in wrapped(text, self._width)]
 
     def of(self, case: Case) -> "list[Line]":
-        """Name, times as fast, labels that differ, proven; or the name and why there is nothing of that."""
+        """Name, times as fast, labels that differ, proven, and the class that is over the budget where all labels are
+        not; or the name and why there is nothing of that."""
         name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
         start = self._room + 2
         if case.failed is not None:
@@ -65,9 +67,12 @@ class TrialLines:
             numbers += f"  {f'{100 * case.quality.proven / self._bench.rows:.4g} % proven':>{_PROVEN}}"
         style = "dim" if over else "bold" if case is best_so_far(self._bench, self._budget) else ""
         room = self._room - cell_len(name)
-        if room >= 0:
-            return [((name + " " * room + numbers).rstrip(), style)]
-        return [(line, style) for line in [*wrapped(name, self._width), ("  " + numbers).rstrip()]]
+        lines = [name + " " * room + numbers] if room >= 0 else [*wrapped(name, self._width), "  " + numbers]
+        changed = self._bench.changed(case)
+        if over and self._budget is not None and changed is not None and changed.share <= self._budget:
+            assert changed.worst is not None  # more than the budget differs in it
+            lines += ["  " + line for line in wrapped(class_words(changed.worst), self._width - 2)]
+        return [(line.rstrip(), style) for line in lines]
 
     def best(self) -> str:
         """The fastest so far, inside the budget if there is one that is."""
@@ -78,7 +83,7 @@ class TrialLines:
         return f"fastest so far{within}: {case.name}, {self._speed(case)}, {self._differ(case)}"
 
     def _over(self, case: Case) -> bool:
-        return self._budget is not None and (self._bench.disagreement(case) or 0.0) > self._budget
+        return self._budget is not None and not fits(self._bench.changed(case), self._budget)
 
     def _speed(self, case: Case) -> str:
         faster = self._bench.rough_speed_up(case)

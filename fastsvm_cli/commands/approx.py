@@ -228,7 +228,8 @@ def command(**parsed):
             )
     seen = agreement_with_exact(compiled, model)
     if seen is not None:
-        print(agreement_line(seen, "support vectors, nearer to the border than most rows"), file=report)
+        nearer = "" if seen.regression else ", nearer to the border than most rows"
+        print(agreement_line(seen, f"support vectors{nearer}"), file=report)
         warn_of_disagreement(seen, options.better(compiled))
 
 

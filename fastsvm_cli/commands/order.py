@@ -174,8 +174,8 @@ def command(**parsed):
     no second file: it holds the exact one. OUTPUT_FILE is MODEL_FILE.order in the current directory unless named; - is
     standard output.
 
-    The summary tells how a trial on the model's own support vectors went; they lie nearer to the border between the
-    classes than most rows.
+    The summary tells how a trial on the model's own support vectors went; those of a classifier lie nearer to the
+    border between the classes than most rows. A warning says where the exact model is as fast.
 
     \b
       fastsvm order train.model
@@ -216,10 +216,13 @@ def command(**parsed):
         file=report,
     )
     if tried.speed_up < 1:
-        others = ", ".join(name for name in METHODS if name != options.method)
+        from fastsvm_cli.compilers.ordered.geometry import refusal
+
+        # The others are slower than the exact model on every model measured.
+        other = options.method != "geometry" and refusal(model) is None
         print(
-            "Warning: no gain is to be expected of this model over fastsvm predict with the exact one; try another"
-            f" --method ({others}).",
+            "Warning: no gain is to be expected of this model over fastsvm predict with the exact one"
+            f"{'; --method geometry gains at small gamma' if other else ''}.",
             file=sys.stderr,
         )
 

@@ -340,12 +340,12 @@ class Summary:
         elif self.options.open_file is not None:
             proven = _of(tally.rows - tally.undecided, tally.rows)
             self.warn(f"Proven: {proven}; {tally.undecided} left open.")
-        elif tally.outside:
+        elif tally.outside and self.model.judged_by_bound:
             percent = 100 * tally.outside / tally.rows
             self.warn(
                 f"Note: {tally.outside} of {tally.rows} rows ({percent:.3g} %) are outside the bound of the expansion"
                 " (Claesen et al., eq. 3.11): nothing is known of how near their values are to the exact model's."
-                " fastsvm bench tells how many labels differ."
+                f" fastsvm bench tells how {'far they are' if self.header.regression else 'many labels differ'}."
             )
 
     def values(self, tally: "Tally") -> "dict[str, object]":

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.comparisons.agreement import share_of_spread
 
@@ -12,17 +13,19 @@ _DRAWN = 5000  # points of a picture
 
 class Agreement:
     """rows; different: rows whose label differs from the reference's; share: of the rows; interval: (low, high), the
-    95 % interval of the share on rows like these (Wilson); proven: rows whose label is proven to be the exact model's,
-    None where nothing can be proven.
+    95 % interval of the share on rows like these (Wilson); changed: the same for the rows of each class of the
+    reference (changed.classes has label, rows, different and share of each); proven: rows whose label is proven to be
+    the exact model's, None where nothing can be proven.
 
     Of regression values: different counts those that are not equal; difference is the root mean square of theirs, share
     is that over the standard deviation of the reference's values (over a millionth of their size where they hardly have
-    one), and there is no interval (None).
+    one), and there are no interval and no classes (None).
     """
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
         self.rows, self.proven, self.regression = len(answers), proven, regression
         self.different = int(np.sum(answers != reference))
+        self.changed = None if regression else Changed(reference, answers != reference)
         self.difference: float | None = None
         self.interval: tuple[float, float] | None = None
         if regression:
@@ -32,7 +35,7 @@ class Agreement:
         else:
             self.share = self.different / self.rows if self.rows else 0.0
             self.interval = interval_95(self.different, self.rows)
-        self._values: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._points: _Points | None = None
 
     def __repr__(self) -> str:
         known = "" if self.proven is None else f", {self.proven} proven"
@@ -46,28 +49,46 @@ class Agreement:
 
     def plot(self, axis: Any = None) -> Any:
         """The decision values' change against the reference's decision values, on a matplotlib axis (a new one without
-        it), which is returned. In the grey part a change turns the sign. Needs matplotlib. At most 5,000 rows."""
+        it), which is returned. In the grey part a change turns the sign, and so the label.
+
+        Of three and more classes a point is a row, and its value is that of the class with the most votes less the
+        next one's: in the grey part another class goes before it. With decision_function_shape="ovo" it is a row and a
+        pair of classes, whose vote goes to the other one in the grey part. Of regression there is no grey part. Needs
+        matplotlib. At most 5,000 points."""
         from matplotlib import pyplot
 
-        if self._values is None:
+        if self._points is None:
             raise ValueError("no decision values are known: give an estimator that has decision_function, or none")
-        exact, fast, differ = self._values
+        points = self._points
+        exact, change, differ = points.exact, points.fast - points.exact, points.differ
         axis = pyplot.subplots()[1] if axis is None else axis
-        edge = float(np.max(np.abs(exact), initial=0.0)) or 1.0
-        if not self.regression:
-            axis.fill_between([-edge, 0, edge], [edge, 0, -edge], [2 * edge, edge, 0], color="0.93", linewidth=0)
-            axis.fill_between([-edge, 0, edge], [0, -edge, -2 * edge], [edge, 0, -edge], color="0.93", linewidth=0)
-        axis.plot(exact[~differ], (fast - exact)[~differ], ".", color="tab:blue", markersize=3, label="same label")
-        axis.plot(exact[differ], (fast - exact)[differ], ".", color="tab:red", markersize=5, label="other label")
-        most = float(np.max(np.abs(fast - exact), initial=0.0)) or 1.0
+        most = 1.1 * (float(np.max(np.abs(change), initial=0.0)) or 1.0)
+        if self.regression:
+            axis.plot(exact, change, ".", color="tab:blue", markersize=3)
+        else:
+            for end in (np.min(exact, initial=0.0), np.max(exact, initial=0.0)):
+                far = -np.sign(end) * (abs(end) + most)  # beyond what is shown
+                axis.fill_between([0, end], [0, -end], [far, far], color="0.93", linewidth=0)
+            axis.plot(exact[~differ], change[~differ], ".", color="tab:blue", markersize=3, label=f"same {points.what}")
+            axis.plot(exact[differ], change[differ], ".", color="tab:red", markersize=5, label=f"other {points.what}")
+            axis.legend(loc="best", fontsize=8)
         axis.set(
-            xlabel="value of the exact model",
+            xlabel=points.axis,
             ylabel="change",
-            ylim=(-1.1 * most, 1.1 * most),
+            ylim=(-most, most),
             title=repr(self).strip("<>").removeprefix("Agreement: "),
         )
-        axis.legend(loc="best", fontsize=8)
         return axis
+
+
+class _Points:
+    """What is drawn: a value of the exact model, the same one of the fast model, and whether that turns `what` (the
+    label, or the vote of a pair), each (points). axis: which value it is."""
+
+    def __init__(self, exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, what: str, axis: str):
+        kept = np.linspace(0, exact.size - 1, min(exact.size, _DRAWN)).astype(int)
+        self.exact, self.fast, self.differ = (each.ravel()[kept] for each in (exact, fast, differ))
+        self.what, self.axis = what, axis
 
 
 def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
@@ -93,15 +114,29 @@ def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
     proven = int(np.sum(fast.proven(X))) if hasattr(fast, "proven") and not header.regression else None
     out = Agreement(own, other, header.regression, proven)
     exact, fast_values = _values(reference, X, header.regression), _values(fast, X, header.regression)
-    if exact is not None and fast_values is not None and exact.shape == fast_values.shape:
-        differ = own != other
-        if header.regression:
-            differ = np.zeros(len(own), bool)
-        if exact.ndim == 2:
-            differ = np.repeat(differ, exact.shape[1])
-        kept = np.linspace(0, exact.size - 1, min(exact.size, _DRAWN)).astype(int)
-        out._values = exact.ravel()[kept], fast_values.ravel()[kept], differ[kept]
+    shape = fast.decision_function_shape
+    same = getattr(reference, "decision_function_shape", shape) == shape
+    if exact is not None and fast_values is not None and exact.shape == fast_values.shape and same:
+        out._points = _points(exact, fast_values, own != other, shape)
     return out
+
+
+def _points(exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, shape: str) -> _Points:
+    """Of decision values, (rows), (rows, classes) or (rows, pairs) by the shape, "ovr" or "ovo"."""
+    if exact.ndim == 1:
+        return _Points(exact, fast, differ, "label", "value of the exact model")
+    if shape == "ovo":
+        return _Points(exact, fast, (exact > 0) != (fast > 0), "vote", "value of the exact model, of each pair")
+    first = exact.argmax(axis=1)[:, None]
+
+    def margin(values: np.ndarray) -> np.ndarray:
+        others = values.copy()
+        np.put_along_axis(others, first, -np.inf, axis=1)
+        return np.take_along_axis(values, first, axis=1)[:, 0] - others.max(axis=1)
+
+    return _Points(
+        margin(exact), margin(fast), differ, "label", "value of the exact model's class, less the next one's"
+    )
 
 
 def _values(estimator: Any, X: Any, regression: bool) -> "np.ndarray | None":

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from math import inf
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.scaling import fold
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from fastsvm_cli.benchmarks.timing import Timings
 
 _RUNS = 3  # of every model that is tried
 _AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as of bench --try
@@ -47,9 +50,11 @@ def compile(
     fastsvm, which take their options by their long names with _ for -: compile(svc, degree=3, certify=True). The
     methods of order are "geometry" (its default), "triangle" and "blocks". `data` of reduce and border is a file, X, or
     (X, y). "auto": all of them are tried on X, as `fastsvm bench --try` does, and
-    the fastest is taken that changes at most the share `budget` of the labels (of regression values: whose root mean
-    square difference is at most that share of their standard deviation); its options are max_size (MB of a model) and
-    patience (seconds that one compilation may take). The attempts stand in `attempts_` of what is returned.
+    the fastest is taken that changes at most the share `budget` of the labels, and of the labels of each class (of
+    regression values: whose root mean square difference is at most that share of their standard deviation); of models
+    whose times do not differ by more than their noise, the exact one, else the one that changes the fewest labels. Its
+    options are max_size (MB of a model) and patience (seconds that one compilation may take). The attempts stand in
+    `attempts_` of what is returned; their class_share is the largest share of a class's labels.
 
     exact: True: rows whose label is not proven are answered by the exact model, so that every label is its own; for
     what has certificates (approx with certify=True, reduce). A number, for regression: the largest radius that a value
@@ -164,19 +169,25 @@ def _choose(
     max_size: float,
     patience: float,
 ) -> FastSVM:
-    """The fastest of all attempts within the budget; the exact model is one."""
+    """What `benchmarks.choice` picks of all attempts within the budget; the exact model is one."""
     from fastsvm_cli.benchmarks.attempts import attempts
+    from fastsvm_cli.benchmarks.choice import Candidate, fits, pick
 
     regression = source.model.header.regression
     behind = _behind(found, source, source.model, {"method": "exact"}, n_threads=n_threads)
     reference = behind.predict(X)
     tried: list[dict[str, Any]] = []
+    candidates: list[Candidate[Any]] = []
 
     def add(name: str, fast: FastSVM, seconds: float) -> None:
         seen = Agreement(np.asarray(fast.predict(X)), reference, regression, None)
-        tried.append(
-            {"name": name, "share": seen.share, "seconds": _seconds(fast, X), "compile_seconds": seconds, "fast": fast}
-        )
+        timings = _timings(fast, X)
+        row = {"name": name, "share": seen.share, "seconds": timings.median, "compile_seconds": seconds}
+        if seen.changed is not None:
+            row["class_share"] = seen.changed.largest_share
+        tried.append(row)
+        if fits(seen.changed, budget) if seen.changed is not None else seen.share <= budget:
+            candidates.append(Candidate(fast, seen.share, (timings,), fast is behind))
 
     add("exact", behind, 0.0)
     every = attempts(source.model, max_size * 1e6, patience)
@@ -202,18 +213,19 @@ def _choose(
             continue
         seconds = time.monotonic() - start
         options = words_to_options(each.arguments)
-        add(each.name, _behind(found, source, model, options, n_threads=n_threads), seconds)
-        if each.exact and not regression and model.certified and hasattr(tried[-1]["fast"], "proven"):
+        fast = _behind(found, source, model, options, n_threads=n_threads)
+        add(each.name, fast, seconds)
+        if each.exact and not regression and model.certified and hasattr(fast, "proven"):
             fast = _behind(found, source, model, {**options, "exact": True}, exact=True, n_threads=n_threads)
             add(f"{each.name}, exact", fast, seconds)
-    best = min((each for each in tried if each.get("share", 2.0) <= budget), key=lambda each: each["seconds"])
-    out = best["fast"]
-    out.attempts_ = [{key: value for key, value in each.items() if key != "fast"} for each in tried]
+    out = pick(candidates)
+    assert out is not None  # the exact model changes nothing
+    out.attempts_ = tried
     return out
 
 
-def _seconds(fast: FastSVM, X: Any) -> float:
-    """The median of some runs; what was called before has warmed it up."""
+def _timings(fast: FastSVM, X: Any) -> "Timings":
+    """Of some runs; what was called before has warmed it up."""
     from fastsvm_cli.benchmarks.timing import Timings
 
     timings = Timings()
@@ -221,4 +233,4 @@ def _seconds(fast: FastSVM, X: Any) -> float:
         start = time.perf_counter()
         fast.predict(X)
         timings.seconds.append(time.perf_counter() - start)
-    return timings.median
+    return timings

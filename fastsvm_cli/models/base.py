@@ -114,6 +114,12 @@ class Model:
         """Whether it counts rows outside a bound."""
         return self.centers is not None and self.header.kernel_type == "rbf"
 
+    @property
+    def judged_by_bound(self) -> bool:
+        """Whether that bound is all that is known of how near its values are to the exact model's: not where it has
+        radii, and not where it is of another degree than 2, the bound's."""
+        return self.bounded and not self.certified and getattr(self, "degree", 2) == 2
+
     def own_rows(self, chunk: _native.Chunk) -> _native.Chunk:
         """The rows that its numbers are about: `chunk`, or, where scaling is folded in, that multiplied by the slopes.
         Raises RowError."""

@@ -33,7 +33,8 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     # On a busy machine any of them may win, the exact model too.
     said = re.search(
         r"Fastest within 10 %: (.+), ([\d.e+-]+) \+- [\d.e+-]+ times as fast as .+; ([\d.]+) % of the labels differ\.\n"
-        r"(?:No compiled model is faster; .*\n)?(?:With so few rows .*\n)?"
+        r"(?:No compiled model .*\n)?(?:Most of a class: .*\n)?(?:By all labels .*\n)?"
+        r"(?:Too small .*\n)?(?:With so few rows .*\n)?"
         r"(?:  (fastsvm .+)\n)?  (fastsvm predict .+ out)\n",
         done.out,
     )
@@ -59,7 +60,7 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
         subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=True, capture_output=True)
     assert (tmp_path / "fast model").read_bytes() == kept
     assert 100 * sum(a != b for a, b in zip(exact, (tmp_path / "out").read_text().split(), strict=True)) / 6000 <= 10
-    times, _ = terminal_tables(done.out)
+    times, *_ = terminal_tables(done.out)
     names = [row[0] for row in times]
     assert {
         "approx --certify",
@@ -130,19 +131,6 @@ def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tm
         return
     picked = records[document["picked"]]
     assert picked["labels_that_differ"] == 0
-    # The fastest in memory of those that the end-to-end clock cannot tell from its fastest.
-    fit = {
-        name: record
-        for name, record in records.items()
-        if record["role"] in ("exact", "compiled") and record["labels_that_differ"] == 0
-    }
-    best = min((record["end_to_end"] for record in fit.values()), key=lambda clock: clock["median"])
-    level = {
-        name: record["scoring"]["median"]
-        for name, record in fit.items()
-        if record["end_to_end"]["median"] - best["median"] <= record["end_to_end"]["spread"] + best["spread"]
-    }
-    assert document["picked"] == min(level, key=level.get)
     assert (
         "Fastest within 0 %: " + document["picked"] in done.err and (tmp_path / "kept").stat().st_size == picked["size"]
     )

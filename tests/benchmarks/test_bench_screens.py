@@ -126,10 +126,10 @@ def test_no_line_is_wider_and_every_number_stands_there(benches, kind, width, as
     assert NOTE in re.sub(r"\s+", " ", text) or kind == "regression"
 
 
-def test_in_a_pipe_it_is_the_same_two_tables_with_every_column(benches):
+def test_in_a_pipe_it_is_the_same_three_tables_with_every_column(benches):
     text = "\n".join(line for line, _ in table_lines(benches[0], MACHINE, None, [], 180, blanks=True))
-    times, answers = terminal_tables(text)
-    assert (len(times[0]), len(answers[0])) == (8, 7) and "━╇━" in text and " ┃ " in text
+    times, answers, classes = terminal_tables(text)
+    assert (len(times[0]), len(answers[0]), len(classes[0])) == (8, 7, 3) and "━╇━" in text and " ┃ " in text
 
 
 def test_what_nothing_was_measured_of_takes_no_column(benches, place, tmp_path):
@@ -363,3 +363,4 @@ def test_ctrl_c_while_it_tries_prints_what_is_there(linear):
     assert process.returncode == 130 and "Traceback" not in said, said
     assert re.search(r"\nInterrupted: nothing was timed yet; fastest so far: .+, .+x, .+ % differ\.\n$", said), said
     assert b"exact model" in out and b"labels that differ" in out
+    assert b"In memory: rows parsed, labels out.\n" in out.replace(b"\r", b""), "a sentence that is cut off"

@@ -173,7 +173,9 @@ def test_a_model_that_fails_is_a_row_that_says_why(bench, place, tmp_path):
         and records["exact model"]["scoring"]
     )
     assert len(done.err.splitlines()) == len(whys)
-    times, answers = markdown_tables(bench("--markdown", place / "rows", place / "rings.model", "missing", code=1).out)
+    times, answers, *_ = markdown_tables(
+        bench("--markdown", place / "rows", place / "rings.model", "missing", code=1).out
+    )
     assert any(row[0] == "missing" and "No such file" in " ".join(row) for row in times) and not any(
         row[0] == "missing" for row in answers
     )
@@ -222,7 +224,7 @@ def test_every_case_writes_a_file_of_its_own(place, tmp_path):
 
 def test_markdown_and_the_table_say_the_same(bench, place):
     done = bench("--markdown", place / "rows", place / "rings.model", place / "rings.cert")
-    times, answers = markdown_tables(done.out)
+    times, answers, *_ = markdown_tables(done.out)
     for line in done.out.splitlines():
         if line.startswith("|"):
             assert len(re.findall(r"(?<!\\)\|", line)) in (9, 8), f"not a table any more, by its bars: {line}"

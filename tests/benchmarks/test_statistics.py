@@ -252,8 +252,8 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             done = CliRunner().invoke(command, ["-q", "--runs", "5", "--try", *options, str(rows), str(model)])
         assert done.exit_code == 0, (done.output, done.exception)
         said.append(done.stdout)
-    document, (times, answers) = json.loads(said[0]), markdown_tables(said[1])
-    assert terminal_tables(said[2]) == (times, answers)
+    document, (times, answers, classes) = json.loads(said[0]), markdown_tables(said[1])
+    assert terminal_tables(said[2]) == (times, answers, classes)
     # Builds of svm-predict differ in speed: whose it was stands below the tables.
     assert all(
         text.rstrip().endswith(" svm-predict is /somewhere/svm-predict.")
@@ -360,6 +360,16 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             proven,
         ]
     assert not shown and len(set(flips.values())) == len(flips)
+
+    # The first lines of every output are the ones with another label, 7.
+    shown = {row[0]: row[1:] for row in classes[1:]}
+    assert classes[0][1:] == [f"{label} ({labels.count(label)} rows)" for label in (-1, 1)]
+    for name, row in shown.items():
+        by_class = [(labels[: flips[name]].count(label), labels.count(label)) for label in (-1, 1)]
+        assert row == [f"{different} ({100 * different / rows:.3g} %)" for different, rows in by_class]
+        assert [(each["labels_that_differ"], each["rows"]) for each in records[name]["classes"]] == by_class
+        assert records[name]["largest_class_disagreement"] == max(different / rows for different, rows in by_class)
+    assert set(shown) == {row[0] for row in answers[1:]}
 
 
 def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):

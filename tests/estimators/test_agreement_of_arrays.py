@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 import fastsvm_cli
 from fastsvm_cli.benchmarks.quality import interval_95, upper_95
+from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.estimators import compile as compiling
 from fastsvm_cli.estimators.agreement import Agreement
 from support.fitting import fit, fitted, rows
@@ -43,8 +44,9 @@ def test_values_that_are_all_equal_differ_by_a_share_of_their_size():
 
 
 def test_the_interval_is_wilsons():
-    for different, n in ((0, 10), (3, 10), (10, 10), (7, 300)):
+    for different, n in ((0, 10), (3, 10), (10, 10), (7, 300), (0, 11), (0, 8000), (37, 37)):
         low, high = interval_95(different, n)
+        assert (low == 0) == (different == 0) and (high == 1) == (different == n)
         assert 0 <= low <= different / n <= high <= 1 + 1e-12
         # Both ends are where the normal test of that share just does not refuse what was seen.
         for end in (low, high):
@@ -75,24 +77,64 @@ def test_what_was_pickled_forgets_what_it_was_compiled_from(svc):
     assert order.agreement(X).different == 0 and order.agreement(X).proven == len(X)
 
 
-@pytest.mark.parametrize("kind", ["SVC", "SVR", "OneClassSVM"])
-def test_a_picture(kind):
+@pytest.fixture
+def pyplot():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    X, y = rows(n=400)
-    fast = fastsvm_cli.compile(fitted(kind, X, y, gamma=0.1), degree=1)
+    yield pyplot
+    pyplot.close("all")
+
+
+def grey(axis, x, y):
+    """Whether each point is in the grey part."""
+    parts = [path for each in axis.collections for path in each.get_paths()]
+    return np.any([part.contains_points(np.column_stack([x, y])) for part in parts], axis=0)
+
+
+CASES = [
+    ("SVC", 2, {}, "label", "value of the exact model"),
+    ("SVC", 3, {}, "label", "value of the exact model's class, less the next one's"),
+    ("SVC", 4, {"decision_function_shape": "ovo"}, "vote", "value of the exact model, of each pair"),
+    ("OneClassSVM", 3, {}, "label", "value of the exact model"),
+]
+
+
+@pytest.mark.parametrize("kind, classes, parameters, what, axis_label", CASES)
+def test_a_picture_is_grey_where_a_change_turns_the_label(pyplot, kind, classes, parameters, what, axis_label):
+    X, y = rows(n=400, classes=classes)
+    estimator = fitted(kind, X, y, gamma=0.1, **parameters)
+    fast = fastsvm_cli.compile(estimator, method="approx", degree=1)
     seen = fast.agreement(X)
     axis = seen.plot()
-    drawn = sum(len(line.get_xdata()) for line in axis.get_lines())
-    per_row = 3 if kind == "SVC" else 1
-    assert drawn == min(400 * per_row, 5000)
-    assert len(axis.get_lines()[1].get_xdata()) == (0 if kind == "SVR" else per_row * seen.different)
-    assert axis.get_xlabel() and axis.get_title()
+    same, other = axis.get_lines()
+    assert [same.get_label(), other.get_label()] == [f"same {what}", f"other {what}"]
+    assert axis.get_xlabel() == axis_label and axis.get_title()
+    assert len(same.get_xdata()) + len(other.get_xdata()) == 400 * (6 if what == "vote" else 1)
+    if what == "label":
+        assert len(other.get_xdata()) == seen.different
+    # Votes can be tied, which values of classes break.
+    off = 0.02 * 400 if classes == 3 and kind == "SVC" else 0
+    assert len(other.get_xdata()) > 5 and grey(axis, *other.get_data()).sum() >= len(other.get_xdata()) - off
+    assert grey(axis, *same.get_data()).sum() <= off
+    # Both sides of the line on which the fast value is zero, and both signs.
+    (low, high), top = (np.array(axis.get_xlim()) / 3, axis.get_ylim()[1])
+    for end in (low, high) if what == "vote" or classes == 2 else (high,):
+        turned = [0.4 * end, 0.4 * end], [-0.6 * end, -0.2 * end]
+        if 0.6 * abs(end) < top:
+            assert grey(axis, *turned).tolist() == [True, False]
     given = pyplot.subplots()[1]
     assert seen.plot(given) is given
-    pyplot.close("all")
+
+
+def test_a_picture_of_a_regression_knows_no_labels(pyplot):
+    X, y = rows(n=6000)
+    fast = fastsvm_cli.compile(fitted("SVR", X[:300], y[:300], gamma=0.1), method="approx", degree=1)
+    axis = fast.agreement(X).plot()
+    (points,) = axis.get_lines()
+    assert len(points.get_xdata()) == 5000 and not axis.collections and axis.get_legend() is None
+    assert "label" not in axis.get_xlabel() + axis.get_title()
 
 
 def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
@@ -101,20 +143,24 @@ def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
 
     def clock(fast, rows):
         """Each is slower than the one before."""
-        seconds[repr(fast.options)] = 1.0 + len(seconds)
-        return seconds[repr(fast.options)]
+        seconds[repr(fast.options)] = 2.0 ** len(seconds)
+        return Timings([seconds[repr(fast.options)]] * 3)
 
-    monkeypatch.setattr(compiling, "_seconds", clock)
+    monkeypatch.setattr(compiling, "_timings", clock)
     fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0)
     assert fast.options == {"method": "exact"}  # the first one tried
 
-    monkeypatch.setattr(compiling, "_seconds", lambda fast, rows: 1 / clock(fast, rows))
+    monkeypatch.setattr(compiling, "_timings", lambda fast, rows: Timings([1 / clock(fast, rows).median]))
     for budget in (0.0, 0.02, 1.0):
         seconds.clear()
         fast = fastsvm_cli.compile(svc, "auto", X=X, budget=budget)
-        inside = [each for each in fast.attempts_ if each.get("share", 2) <= budget]
-        assert fast.agreement(X, svc).share <= budget
+        inside = [each for each in fast.attempts_ if each.get("class_share", 2) <= budget]
+        assert all(each["share"] <= each["class_share"] for each in inside)
+        assert fast.agreement(X, svc).changed.within(budget)
         assert min(each["seconds"] for each in inside) == 1 / seconds[repr(fast.options)]
+    # No clock tells them apart.
+    monkeypatch.setattr(compiling, "_timings", lambda fast, rows: Timings([1.0, 1.1]))
+    assert fastsvm_cli.compile(svc, "auto", X=X, budget=1.0).options == {"method": "exact"}
     names = [each["name"] for each in fast.attempts_]
     assert names[0] == "exact" and "approx --degree 3 --certify, exact" in names and "order --method blocks" in names
 

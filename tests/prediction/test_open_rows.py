@@ -188,6 +188,28 @@ def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center
     assert [line[:2] for line in written] == [parsed(lines[line[2] - 1])[:2] for line in written]
 
 
+@pytest.mark.parametrize(
+    "source, options, ending",
+    [
+        ("two", ["--degree", 2], " fastsvm bench tells how many labels differ."),
+        ("regression", ["--degree", 2], " fastsvm bench tells how far they are."),
+        ("two", ["--certify"], None),
+        ("regression", ["--certify"], None),
+        *(("two", ["--degree", degree], None) for degree in (1, 3, 4)),
+    ],
+)
+def test_nothing_is_known_only_where_nothing_is(fastsvm, folder, tmp_path, source, options, ending):
+    """Of rows of a certified model the radius is known; the bound of eq. (3.11) is that of degree 2."""
+    fastsvm("approx", "-q", *options, folder / f"{source}.model", "fast")
+    (tmp_path / "far").write_text("1 1:50 2:50\n" * 3)
+    done = fastsvm("predict", "far", "fast", "out")
+    note = (
+        "Note: 3 of 3 rows (100 %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known"
+        f" of how near their values are to the exact model's.{ending}\n"
+    )
+    assert done.err == ("" if ending is None else note)
+
+
 def test_decisions_mark_the_rows_outside(folder):
     model = load_model(str(folder / "plain"))
     near, far = " ".join(f"{i}:0.5" for i in range(1, 9)), " ".join(f"{i}:50" for i in range(1, 9))

@@ -63,13 +63,17 @@ def markdown_tables(text):
         if line.startswith("|") and not line.startswith("|---")
     ]
     lines = [[cell.strip().replace("\0", "|") for cell in line.split("|")[1:-1]] for line in lines]
-    at = next(at for at, line in enumerate(lines) if line[1] == "labels that differ")
-    return lines[:at], lines[at:]
+    return _parted(lines)
 
 
 def terminal_tables(text):
     lines = [
         [cell.strip() for cell in re.split("[│┃]", line)] for line in text.splitlines() if "│" in line or "┃" in line
     ]
-    at = next(at for at, line in enumerate(lines) if line[1] == "labels that differ")
-    return lines[:at], lines[at:]
+    return _parted(lines)
+
+
+def _parted(lines):
+    """(times, answers), and the labels that differ by class where any does: from heading to heading."""
+    starts = [at for at, line in enumerate(lines) if line[0] == "model"]
+    return tuple(lines[at:end] for at, end in zip(starts, [*starts[1:], None]))

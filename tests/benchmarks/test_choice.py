@@ -1,0 +1,176 @@
+"""fastsvm bench: which model is the one to take, and what each class loses by it."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from libsvm.svmutil import svm_read_problem
+
+from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.changed import Changed
+from fastsvm_cli.benchmarks.choice import Candidate, pick, within, within_of_all
+from fastsvm_cli.benchmarks.report import picked_lines
+from fastsvm_cli.benchmarks.timing import Timings
+from fastsvm_cli.benchmarks.trial_lines import TrialLines
+from support.benching import by_name, run
+from support.places import FASTSVM
+from support.training import train
+
+QUIET, NOISY = (0.99, 1.0, 1.01), (0.8, 1.0, 1.25)
+
+
+def taken(*rows):
+    """rows: (name, share that changes, medians by each clock or None), the first one exact; every run is a little off,
+    by the factors in front."""
+    noise, *rows = rows
+    return pick(
+        [
+            Candidate(
+                name,
+                changed,
+                [None if each is None else Timings([each * factor for factor in noise]) for each in medians],
+                name == "exact",
+            )
+            for name, changed, *medians in rows
+        ]
+    )
+
+
+EXACT = ("exact", 0.0, 1.0)
+CHOICES = [
+    ("nothing", [], None),
+    ("measurably faster", [EXACT, ("a", 0.004, 0.9)], "a"),
+    ("not measurably faster", [EXACT, ("a", 0.004, 0.98)], "exact"),
+    ("nor where it changes nothing", [("a", 0.0, 0.98), EXACT], "exact"),
+    ("slower", [EXACT, ("a", 0.0, 2.0)], "exact"),
+    ("fewer labels", [EXACT, ("a", 0.004, 0.5), ("b", 0.001, 0.51)], "b"),
+    ("as few labels, the faster", [EXACT, ("a", 0.001, 0.51), ("b", 0.001, 0.5)], "b"),
+    ("more labels, measurably faster", [EXACT, ("a", 0.004, 0.4), ("b", 0.001, 0.5)], "a"),
+    # b is not told from a, and not from the exact model, which then goes before b; a is faster than the exact model.
+    ("between", [EXACT, ("a", 0.004, 0.95), ("b", 0.001, 0.98)], "a"),
+    ("no exact model", [("a", 0.004, 0.5), ("b", 0.001, 0.5)], "b"),
+    ("the second clock", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 1.0, 0.1), ("b", 0.001, 1.01, 0.2)], "a"),
+    ("the second clock tells nothing", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 1.0, 0.99)], "exact"),
+    ("the first clock decides", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 2.0, 0.1)], "exact"),
+    ("not timed by the second clock", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 0.5, None)], "a"),
+]
+
+
+@pytest.mark.parametrize("rows, expected", [each[1:] for each in CHOICES], ids=[each[0] for each in CHOICES])
+def test_fewer_labels_win_where_times_do_not_differ(rows, expected):
+    assert taken(QUIET, *rows) == expected
+
+
+def test_noise_is_that_of_the_runs():
+    assert taken(QUIET, EXACT, ("a", 0.004, 0.9)) == "a"
+    assert taken(NOISY, EXACT, ("a", 0.004, 0.9)) == "exact"
+    assert taken(NOISY, EXACT, ("a", 0.004, 0.3)) == "a"
+    # Three equal runs among noisy ones are an accident; so is one run alone.
+    lucky = [Candidate("a", 0.004, [Timings([0.9] * 3)], False), Candidate("exact", 0.0, [Timings([1.0] * 3)], True)]
+    noisy = [Candidate(name, 0.0, [Timings([4.0, 5.0, 6.5])], False) for name in "bcdef"]
+    assert pick(lucky) == "a" and pick([*lucky, *noisy]) == "exact"
+    assert taken((1.0,), EXACT, ("a", 0.004, 0.98)) == "exact"
+
+
+def test_labels_that_differ_by_class():
+    labels = np.array([2.0] * 300 + [5.0] * 40 + [9.0])
+    differ = np.zeros(341, bool)
+    differ[[0, 300, 301]] = True
+    found = Changed(labels, differ, [2.0, 5.0, 7.0, 9.0])
+    assert [tuple(each) for each in found.classes] == [(2.0, 300, 1), (5.0, 40, 2), (7.0, 0, 0), (9.0, 1, 0)]
+    assert (found.rows, found.different, found.share) == (341, 3, 3 / 341)
+    assert found.worst.label == 5.0 and found.largest_share == 2 / 40
+    assert found.within(0.05) and not found.within(0.0499)
+    assert [each.label for each in found.too_small(0.01)] == [5.0, 7.0, 9.0]
+    assert [each.label for each in found.too_small(1 / 40)] == [7.0, 9.0] and found.too_small(0.0) == []
+    none = Changed(labels, np.zeros(341, bool))
+    assert none.worst is None and none.within(0.0)
+
+
+@pytest.fixture(scope="module")
+def rare(tmp_path_factory):
+    """A model whose one class is 3 % of the rows, and an expansion that takes a tenth of that class for the other."""
+    folder = tmp_path_factory.mktemp("rare")
+    draw = np.random.default_rng(24)
+
+    def rows(name, n):
+        y = np.where(draw.random(n) < 0.03, 1, -1)
+        x = draw.normal(size=(n, 6))
+        x[y == 1] = 0.55 * x[y == 1] + np.array([2.4, 2.0, 0, 0, 0, 0])
+        lines = [f"{label} " + " ".join(f"{j}:{v:.4g}" for j, v in enumerate(row, 1)) for label, row in zip(y, x)]
+        (folder / name).write_text("\n".join([*lines, ""]))
+
+    rows("train", 3000), rows("test", 8000), rows("small", 1500)
+    train(folder / "model", *reversed(svm_read_problem(str(folder / "train"))), "-g 0.2 -c 10")
+    run("approx", "-q", "--degree", 1, "model", "rough", cwd=folder)
+    return folder
+
+
+def test_the_gate_holds_for_the_rows_of_each_class(bench, rare):
+    files = rare / "test", rare / "model", rare / "rough"
+    done = bench("--json", "--max-disagreement", "1%", *files, code=3)
+    record = by_name(json.loads(done.out))["rough"]
+    exact, rough = (
+        subprocess.run([FASTSVM, "predict", "-q", files[0], each], capture_output=True, text=True).stdout.split()
+        for each in files[1:]
+    )
+    of_one = [a != b for a, b in zip(exact, rough) if a == "1"]
+    share = sum(of_one) / len(of_one)
+    assert record["disagreement"] <= 0.01 < share and len(of_one) == pytest.approx(0.03 * 8000, rel=0.1)
+    assert [(each["label"], each["rows"]) for each in record["classes"]] == [(-1, exact.count("-1")), (1, len(of_one))]
+    assert record["classes"][1]["labels_that_differ"] == sum(of_one)
+    assert record["largest_class_disagreement"] == record["classes"][1]["disagreement"] == share
+    assert (
+        done.err == f"Error: rough: {sum(of_one)} of the {len(of_one)} labels of class 1 ({100 * share:.3g} %) differ,"
+        " more than 1 % (--max-disagreement)\n"
+    )
+    bench("-q", "--max-disagreement", share, *files)
+
+
+def test_a_class_that_is_too_small_to_measure_is_named(bench, rare):
+    done = bench("--max-disagreement", "1%", rare / "small", rare / "model", rare / "model")
+    assert done.err.startswith("Note: Too small to measure 1 %: class 1 (") and done.err.count("\n") == 1
+    assert "class -1" not in done.err
+    assert bench("-q", "--max-disagreement", "1%", rare / "small", rare / "model", rare / "model").err == ""
+
+
+def test_the_budget_holds_for_the_rows_of_each_class(bench, rare):
+    done = bench("-q", "--budget", "1%", rare / "test", rare / "model", rare / "rough")
+    assert "Fastest within 1 %: exact model, " in done.out
+    assert "Labels that differ, by the class of the exact model" in done.out and "Too small" not in done.out
+
+
+@pytest.fixture
+def two(rare):
+    """(bench, exact model, rough model), the rough one ten times as fast."""
+    bench = Bench(str(rare / "test"), str(rare / "model"), folder=str(rare), threads=1, fastsvm=[], svm_predict=None)
+    (exact,) = bench.add_model(str(rare / "model"), name="exact model", role="exact")
+    (rough,) = bench.add_model(str(rare / "rough"), name="rough")
+    exact.end_to_end.timings.seconds, rough.end_to_end.timings.seconds = [1.0] * 3, [0.1] * 3
+    return bench, exact, rough
+
+
+def test_the_model_that_a_class_spoils_is_named(two):
+    bench, exact, rough = two
+    worst = rough.quality.changed.worst
+    lost = f"{worst.different} of the {worst.rows} labels of class 1 ({100 * worst.share:.3g} %)"
+    assert within(bench, 0.01) is exact and within_of_all(bench, 0.01) is rough
+    assert picked_lines(bench, exact, 0.01, None)[0][-1] == (
+        f"By all labels alone it would be rough, which changes {100 * bench.disagreement(rough):.3g} % of them, but"
+        f" {lost}."
+    )
+    assert within(bench, worst.share) is rough
+    assert picked_lines(bench, rough, worst.share, None)[0][1:] == [f"Most of a class: {lost}."]
+    small = picked_lines(bench, exact, 0.001, None)[0][-1]
+    assert small.startswith(f"Too small to measure 0.1 %: class 1 ({worst.rows} rows). ")
+
+
+def test_a_trial_names_the_class_that_is_over(two):
+    bench, _, case = two
+    (first, _), (second, _) = TrialLines(bench, [], 0.01, 80).of(case)
+    worst = case.quality.changed.worst
+    assert first.endswith(" % differ, over") and worst.label == 1
+    assert second == f"  {worst.different} of the {worst.rows} labels of class 1 ({100 * worst.share:.3g} %)"
+    assert len(TrialLines(bench, [], worst.share, 80).of(case)) == 1
+    assert len(TrialLines(bench, [], 0.0, 80).of(case)) == 1  # too many of all labels
