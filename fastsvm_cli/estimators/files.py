@@ -88,7 +88,7 @@ def predict_file(
         if on_progress is not None:
             on_progress(tally.rows, bytes_read, total)
 
-    _native.set_threads_here(n_threads or 0)
+    before = _native.set_threads_here(n_threads or 0)
     try:
         with (
             Output(out) as output,
@@ -115,7 +115,7 @@ def predict_file(
                 on_chunk=note,
             )
     finally:
-        _native.set_threads_here(0)
+        _native.set_threads_here(before)
     return run_values(
         fast.model, header, tally, proven=fallback is not None, bad_rows=None if bad_rows is None else bad_rows.count
     )
