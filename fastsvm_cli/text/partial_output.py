@@ -31,8 +31,9 @@ class PartialOutput:
     reached the disk. Symbolic links are followed, a previous file's mode is kept.
 
     path: where to write; see can_be_kept. inputs: files that must not be one of the two.
-    partial: that file's name. state: {key: words} of the last checkpoint, or None. whole: the run before this one was
-    killed after it had renamed the file, and before it removed the state, which knows the file by its size and a sum. Raises FileError; also where another process is writing it.
+    partial: that file's name. state: {key: words} of the last checkpoint, or None. whole: the run before
+    this one was killed after it had renamed the file, and before it removed the state, which knows the file by its size
+    and a sum. Raises FileError; also where another process is writing it.
     """
 
     def __init__(self, path: str, inputs: "list[str]"):

@@ -362,9 +362,7 @@ def test_help_names_every_command_and_every_command_has_help(fastsvm):
         assert name in listing
         assert fastsvm(name, "-h").out.startswith(f"Usage: fastsvm {name}")
     assert (
-        subprocess.run(
-            [sys.executable, "-m", "fastsvm_cli", "--version"], capture_output=True, text=True
-        ).stdout
+        subprocess.run([sys.executable, "-m", "fastsvm_cli", "--version"], capture_output=True, text=True).stdout
         == fastsvm("--version").out
     )
 
