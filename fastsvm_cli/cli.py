@@ -32,7 +32,10 @@ class _Lazy(click.Group):
             near = get_close_matches(name.lower(), COMMANDS, 1)
             if name.startswith("-"):
                 return None
-            context.fail(f"No such command '{name}'." + (f" Did you mean '{near[0]}'?" if near else ""))
+            words = f" Did you mean '{near[0]}'?" if near else ""
+            if name == "help":
+                words = " Type fastsvm --help, or fastsvm COMMAND --help."
+            context.fail(f"No such command '{name}'.{words}")
         from importlib import import_module
 
         return import_module(f"fastsvm_cli.commands.{name}").command

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fastsvm_cli import _native
+from fastsvm_cli import __version__, _native
 from fastsvm_cli.benchmarks.tables import Row, lines, wrapped
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
@@ -92,6 +92,7 @@ def as_json(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, d
     """Everything, for programs. data_file: what was cross-validated, and gamma, cost, degree: with what."""
     exact, compiled, disagreement = _means(folds)
     document = {
+        "fastsvm": __version__,
         "data_file": data_file,
         "gamma": gamma,
         "cost": cost,

@@ -14,9 +14,11 @@ from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, Line, lines, printable, wrapped
 from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
-from fastsvm_cli.errors import FileError
+from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.prediction.scores import summary_values
+from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.documents import finite, json_document
+from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.sizes import digits, size_text
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
@@ -162,6 +164,7 @@ def record(bench: Bench, case: Case) -> dict:
         "model": case.path,
         "size": case.size,
         "kind": case.kind,
+        "fingerprint": _fingerprint(case.path),
         "degree": case.degree,
         "centers": case.centers,
         "with_exact": case.with_exact,
@@ -222,10 +225,19 @@ def _class_record(each: ClassRows) -> dict:
     }
 
 
+def _fingerprint(path: "str | None") -> "str | None":
+    """Of a model's file, where there is one."""
+    try:
+        return None if path is None else fingerprint(read_bytes(path))
+    except FastsvmError:
+        return None
+
+
 def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
     """Everything that was measured, in plain values, for programs and for the figure. machine: of environment.describe.
     picked: within the budget."""
     found = {
+        "fastsvm": machine["fastsvm"],
         "machine": machine,
         "test_file": bench.test_file,
         "rows": bench.rows,

@@ -61,8 +61,8 @@ def _in_order(
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
     """Of some parts, on one thread: Dask has one for every task."""
-    _native.set_threads_here(1)
+    before = _native.set_threads_here(1)
     try:
         return [pairs.parts.sums(part) for part in range(first, last)]
     finally:
-        _native.set_threads_here(0)
+        _native.set_threads_here(before)

@@ -116,7 +116,7 @@ def do_block(prepared: Prepared, block: Block) -> "dict[str, Any]":
     bad_rows = None if job.on_bad_row == "stop" else BadRows(path, job.filler)
     tally = PartTally(job.labelled, job.regression)
     place = Place(fields=job.fields)
-    _native.set_threads_here(job.threads)
+    before = _native.set_threads_here(job.threads)
     part = _Part(where, block.part)
     try:
         with LineBlocks(
@@ -150,7 +150,7 @@ def do_block(prepared: Prepared, block: Block) -> "dict[str, Any]":
         part.abandon()
         raise
     finally:
-        _native.set_threads_here(0)
+        _native.set_threads_here(before)
     record = {
         "part": block.part,
         "shard": path,

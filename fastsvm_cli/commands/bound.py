@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
-from fastsvm_cli.console.file_checks import check_inputs
+from fastsvm_cli.console.file_checks import check_document, check_inputs
 from fastsvm_cli.console.options import (
     FileCommand,
     Options,
@@ -73,13 +73,14 @@ def command(**parsed):
     For data alone, or a model alone, it takes the rows and the support vectors to be equally long.
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.text.output import check_output, demand_standard_output
+    from fastsvm_cli.text.output import check_output
 
     options = BoundOptions(**parsed)
-    check_inputs(*options.data_or_model, options.scale_file)
+    inputs = (*options.data_or_model, options.scale_file)
+    check_inputs(*inputs)
     if options.plot_file is not None:
-        check_output(options.plot_file, (*options.data_or_model, options.scale_file))
-    demand_standard_output()
+        check_output(options.plot_file, inputs)
+    check_document(inputs, [options.plot_file] if options.plot_file is not None else [])
 
     from fastsvm_cli.comparisons.inside_bound import Reading, bound_report  # numpy
 

@@ -1,10 +1,11 @@
 import sys
 from contextlib import nullcontext
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.file_checks import check_outputs, summary_stream
+from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
     data_options,
@@ -17,7 +18,8 @@ from fastsvm_cli.console.options import (
 )
 from fastsvm_cli.console.predict_options import PredictOptions
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
-from fastsvm_cli.console.values import Count, Number
+from fastsvm_cli.console.values import Count, Number, ZeroOrOne
+from fastsvm_cli.errors import display
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "-b",
     "--probability",
-    type=click.IntRange(0, 1),
+    type=ZeroOrOne(),
     default=0,
     show_default=True,
     metavar="0|1",
@@ -157,7 +159,7 @@ def command(**parsed):
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.line_blocks import LineBlocks, Place
-    from fastsvm_cli.text.output import Output, demand_standard_output, is_standard_output
+    from fastsvm_cli.text.output import Output, is_standard_output
 
     options = PredictOptions(**parsed)
     if options.dask is not None:
@@ -166,18 +168,21 @@ def command(**parsed):
         return predict_on_dask(options, Summary)
     check_outputs(options.outputs, *options.inputs)
     if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
-        demand_standard_output()
+        check_document(options.inputs, options.outputs)
     _native.set_threads(options.threads)
     scaling = read_scale_file(options.scale_file, options.y_scale_file)
     # Read beside the other one.
     exact_model = ExactFile(options.exact_file) if options.exact_file is not None else None
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
-    model, digest = parse_model(text, options.model_file), fingerprint(text) if options.resume else None
+    model, digest = (
+        parse_model(text, options.model_file),
+        fingerprint(text) if options.resume or options.as_json else "",
+    )
     del text
     model = options.settled(model)
     exact = options.fallback(model, exact_model)
     header = options.printed_header(model, exact)
-    summary = Summary(options, model, header, exact)
+    summary = Summary(options, model, header, exact, digest)
     summary.begin()
 
     if options.on_bad_row != "stop":
@@ -195,7 +200,6 @@ def command(**parsed):
     def open_output():
         if not options.resume:
             return Output(options.output)
-        assert digest is not None  # --resume asks for it
         return _resumable_output(options, digest, scaling, place, summary)
 
     def rows_output(file):
@@ -209,15 +213,17 @@ def command(**parsed):
         rows_output(options.open_file) as open_rows,
         rows_output(options.outside_file) as outside_rows,
     ):
+        if options.resume:
+            summary.rows_before = output.tally.rows
         if not options.resume or not output.whole:
-            going_on, rows_before = {}, 0
+            going_on = {}
             if options.resume:
-                going_on, rows_before = {"tally": output.tally, "head": not output.begun}, output.tally.rows
+                going_on = {"tally": output.tally, "head": not output.begun}
 
             def on_chunk(tally):
                 if options.resume:
                     output.on_chunk(tally)
-                progress.count(tally.rows - rows_before)
+                progress.count(tally.rows - summary.rows_before)
 
             open_tolerance = options.tolerance if open_rows is not None and exact is None else None
             with LineBlocks(
@@ -252,7 +258,7 @@ def command(**parsed):
         else:
             tally = output.tally
     warn_of_scaling(scaling, options.quiet)
-    summary.end(tally)
+    summary.end(tally, place.fields)
 
 
 def _resumable_output(
@@ -277,11 +283,15 @@ def _resumable_output(
 
 class Summary:
     """What predict says beside its lines. header: of the model whose answers are printed. exact: what stands behind
-    --exact, or None. bad_rows: of --on-bad-row, or None."""
+    --exact, or None. digest: the fingerprint of the model's file, where --json or --resume needs it. bad_rows: of
+    --on-bad-row, or None. rows_before: those that a run before this one answered."""
 
-    def __init__(self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None"):
-        self.options, self.model, self.header, self.exact = options, model, header, exact
+    def __init__(
+        self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None", digest: str
+    ):
+        self.options, self.model, self.header, self.exact, self._digest = options, model, header, exact, digest
         self.bad_rows: BadRows | None = None
+        self.rows_before = 0
         self._report = summary_stream(*options.outputs)
 
     def say(self, line: str) -> None:
@@ -314,13 +324,30 @@ class Summary:
                 f" e^(-|z|/sigma)/(2sigma),sigma={sigma}"
             )
 
-    def end(self, tally: "Tally") -> None:
-        """Behind the last row."""
-        if self.options.as_json:
+    def end(self, tally: "Tally", fields: int = -1) -> None:
+        """After the last row. fields: values in a row of --dense, -1 where that is not known."""
+        from fastsvm_cli.console.data_fit import doubts
+
+        options = self.options
+        for doubt in doubts(
+            self.model,
+            tally,
+            display(options.test_file),
+            dense=options.dense,
+            delimiter=options.delimiter,
+            unlabelled=options.unlabelled,
+            fields=fields,
+        ):
+            self.warn(f"Warning: {doubt}")
+        if options.as_json:
             import json
 
-            if not self.options.quiet:
-                print(json.dumps(self.values(tally)), file=self._report)
+            from fastsvm_cli.prediction.scores import run_document
+
+            if not options.quiet:
+                seconds, rows = monotonic() - options.start, tally.rows - self.rows_before
+                found = run_document(self.model, self._digest, self.values(tally), seconds, rows)
+                print(json.dumps(found), file=self._report)
             return
         if tally.score is not None:
             from fastsvm_cli.prediction.scores import summary_lines
@@ -349,7 +376,7 @@ class Summary:
             )
 
     def values(self, tally: "Tally") -> "dict[str, object]":
-        """The same for programs."""
+        """The numbers of `end` for programs."""
         from fastsvm_cli.prediction.scores import run_values
 
         return run_values(

@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastsvm_cli import _native
+from fastsvm_cli import __version__, _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.comparisons.histogram import Histogram
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
@@ -17,6 +18,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
+from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
@@ -45,16 +47,17 @@ class Reading:
 def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
-    Returns {"data": [...], "models": [...], "pairs": [...]} of plain numbers, in the order of `paths`. Norms are
-    Euclidean, not squared. Raises DataFormatError, ModelFormatError, FileError.
+    Returns {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...} of plain values, in
+    the order of `paths`. Norms are Euclidean, not squared. Raises DataFormatError, ModelFormatError, FileError.
     """
+    start = monotonic()
     with _seekable(paths) as places:
         models: list[tuple[str, str]] = []
         data: list[tuple[str, str]] = []
         for path, place in zip(paths, places):
             is_model = looks_like_model(read_start(place), reading.dense)
             (models if is_model else data).append((path, place))
-        known = [_Model(path, parse_model(read_bytes(place), path)) for path, place in models]
+        known = [_Model(path, read_bytes(place)) for path, place in models]
         raw = next((model.path for model in known if model.model.folded is not None), None)
         if raw is not None and reading.scaling is not None:
             why = "it takes raw rows, because --scale is folded into it"
@@ -62,11 +65,12 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
         watching = []
         if reading.watch is not None:
             watching = reading.watch([(each.path, each.model) for each in known], [path for path, _ in data])
-        report = {"data": [], "models": [model.report() for model in known], "pairs": []}
+        report: dict = {"fastsvm": __version__, "data": [], "models": [model.report() for model in known], "pairs": []}
         for path, place in data:
             facts, pairs = _measure_data(path, place, known, reading, watching)
             report["data"].append(facts)
             report["pairs"] += pairs
+        report["seconds"] = monotonic() - start
     return report
 
 
@@ -101,8 +105,9 @@ class _Model:
     centers: [(name, indices, values, largest |x_i - m|^2)]: "own" for each centre of a compiled model, "origin" and
     "mean" for those that an exact model could be expanded about; none but of RBF kernels."""
 
-    def __init__(self, path: str, model: Model):
-        self.path, self.model = path, model
+    def __init__(self, path: str, text: bytes):
+        self.path, self.model, self._fingerprint = path, parse_model(text, path), fingerprint(text)
+        model = self.model
         header = model.header
         vectors = model.vectors
         if vectors is None and model.centers is None and not model.certified:
@@ -123,6 +128,8 @@ class _Model:
         header = self.model.header
         facts = {
             "file": self.path,
+            "kind": self.model.kind,
+            "fingerprint": self._fingerprint,
             "kernel_type": header.kernel_type,
             "gamma": header.gamma if header.kernel_type == "rbf" else None,
         }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console.figures import check_plot
-from fastsvm_cli.console.file_checks import check_outputs
+from fastsvm_cli.console.file_checks import check_document, check_outputs
 from fastsvm_cli.console.options import Options, check_dask, first_given
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ class BenchOptions(Options):
 
         from fastsvm_cli.errors import FileError
         from fastsvm_cli.text.data import read_chunks
-        from fastsvm_cli.text.output import demand_standard_output
 
-        demand_standard_output()
         outputs = [path for path in (self.keep, self.csv_file, self.plot_file) if path is not None]
-        check_outputs(outputs, self.test_file, self.train_file, self.scale_file, *self.model_files)
+        inputs = (self.test_file, self.train_file, self.scale_file, *self.model_files)
+        check_document(inputs, outputs)
+        check_outputs(outputs, *inputs)
         train_file = self.train_file
         # What is no file on a disk can perhaps be read only once.
         if train_file is not None and (isfile(train_file) or not exists(train_file)):

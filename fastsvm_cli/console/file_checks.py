@@ -1,6 +1,7 @@
 """The files of a command, before any work: what it reads, what it writes, and where its summary goes."""
 
 import sys
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 import click
@@ -23,6 +24,15 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
     for each in output_files:
         check_files(each, *inputs)
     check_apart(output_files)
+
+
+def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]" = ()) -> None:
+    """As check_files, for a document that goes to standard output, of --json say. output_files: what else is
+    written."""
+    from fastsvm_cli.text.output import check_apart, check_output
+
+    check_output("-", inputs)
+    check_apart([*output_files, "-"])
 
 
 def check_inputs(*inputs: "str | None") -> None:

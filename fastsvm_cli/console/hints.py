@@ -5,17 +5,20 @@ import re
 import shlex
 import sys
 
-from fastsvm_cli.errors import DataFormatError, ModelFormatError
+from fastsvm_cli.errors import DataFormatError, FileError, ModelFormatError
 
 _DELIMITERS = (",", ";", "\t", "|", " ")
 _START_BYTES = 4096  # of data.read_start, at least
 _INDEX_VALUE = re.compile(r"-?\d+:\S+")
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _THIS_IS_A_RANGE = "this is a range file of svm-scale, which --scale takes"
 
 
-def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict) -> "str | None":
+def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, given: dict) -> "str | None":
     """What to type instead of a command that failed, or None where the mistake is not plain. command: its name. given:
     its parameters, by name."""
+    if isinstance(error, FileError):
+        return _about_several(error.path) if command == "predict" and error.path == given["test_file"] else None
     marked = _about_mark(error.path) if error.line == 1 else None
     if marked is not None:
         return marked
@@ -24,6 +27,19 @@ def hint(error: "DataFormatError | ModelFormatError", command: str, given: dict)
     if error.path in (given.get("scale_file"), given.get("y_scale_file")):
         return _about_range(error)
     return _about_data(error, command, given)
+
+
+def _about_several(path: str) -> "str | None":
+    """Of what names no file, and perhaps several of them."""
+    from os.path import exists, isdir, join
+
+    if isdir(path):
+        return f"--dask predicts every file of a pattern, as {shlex.quote(join(path, '*'))}, into a folder"
+    if exists(path):
+        return None
+    if "://" in path:
+        return "--dask reads a URL, and writes a folder"
+    return "--dask predicts every file of a pattern, into a folder" if re.search(r"[*?\[]", path) else None
 
 
 def _about_mark(path: str) -> "str | None":
@@ -68,8 +84,11 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Of a fault in the first row."""
+    """Of a fault in the first row, or of a decimal comma in any."""
     lines, dense = _lines(error.path), given.get("dense", False)
+    found = (_quoted(error.why) or [""])[0]
+    if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
+        return _written_otherwise(error.path, ["decimal commas"], "")
     comments = _comments(lines or []) if not dense else 0
     if error.line != comments + 1:
         return None
@@ -97,26 +116,68 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
         if pairs[0]:
             return None if unlabelled else "if they have none, add --unlabelled"
         return "the rows have labels: leave --unlabelled out" if unlabelled and _is_number(words[0]) else None
+    unusual, plain = _as_numbers(lines[:2])
     heading = False
-    delimiter = _delimiter(lines[0])
-    if delimiter is None and len(lines) > 1:
-        delimiter = _delimiter(lines[1])
+    delimiter = _delimiter(plain[0])
+    if delimiter is None and len(plain) > 1:
+        delimiter = _delimiter(plain[1])
         heading = (
-            delimiter is not None and delimiter in lines[0] and not any(map(_is_number, lines[0].split(delimiter)))
+            delimiter is not None and delimiter in plain[0] and not any(map(_is_number, plain[0].split(delimiter)))
         )
         if not heading:
             return None
-    if delimiter is None or (dense and not heading and delimiter == given["delimiter"]):
+    if delimiter is None or (dense and not heading and not unusual and delimiter == given["delimiter"]):
         return None
     if "dense" not in given:
         return f"these are delimited numbers, and fastsvm {command} reads rows of index:value"
     options = "--dense" + (
         "" if delimiter == "," else r" --delim '\t'" if delimiter == "\t" else f" --delim '{delimiter}'"
     )
+    if unusual:
+        return _written_otherwise(error.path, unusual, options, heading)
+    if dense and not heading:
+        chosen = "leave --delim out" if delimiter == "," else f"add {options.removeprefix('--dense ')}"
+        return f"no {_shown(given['delimiter'])} in it, its numbers have {_shown(delimiter)} between them: {chosen}"
     if heading:
         typed = f"tail -n +2 {shlex.quote(error.path)} | fastsvm {command} {options} - ..."
         return f"if this is the heading of delimited numbers: {typed}"
     return f"if these are delimited numbers, add {options}"
+
+
+def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
+    """How cells are written that are no numbers here, and the same lines without that; nothing of a line where a comma
+    may be either."""
+    unusual, quoted = [], any('"' in line for line in lines)
+    if quoted:
+        if any("," in cell for line in lines for cell in re.findall('"[^"]*"', line)) and not any(
+            ";" in line or "\t" in line for line in lines
+        ):
+            return [], lines
+        unusual, lines = ["quoted cells"], [line.replace('"', "") for line in lines]
+    for line in lines:
+        for delimiter in (";", "\t", "|", " "):
+            cells = line.split() if delimiter == " " else line.split(delimiter)
+            if len(cells) > 1 and any(map(_DECIMAL_COMMA.fullmatch, cells)):
+                points = [each.replace(",", ".") for each in lines]
+                if _delimiter(points[lines.index(line)]) == delimiter:
+                    return [*unusual, "decimal commas"], points
+    return unusual, lines
+
+
+def _written_otherwise(path: str, unusual: "list[str]", options: str, heading: bool = False) -> str:
+    """How cells that are written so become numbers."""
+    filters = {"quoted cells": "tr -d '\"'", "decimal commas": "tr , ."}
+    if heading:
+        unusual = [*unusual, "a heading"]
+        filters["a heading"] = "tail -n +2"
+    first, *others = (filters[each] for each in unusual)
+    pipeline = " | ".join([f"{first} < {shlex.quote(path)}" if path != "-" else first, *others])
+    read = f", for {options}" if options else ""
+    return f"{' and '.join(unusual)} found: {pipeline} writes plain numbers{read}"
+
+
+def _shown(delimiter: str) -> str:
+    return r"'\t'" if delimiter == "\t" else f"'{delimiter}'"
 
 
 def _typed_with(one: str, other: str) -> str:

@@ -18,18 +18,18 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     from fastsvm_cli.cluster.job import scaling_of
     from fastsvm_cli.cluster.run import PartsMissing, run
     from fastsvm_cli.console.fallback import ExactFile
-    from fastsvm_cli.console.file_checks import check_inputs
+    from fastsvm_cli.console.file_checks import check_document, check_inputs
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.scaling import warn_of_scaling
     from fastsvm_cli.interruption import raising
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import read_bytes
-    from fastsvm_cli.text.output import demand_standard_output
+    from fastsvm_cli.text.fingerprint import fingerprint
 
-    check_inputs(options.model_file, options.exact_file, options.scale_file, options.y_scale_file)
+    check_inputs(*options.inputs[1:])
     if options.as_json and not options.quiet:
-        demand_standard_output()
+        check_document(options.inputs)
     scale, y_scale = _file(options.scale_file), _file(options.y_scale_file)
     scaling = scaling_of(scale, y_scale)
     exact_file = ExactFile(options.exact_file) if options.exact_file is not None else None
@@ -41,7 +41,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     job = _job(options, model, header, text, exact_text)
     job.exact_tolerance = 0.0 if exact is None else exact.tolerance
     job.scale, job.y_scale, job.options = scale, y_scale, options.of_lines(scaling)
-    summary = new_summary(options, model, header, exact)
+    summary = new_summary(options, model, header, exact, fingerprint(text) if options.as_json else "")
     summary.begin()
 
     def count_bad_rows(seen: "Sum") -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import click
 
 from fastsvm_cli.console.values import POSITIVE, Count, one_character
-from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError
+from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError, ModelFormatError
 
 
 class FileCommand(click.Command):
@@ -31,7 +31,7 @@ class FileCommand(click.Command):
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
-        except (DataFormatError, ModelFormatError) as error:
+        except (DataFormatError, FileError, ModelFormatError) as error:
             from fastsvm_cli.console.hints import hint
 
             words = hint(error, self.name or "", context.params)

@@ -1,6 +1,7 @@
 """What `fastsvm predict` is asked for."""
 
 import os
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class PredictOptions(Options):
-    """The options and arguments of `predict`. Raises UsageError for what does not go together."""
+    """The options and arguments of `predict`, and when it was asked for them: start, as of time.monotonic. Raises
+    UsageError for what does not go together."""
 
     probability: int
     quiet: bool
@@ -45,6 +47,7 @@ class PredictOptions(Options):
     output_file: "str | None"
 
     def check(self) -> None:
+        self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
         check_data_options(self.dense)

@@ -37,6 +37,22 @@ class Count(click.IntRange):
         return min(int(super().convert(value, parameter, context)), self._MOST)
 
 
+class ZeroOrOne(click.IntRange):
+    """A switch, as LIBSVM's programs write one."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+    def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
+        from os.path import exists
+
+        if value not in (0, 1, "0", "1"):
+            option = min(parameter.opts, key=len) if parameter is not None else ""
+            where = f" in front of the file: {option} 1 {value}" if exists(value) else "."
+            self.fail(f"'{value}' found, expected 0 or 1{where}", parameter, context)
+        return int(value)
+
+
 class Share(click.ParamType):
     """0.005 or 0.5%: a share between 0 and 1."""
 

@@ -39,11 +39,11 @@ class Station:
         `chunk` raises."""
         if threads is None:
             return self._run(rows, result)
-        _native.set_threads_here(threads)
+        before = _native.set_threads_here(threads)
         try:
             return self._run(rows, result)
         finally:
-            _native.set_threads_here(0)
+            _native.set_threads_here(before)
 
     def _run(self, rows: Rows, result: "Callable[[Answer, Answerer], np.ndarray]") -> np.ndarray:
         most = max(1, min(int(_MOST_ENTRIES / max(rows.entries, 1)), MOST_VALUES // self._values))

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
@@ -37,8 +38,9 @@ def predict_file(
     on_progress: called with (rows written, bytes of the file read, bytes of the file or None if it is no regular one)
     now and then, on the calling thread; what it raises ends the run.
 
-    Returns what --json prints: rows, accuracy and correct (or mean_squared_error and squared_correlation) of labelled
-    data, and rows_proven and rows_evaluated with `exact`, ....
+    Returns what --json prints (commands/README.md has the keys): rows, accuracy and correct (or mean_squared_error and
+    squared_correlation) of labelled data, rows_proven and rows_evaluated with `exact`, ..., seconds, rows_per_second.
+    Warns where the rows hardly are of the kind that the model was trained on.
 
     Raises DataFormatError, ModelFormatError and FileError, which are FastsvmErrors; KeyboardInterrupt; and ValueError
     where the options do not go together.
@@ -49,13 +51,15 @@ def predict_file(
     """
     import warnings
 
+    from fastsvm_cli.console.data_fit import doubts
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.prediction.pipeline import columns, predict
-    from fastsvm_cli.prediction.scores import run_values
+    from fastsvm_cli.prediction.scores import run_document, run_values
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.line_blocks import LineBlocks
     from fastsvm_cli.text.output import Output, check_output
 
+    start = monotonic()
     path, out = os.fspath(path), os.fspath(out)
     read = [os.fspath(each) for each in (model, exact) if isinstance(each, (str, os.PathLike))]
     check_output(out, [path, *read])
@@ -88,7 +92,7 @@ def predict_file(
         if on_progress is not None:
             on_progress(tally.rows, bytes_read, total)
 
-    _native.set_threads_here(n_threads or 0)
+    before = _native.set_threads_here(n_threads or 0)
     try:
         with (
             Output(out) as output,
@@ -115,7 +119,18 @@ def predict_file(
                 on_chunk=note,
             )
     finally:
-        _native.set_threads_here(0)
-    return run_values(
-        fast.model, header, tally, proven=fallback is not None, bad_rows=None if bad_rows is None else bad_rows.count
-    )
+        _native.set_threads_here(before)
+    for doubt in doubts(
+        fast.model,
+        tally,
+        path,
+        dense=dense,
+        delimiter=delimiter,
+        unlabelled=unlabelled,
+        fields=blocks.place.fields,
+        unlabelled_advice=("pass unlabelled=True", "leave unlabelled=True out"),
+    ):
+        warnings.warn(doubt, stacklevel=2)
+    count = None if bad_rows is None else bad_rows.count
+    found = run_values(fast.model, header, tally, proven=fallback is not None, bad_rows=count)
+    return run_document(fast.model, fast.own_fingerprint, found, monotonic() - start, tally.rows)

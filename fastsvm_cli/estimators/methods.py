@@ -141,11 +141,11 @@ def _threads(count: int) -> "Iterator[None]":
     if not count:
         yield
         return
-    _native.set_threads_here(count)
+    before = _native.set_threads_here(count)
     try:
         yield
     finally:
-        _native.set_threads_here(0)
+        _native.set_threads_here(before)
 
 
 def _silent(share: float, words: str = "") -> None:

@@ -95,14 +95,14 @@ class Request:
 class Answer:
     """What a model answers for a chunk of rows.
 
-    chunk: the rows that could be evaluated. bad: (row, why) of the others, where the run goes on around them. fault:
-    (line, why) of the first row behind those of `chunk`, which could not be evaluated and ends the run; or None. lines:
-    the output lines of the chunk's rows. predictions: the same as numbers. open_rows, outside_rows: rows of the chunk
-    that the radii leave open, and that are outside the bound; empty where nobody asked. outside, evaluated,
-    reference_rows, kernel_evaluations, undecided: as of pipeline.Tally."""
+    task: the model's. chunk: the rows that could be evaluated. bad: (row, why) of the others, where the run goes on
+    around them. fault: (line, why) of the first row behind those of `chunk`, which could not be evaluated and ends the
+    run; or None. lines: the output lines of the chunk's rows. predictions: the same as numbers. open_rows,
+    outside_rows: rows of the chunk that the radii leave open, and that are outside the bound; empty where nobody asked.
+    outside, evaluated, reference_rows, kernel_evaluations, undecided: as of pipeline.Tally."""
 
-    def __init__(self, chunk: _native.Chunk):
-        self.chunk, self.lines, self.predictions = chunk, b"", _native.Predictions()
+    def __init__(self, chunk: _native.Chunk, task: _native.Task):
+        self.chunk, self.task, self.lines, self.predictions = chunk, task, b"", _native.Predictions()
         self.bad: list[tuple[int, str]] = []
         self.fault: tuple[int, str] | None = None
         self.open_rows: list[int] = []
@@ -155,7 +155,7 @@ class Answerer:
     def predictions(self, chunk: _native.Chunk) -> Answer:
         """The same without lines. What they would be made of stands in `decisions` until the next chunk."""
         request, decisions = self.request, self.decisions
-        answer = Answer(chunk)
+        answer = Answer(chunk, request.task)
         try:
             self._evaluate(chunk)
         except RowError as fault:

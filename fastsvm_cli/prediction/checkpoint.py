@@ -109,8 +109,11 @@ class ResumableOutput(PartialOutput):
         try:
             if self.state is not None:
                 why = self._provenance.difference(self.state)
+                if why is not None and not self.whole:
+                    raise FileError(self.partial, f"{why}; {self.remove(self.partial)}")
                 if why is not None:
-                    raise FileError(self.partial, f"{why}; remove it to start from the beginning")
+                    self.forget()
+            if self.state is not None:
                 self._restore(self.state)
                 self.begun = int(self.state["output_bytes"]) > 0
             if not self.whole:
@@ -170,7 +173,8 @@ class ResumableOutput(PartialOutput):
             words = [state[key].split(" ", 1) for key in state if key.startswith("bad_row_")]
             count, named = int(state["bad_rows"]), [(int(line), why) for line, why in words]
         except (KeyError, ValueError):
-            raise FileError(self.partial, "begun by another fastsvm; remove it to start from the beginning") from None
+            why = f"begun by another fastsvm; {self.remove(self.partial, self._state_file)}"
+            raise FileError(self.partial, why) from None
         rows = tally.rows + count
         place.comments = place.lines - rows
         if rows:

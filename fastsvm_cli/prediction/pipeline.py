@@ -26,7 +26,8 @@ class Tally:
     of operations decides. grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations settled:
     from whole numbers, in single and in double precision. kernel_evaluations: all of them together, of an ordered
     model. undecided: rows whose answer the radii leave open, of a model that stops early (--steps) or where such rows
-    are written elsewhere (--open-rows). score: svm-predict's sums, or None for unlabelled data."""
+    are written elsewhere (--open-rows). unknown_labels: rows whose own label the model never answers, zero_labels:
+    those of them whose label is 0. score: svm-predict's sums, or None for unlabelled data."""
 
     #: The fields of `score`.
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")
@@ -34,6 +35,7 @@ class Tally:
     def __init__(self, labelled: bool):
         self.rows = self.outside = self.evaluated = self.reference_rows = self.kernel_evaluations = self.undecided = 0
         self.grid_rows = self.single_rows = self.double_rows = 0
+        self.unknown_labels = self.zero_labels = 0
         self.score = _native.Score() if labelled else None
 
     def add(self, answer: Answer) -> None:
@@ -49,6 +51,9 @@ class Tally:
         self.undecided += answer.undecided
         if self.score is not None:
             self.score.add(answer.chunk, answer.predictions)
+            unknown, zeros = _native.unknown_labels(answer.task, answer.chunk)
+            self.unknown_labels += unknown
+            self.zero_labels += zeros
 
 
 class _Job:

@@ -3,7 +3,7 @@
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import _native
+from fastsvm_cli import __version__, _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.prediction.quotient import quotient
@@ -58,6 +58,10 @@ def run_values(
         out["rows_outside_bound"] = tally.outside
     if proven:
         out.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
+    elif open_rows:
+        out["rows_proven"] = tally.rows - tally.undecided
+    elif model.proves and not header.regression:
+        out["rows_proven"] = tally.rows
     if open_rows:
         out["rows_open"] = tally.evaluated if proven else tally.undecided
     if model.proves or proven:
@@ -76,6 +80,17 @@ def run_values(
     if stopped:
         out["rows_decided"] = tally.rows - tally.undecided
     return out
+
+
+def run_document(
+    model: Model, fingerprint: str, values: "dict[str, object]", seconds: float, rows: int
+) -> "dict[str, object]":
+    """What `predict --json` prints. fingerprint: of the model's file. values: of run_values. seconds: that the run
+    took, and rows: those that it answered; a run that goes on has more of them in `values`."""
+    out: dict[str, object] = {"fastsvm": __version__, "model_kind": model.kind, "model_fingerprint": fingerprint}
+    if model.fingerprint is not None:
+        out["exact_fingerprint"] = model.fingerprint
+    return {**out, **values, "seconds": seconds, "rows_per_second": rows / seconds if seconds else None}
 
 
 def _regression(s: "_native.Score | ExactScore") -> "tuple[float, float]":

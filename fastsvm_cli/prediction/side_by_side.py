@@ -123,11 +123,11 @@ class SideBySide(Generic[Job]):
         return task.job
 
     def _do(self, task: "_Task[Job]", worker: "Callable[[Job], None]") -> None:
-        _native.set_threads_here(1)
+        before = _native.set_threads_here(1)
         try:
             worker(task.job)
         except Exception as failure:
             task.failure = failure
         finally:
-            _native.set_threads_here(0)
+            _native.set_threads_here(before)
         task.done = True

@@ -267,11 +267,6 @@ def check_apart(paths: "Iterable[str]") -> None:
         seen.update((key, path) for key in keys)
 
 
-def demand_standard_output() -> None:
-    """Raises FileError if standard output is closed."""
-    check_output("-", ())
-
-
 def is_standard_output(path: "str | None") -> bool:
     """Rows written to `path` go where the shell reads standard output."""
     return path is None or _standard_descriptor(path) == 1

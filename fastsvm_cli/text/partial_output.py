@@ -31,8 +31,9 @@ class PartialOutput:
     reached the disk. Symbolic links are followed, a previous file's mode is kept.
 
     path: where to write; see can_be_kept. inputs: files that must not be one of the two.
-    partial: that file's name. state: {key: words} of the last checkpoint, or None. whole: the file was finished, and
-    only the state had not been removed. Raises FileError; also where another process is writing it.
+    partial: that file's name. state: {key: words} of the last checkpoint, or None. whole: the run before
+    this one was killed after it had renamed the file, and before it removed the state, which knows the file by its size
+    and a sum. Raises FileError; also where another process is writing it.
     """
 
     def __init__(self, path: str, inputs: "list[str]"):
@@ -51,27 +52,38 @@ class PartialOutput:
             mode = _mode(self._target)
             self._file = _open_locked(self.partial)
         except OSError as error:
+            if os.path.islink(self.partial):
+                why = "a symbolic link found, where the lines would be kept"
+                raise FileError(self.partial, f"{why}; {self.remove(self.partial)}") from None
             raise FileError(path, error) from None
         try:
             self._refuse_inputs(inputs)
             self.state = self._read_state()
-            found = os.fstat(self._file).st_size
-            if self.state is None:
-                if found:
-                    why = f"found without {self._state_file}, which says how far it came"
-                    raise FileError(self.partial, f"{why}; remove it to start from the beginning")
+            if not os.fstat(self._file).st_size:
                 if mode is not None:
                     os.fchmod(self._file, mode)
-            elif not found:
-                self.whole = self.state["finished"] == "yes" and mode is not None and self._is_ours(self._target)
-                if not self.whole:  # the lines are gone: nothing to go on from
-                    self.state = None
+                if self.state is not None:
+                    self.whole = self.state["finished"] == "yes" and mode is not None and self._is_ours(self._target)
+                    if not self.whole:  # the lines are gone: nothing to go on from
+                        self.state = None
+            elif self.state is None:
+                why = f"found without {self._state_file}, which says how far it came"
+                raise FileError(self.partial, f"{why}; {self.remove(self.partial)}")
         except OSError as error:
             self._abandon()
             raise FileError(path, error) from None
         except FileError:
             self._abandon()
             raise
+
+    @staticmethod
+    def remove(*files: str) -> str:
+        """What a message advises where a run cannot go on."""
+        return f"remove {' and '.join(files)} to start from the beginning"
+
+    def forget(self) -> None:
+        """Begin anew: the run before this one was finished, and this is another run."""
+        self.state, self.whole = None, False
 
     # ---- going on, writing
 
@@ -83,10 +95,10 @@ class PartialOutput:
             found = os.fstat(self._file).st_size
             if found < size:
                 why = f"{found} bytes found, expected the {size} that {self._state_file} speaks of"
-                raise FileError(self.partial, f"{why}; remove both to start from the beginning")
+                raise FileError(self.partial, f"{why}; {self.remove(self.partial, self._state_file)}")
             if size and not self._is_ours(self.partial):
                 why = f"other lines found than those that {self._state_file} speaks of"
-                raise FileError(self.partial, f"{why}; remove both to start from the beginning")
+                raise FileError(self.partial, f"{why}; {self.remove(self.partial, self._state_file)}")
             os.ftruncate(self._file, size)
             os.lseek(self._file, size, os.SEEK_SET)
         except OSError as error:
@@ -188,11 +200,13 @@ class PartialOutput:
                 text = file.read(1 << 20)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise FileError(self._state_file, f"{error.strerror}; {self.remove(self._state_file)}") from None
         body, _, end = text.rpartition(b"end ")
         lines = body.decode("utf-8", "surrogateescape").split("\n")[:-1]
         if end != b"%08x\n" % crc32(body) or lines[:1] != [_FIRST_LINE]:
-            why = f"this is not what fastsvm wrote there; remove it and {self.partial} to start from the beginning"
-            raise FileError(self._state_file, why)
+            why = "this is not what fastsvm wrote there"
+            raise FileError(self._state_file, f"{why}; {self.remove(self._state_file, self.partial)}")
         return dict(line.partition(" ")[::2] for line in lines[1:])
 
     def _write_state(self, lines: dict) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 from libsvm.svmutil import svm_predict as libsvm_predict
@@ -361,9 +362,7 @@ def test_help_names_every_command_and_every_command_has_help(fastsvm):
         assert name in listing
         assert fastsvm(name, "-h").out.startswith(f"Usage: fastsvm {name}")
     assert (
-        subprocess.run(
-            [FASTSVM.replace("fastsvm", "python"), "-m", "fastsvm_cli", "--version"], capture_output=True, text=True
-        ).stdout
+        subprocess.run([sys.executable, "-m", "fastsvm_cli", "--version"], capture_output=True, text=True).stdout
         == fastsvm("--version").out
     )
 

@@ -155,7 +155,7 @@ def test_a_run_is_resumed_with_the_same_ranges_alone(scaled, tmp_path):
     (tmp_path / "range").write_text((tmp_path / "same").read_text().replace("0 1\n", "-1 1\n", 1))
     kept = (tmp_path / "out.partial").read_bytes()
     done = forked(tmp_path, *words, code=1)
-    assert "begun with --scale 'a file of SHA-256 " in done.err and "remove it to start" in done.err
+    assert "begun with --scale 'a file of SHA-256 " in done.err and "remove out.partial to start" in done.err
     done = forked(tmp_path, "predict", "--resume", "rows", "model", "out", code=1)
     assert "and this command has unset" in done.err
     assert (tmp_path / "out.partial").read_bytes() == kept

@@ -1,6 +1,8 @@
 """Plain mistakes: the error says what was found, and what to type instead."""
 
 import gzip
+import re
+import shlex
 import subprocess
 
 import pytest
@@ -125,7 +127,13 @@ def errors(place, *words, code=1, input=None):
         ("predict n.blank m", f"n.blank:1: '0.25' found, expected index:value; {ADD_DENSE} --delim ' '"),
         (
             "predict --dense n.scsv m",
-            f"n.scsv:1: '1;0.25;-0.5;1e-3;0' found, expected a label; {ADD_DENSE} --delim ';'",
+            "n.scsv:1: '1;0.25;-0.5;1e-3;0' found, expected a label; no ',' in it, its numbers have ';' between them: "
+            "add --delim ';'",
+        ),
+        (
+            r"predict --dense --delim \t n.csv m",
+            r"n.csv:1: 'CSV' found, expected a label; no '\t' in it, its numbers have ',' between them: "
+            "leave --delim out",
         ),
         ("predict --unlabelled n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected index:value; {ADD_DENSE}"),
         (
@@ -180,6 +188,80 @@ def test_the_mistake_is_told_in_one_line(place, words, message):
     first = (place / "rows").read_text().split()
     message = message.replace("LABEL", first[0]).replace("PAIR", first[1]).replace("'CSV'", "'1,0.25,-0.5,1e-3,0'")
     assert errors(place, *(word.replace("=", " ") for word in words.split())) == f"Error: {message}\n"
+
+
+COMMAS = "decimal commas found: tr , . < {} writes plain numbers"
+QUOTES = "quoted cells found: tr -d '\"' < {} writes plain numbers, for --dense"
+
+
+@pytest.mark.parametrize(
+    "text, options, message",
+    [
+        ("1 1:0.5\n1 1:0,5\n", "", f":2: '1:0,5' found, expected index:value; {COMMAS}"),
+        ("1;2\n1;0,5\n", "--dense --delim ;", f":2: '0,5' found, expected a number; {COMMAS}"),
+        ("1;0,5\n", "", f":1: '1;0,5' found, expected a label; {COMMAS}, for --dense --delim ';'"),
+        ("1;0,5\n", "--dense", f":1: '1;0' found, expected a label; {COMMAS}, for --dense --delim ';'"),
+        ("1\t0,5\n", "", rf":1: '0,5' found, expected index:value; {COMMAS}, for --dense --delim '\t'"),
+        ("1 0,5e3\n", "", f":1: '0,5e3' found, expected index:value; {COMMAS}, for --dense --delim ' '"),
+        ('"1","0.5"\n', "", f""":1: '"1","0.5"' found, expected a label; {QUOTES}"""),
+        ('"1","0.5"\n', "--dense", f""":1: '"1"' found, expected a label; {QUOTES}"""),
+        (
+            '"1";"0,5"\n',
+            "--dense",
+            """:1: '"1";"0' found, expected a label; quoted cells and decimal commas found: """
+            """tr -d '"' < {} | tr , . writes plain numbers, for --dense --delim ';'""",
+        ),
+        (
+            '"y","a"\n"1","0.5"\n',
+            "--dense",
+            """:1: '"y"' found, expected a label; quoted cells and a heading found: """
+            """tr -d '"' < {} | tail -n +2 writes plain numbers, for --dense""",
+        ),
+        ('"1","0,5"\n', "--dense", """:1: '"1"' found, expected a label"""),  # no filter knows which comma is which
+    ],
+)
+def test_numbers_that_are_written_otherwise(place, tmp_path, text, options, message):
+    path = tmp_path / "odd"
+    path.write_text(text)
+    said = errors(place, "predict", *options.split(), str(path), "m", "/dev/null")
+    assert said == f"Error: {path}{message.format(path)}\n"
+    if "writes plain numbers" in said:  # and it does
+        command = re.search("found: (t[^:]*) writes", said)[1]
+        plain = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
+        (tmp_path / "plain").write_bytes(plain)
+        typed = re.search(r"for (--dense.*)\n", said)
+        options = shlex.split(typed[1]) if typed else options.split()
+        subprocess.run(
+            [FASTSVM, "predict", "-q", *options, tmp_path / "plain", "m", "/dev/null"], cwd=place, check=True
+        )
+
+
+def test_several_files_are_for_dask(place, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for name, message in (
+        ("folder", "folder: Is a directory; --dask predicts every file of a pattern, as 'folder/*', into a folder"),
+        ("ro*", "ro*: No such file or directory; --dask predicts every file of a pattern, into a folder"),
+        ("s3://a/b", "s3://a/b: No such file or directory; --dask reads a URL, and writes a folder"),
+        ("none", "none: No such file or directory"),
+    ):
+        done = subprocess.run(
+            [FASTSVM, "predict", name, place / "m", "out"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert (done.returncode, done.stderr) == (1, f"Error: {message}\n")
+    assert "--dask" not in errors(place, "predict", "rows", "ro*") + errors(place, "bound", "ro*")
+
+
+def test_usage_that_other_programs_have(place):
+    said = errors(place, "predict", "-b", "rows", "m", "out", code=2)
+    assert said.endswith(": 'rows' found, expected 0 or 1 in front of the file: -b 1 rows\n")
+    assert errors(place, "predict", "-b", "2", "rows", "m", "out", code=2).endswith(": '2' found, expected 0 or 1.\n")
+    for words in ("help", "help predict"):
+        said = errors(place, *words.split(), code=2)
+        assert said.endswith("No such command 'help'. Type fastsvm --help, or fastsvm COMMAND --help.\n")
 
 
 @pytest.mark.parametrize("command", ["approx", "order", "border", "reduce --vectors 5"])

@@ -13,6 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC, SVR
 
 import fastsvm_cli
+from support.outputs import timeless
 from support.places import FASTSVM, GOLDEN
 from support.processes import PATIENCE, default_signals, wait_until
 
@@ -25,7 +26,14 @@ def _command(folder, out, *arguments):
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    return json.loads(timeless(done.stdout))
+
+
+def predict_file(*arguments, **options):
+    """Of fastsvm_cli, without the numbers of a clock."""
+    told = fastsvm_cli.predict_file(*arguments, **options)
+    assert told.pop("seconds") > 0 and told.pop("rows_per_second") > 0
+    return told
 
 
 NAMES = ["rings.model", "rings.model.approx", "colors.model.approx", "exact"]
@@ -43,7 +51,7 @@ def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, name, option
     test = f"{name.split('.')[0]}.test"
     options = {"-b": ["-b", "1"], "--values": ["--values"], "": []}[option]
     expected = _command(folder, tmp_path / "theirs", *options, *exact, test, name)
-    found = fastsvm_cli.predict_file(
+    found = predict_file(
         folder / test,
         folder / name,
         tmp_path / "ours",
@@ -58,10 +66,10 @@ def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, name, option
 
 def test_an_object_and_a_model_will_do(folder, tmp_path):
     fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
-    expected = fastsvm_cli.predict_file(
+    expected = predict_file(
         folder / "colors.test", folder / "colors.model.approx", tmp_path / "a", exact=folder / "colors.model"
     )
-    assert fastsvm_cli.predict_file(folder / "colors.test", fast, tmp_path / "b") == expected
+    assert predict_file(folder / "colors.test", fast, tmp_path / "b") == expected
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     plain = fastsvm_cli.predict_file(folder / "colors.test", fast.model, tmp_path / "c")
     assert "rows_proven" not in plain and plain["rows"] == expected["rows"]
@@ -73,7 +81,7 @@ def test_an_exact_model_that_was_made_of_another_is_asked_by_itself(tmp_path, na
     golden = GOLDEN / ("version2/c_svc.reduced" if name == "reduced" else "raw-rows/c_svc.folded")
     subprocess.run([FASTSVM, "approx", "-q", "--certify", "--degree", "1", golden, tmp_path / "m"], check=True)
     for exact in (golden, fastsvm_cli.load(golden), fastsvm_cli.load_model(str(golden))):
-        told = fastsvm_cli.predict_file(
+        told = predict_file(
             GOLDEN / "data", tmp_path / "m", tmp_path / "out", exact=exact, values=True, probability=True
         )
         if exact is golden:

@@ -6,9 +6,11 @@ import os
 import random
 import re
 import signal
+import stat
 
 import pytest
 
+from support.outputs import timeless
 from support.reading import COMPRESS
 from support.resuming import ROWS, Disk, forked, lines_of
 
@@ -55,7 +57,7 @@ def test_killed_again_and_again_it_comes_to_the_same_end(models, tmp_path, model
             assert done.code == -signal.SIGKILL, str(done)
             killed += 1
         assert killed >= 1 and (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
-        assert done.out == expected.out and lines_of(done.err) == lines_of(expected.err)
+        assert timeless(done.out) == timeless(expected.out) and lines_of(done.err) == lines_of(expected.err)
         assert [line for line in done.err.splitlines() if line.startswith("Warning: ")] == [
             line for line in expected.err.splitlines() if line.startswith("Warning: ")
         ]
@@ -89,6 +91,48 @@ def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same
         assert sorted(os.listdir(tmp_path)) == ["expected", "out", "rows"], at
         kept.append(int((re.search(r"^Going on behind row (\d+), from out.partial\.$", second.err, re.M) or [0, 0])[1]))
     assert at > 30 and kept == sorted(kept) and len(set(kept)) > 3 and kept[-1] == 70  # as far as the checkpoints came
+
+
+def die_before_the_state_goes():
+    """SIGKILL when the output has its name, and its state is about to be removed."""
+    real = os.unlink
+
+    def unlink(path):
+        if os.fsdecode(path).endswith(".partial.state"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        real(path)
+
+    os.unlink = unlink
+
+
+@pytest.mark.parametrize("then", ["the same", "rows", "model", "options", "gone", "replaced"])
+def test_killed_when_the_output_has_its_name_the_next_run_goes_on_by_itself(models, tmp_path, then):
+    """Whatever it is asked for: the same, or other rows, another model, other options; and where the output of the run
+    before has been removed, or other lines are there."""
+    (tmp_path / "rows").write_bytes((models / "waves.rows").read_bytes())
+    (tmp_path / "out").write_text("before\n"), (tmp_path / "out").chmod(0o640)
+    command = ["predict", "--resume", "rows", models / "waves.model", "out"]
+    killed = forked(tmp_path, *command, prepare=die_before_the_state_goes, code=None)
+    assert killed.code == -signal.SIGKILL and sorted(os.listdir(tmp_path)) == ["out", "out.partial.state", "rows"]
+    finished = (tmp_path / "out").stat()
+    if then == "rows":
+        (tmp_path / "rows").write_bytes((models / "waves.rows").read_bytes() * 2)
+    elif then == "model":
+        command[3] = models / "waves.red"
+    elif then == "options":
+        command.insert(1, "--values")
+    elif then == "gone":
+        (tmp_path / "out").unlink()
+    elif then == "replaced":
+        (tmp_path / "out").write_text("before\n")
+    for run in range(2):  # and nothing is left that the run after it would mind
+        done = forked(tmp_path, *command)
+        expected = forked(tmp_path, *[word for word in command if word != "--resume"][:-1], "expected")
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and done.out == expected.out
+        assert sorted(os.listdir(tmp_path)) == ["expected", "out", "rows"]
+        assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == (0o644 if then == "gone" else 0o640)
+        if then == "the same" and run == 0:  # it is not written again
+            assert os.path.samestat(finished, (tmp_path / "out").stat())
 
 
 @pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -13,6 +13,7 @@ import pytest
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text import partial_output
 from fastsvm_cli.text.partial_output import PartialOutput, can_be_kept
+from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
 from support.processes import PATIENCE
 from support.resuming import Disk, forked
@@ -57,7 +58,8 @@ def test_an_empty_input_and_one_of_bad_rows_alone(models, tmp_path):
                 code=None,
             )
             done = forked(tmp_path, "predict", "--json", "--resume", *options, rows, models / "rings.model", "out")
-            assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and done.out == expected.out
+            assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+            assert timeless(done.out) == timeless(expected.out)
             assert sorted(os.listdir(tmp_path)) == ["bad", "empty", "expected", "out"]
             os.unlink(tmp_path / "out")
             if first.code == 0:

@@ -52,7 +52,7 @@ def test_other_options_are_refused_and_nothing_is_lost(stopped, tmp_path, first,
     stopped(*first)
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     done = forked(tmp_path, "predict", "--resume", *then, "rows", "rings.cert", "out", code=1)
-    assert done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove it to start from the beginning"
+    assert done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove out.partial to start from the beginning"
     assert before == {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     forked(tmp_path, "predict", "--resume", *first, "rows", "rings.cert", "out")
 
@@ -89,7 +89,9 @@ def test_another_model_or_input_is_refused(stopped, tmp_path):
 
     def refused(words):
         done = forked(tmp_path, *command, "--resume", code=1)
-        assert done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove it to start from the beginning"
+        assert (
+            done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove out.partial to start from the beginning"
+        )
 
     model, rows, times = (
         (tmp_path / "rings.cert").read_bytes(),
@@ -126,7 +128,7 @@ def test_another_program_or_processor_is_refused(stopped, tmp_path, line, other,
     (tmp_path / "out.partial.state").write_bytes(body + b"end %08x\n" % crc32(body))
     done = forked(tmp_path, *command, "--resume", code=1)
     assert re.fullmatch(
-        f"Error: out.partial: {words}; remove it to start from the beginning", done.err.splitlines()[-1]
+        f"Error: out.partial: {words}; remove out.partial to start from the beginning", done.err.splitlines()[-1]
     )
 
 
@@ -147,7 +149,7 @@ def test_what_becomes_of_bad_rows_can_change_until_there_is_one(stopped, models,
 def test_a_damaged_state_or_other_lines_are_refused(stopped, models, tmp_path):
     command = stopped()
     state, lines = (tmp_path / "out.partial.state").read_bytes(), (tmp_path / "out.partial").read_bytes()
-    why = "this is not what fastsvm wrote there; remove it and {} to start from the beginning"
+    why = "this is not what fastsvm wrote there; remove {0}.state and {0} to start from the beginning"
     for at in range(len(state)):
         for damaged in (state[:at], state[:at] + bytes([state[at] ^ 1]) + state[at + 1 :]):
             (tmp_path / "out.partial.state").write_bytes(damaged)
@@ -164,12 +166,13 @@ def test_a_damaged_state_or_other_lines_are_refused(stopped, models, tmp_path):
             lines[:-1],
             (
                 f"{len(lines) - 1} bytes found, expected the {len(lines)} that out.partial.state speaks of; "
-                "remove both to start from the beginning"
+                "remove out.partial and out.partial.state to start from the beginning"
             ),
         ),
         (
             b"x" + lines[:-1],
-            "other lines found than those that out.partial.state speaks of; remove both to start from the beginning",
+            "other lines found than those that out.partial.state speaks of; "
+            "remove out.partial and out.partial.state to start from the beginning",
         ),
     ):
         (tmp_path / "out.partial").write_bytes(other)
@@ -186,13 +189,16 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
     done = forked(tmp_path, *command, code=1)
     assert (
         done.err.splitlines()[-1] == "Error: out.partial: found without out.partial.state, which says how far it came; "
-        "remove it to start from the beginning"
+        "remove out.partial to start from the beginning"
     )
     assert (tmp_path / "out.partial").read_text() == "precious\n" and os.listdir(tmp_path) == ["out.partial"]
     os.unlink(tmp_path / "out.partial")
     (tmp_path / "precious").write_text("precious\n")
     (tmp_path / "out.partial").symlink_to("precious")
-    assert "Error: out: Too many levels of symbolic links\n" in forked(tmp_path, *command, code=1).err
+    assert (
+        "Error: out.partial: a symbolic link found, where the lines would be kept; "
+        "remove out.partial to start from the beginning\n"
+    ) in forked(tmp_path, *command, code=1).err
     assert (tmp_path / "precious").read_text() == "precious\n"
     os.unlink(tmp_path / "out.partial")
     for source, words in (

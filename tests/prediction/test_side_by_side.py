@@ -161,6 +161,55 @@ def test_a_job_by_itself_has_all_threads(all_threads):
     assert _native.get_threads() == 3
 
 
+@pytest.fixture
+def five_of_seven(all_threads):
+    """The process may use seven threads, this one's caller has set five of them."""
+    _native.set_threads(7)
+    assert _native.set_threads_here(5) == 0
+    yield
+    assert _native.set_threads_here(0) == 5
+
+
+def test_the_limit_of_the_calling_thread_survives(five_of_seven):
+    """A job that this thread does while it waits for another runs on one thread; from then on it may use as many as
+    before."""
+    alone, here, seen = threading.Event(), threading.get_ident(), []
+
+    def work(job):
+        if threading.get_ident() == here:
+            seen.append((job, _native.get_threads()))
+            alone.set()
+        elif job:  # nobody else has one to do, until this thread has done one
+            assert alone.wait(PATIENCE)
+
+    with SideBySide(lambda: work, 2) as crew:
+        for job in crew.run(iter(range(1, 20)), always):
+            if job == 1:
+                alone.clear()
+            assert _native.get_threads() == 5
+    assert seen[0] == (1, 5) and seen[1][1] == 1  # the first one is done before any other, on all threads
+
+
+def test_whoever_calls_the_package_keeps_its_limit(five_of_seven, tmp_path):
+    import fastsvm_cli
+
+    (tmp_path / "m").write_text(MODEL)
+    (tmp_path / "rows").write_text(data_text(40_000, 3))
+    seen = set()
+    fast = fastsvm_cli.load(tmp_path / "m")
+    told = fastsvm_cli.predict_file(
+        tmp_path / "rows",
+        fast,
+        tmp_path / "out",
+        n_threads=2,
+        on_progress=lambda *_: seen.add(_native.get_threads()),
+    )
+    assert told["rows"] == 40_000 and seen == {2} and _native.get_threads() == 5
+    fast.n_threads = 3
+    fast.predict(np.zeros((20_000, 3)))
+    assert _native.get_threads() == 5
+
+
 # ---- blocks
 
 WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 50 + "1", "+1 1:2 # c"]

@@ -316,4 +316,17 @@ void Score::add(const Rows& rows, const Predictions& predictions) {
     }
 }
 
+UnknownLabels unknown_labels(const Task& task, const Rows& rows) {
+    UnknownLabels found;
+    if (task.regression() || rows.leading_count == 0) return found;
+    const std::vector<int> answers = task.classification() ? task.labels : std::vector<int>{1, -1};
+    for (std::int64_t row = 0; row < rows.rows; ++row) {
+        const double label = rows.leading[row * rows.leading_count];
+        if (std::find(answers.begin(), answers.end(), label) != answers.end()) continue;
+        ++found.rows;
+        found.zeros += label == 0;
+    }
+    return found;
+}
+
 }  // namespace fastsvm

@@ -87,4 +87,13 @@ struct Score {
     void add(const Rows& rows, const Predictions& predictions);
 };
 
+// Rows whose own label is none that the task answers.
+struct UnknownLabels {
+    std::int64_t rows = 0;
+    std::int64_t zeros = 0;  // those of them whose label is 0
+};
+
+// Of labelled rows. Regression has no such row.
+UnknownLabels unknown_labels(const Task& task, const Rows& rows);
+
 }  // namespace fastsvm

@@ -161,6 +161,14 @@ void bind_answers(nb::module_& m) {
         "Labels or regression values, and with `probability` the probabilities, as svm-predict has them. Raises "
         "ValueError for probabilities of labels alone.");
     m.def(
+        "unknown_labels",
+        [](const Task& task, const Chunk& chunk) {
+            const UnknownLabels found = unknown_labels(task, *chunk.rows);
+            return nb::make_tuple(found.rows, found.zeros);
+        },
+        "task"_a, "chunk"_a, nb::sig("def unknown_labels(task: Task, chunk: Chunk) -> tuple[int, int]"),
+        "Rows whose own label is none that the model answers, and how many of these have the label 0.");
+    m.def(
         "unsettled",
         [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
             if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");

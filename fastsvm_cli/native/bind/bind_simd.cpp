@@ -10,7 +10,8 @@ using namespace fastsvm;
 void bind_simd(nb::module_& m) {
     m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
     m.def("set_threads_here", &set_threads_here, "threads"_a,
-          "For what the calling thread starts from here on; 0: as many as were set for all.");
+          "For what the calling thread starts from here on; 0: as many as were set for all. Returns what was set "
+          "before.");
     m.def("get_threads", &get_threads);
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
           "Use the hot loops built for 'baseline', 'avx2', 'avx512' or 'avx512_vnni'; False when that cannot be. For "

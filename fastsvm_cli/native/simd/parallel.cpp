@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace fastsvm {
@@ -26,7 +27,7 @@ int processors() {
 
 void set_threads(int threads) { threads_set = threads; }
 
-void set_threads_here(int threads) { threads_here = threads; }
+int set_threads_here(int threads) { return std::exchange(threads_here, threads); }
 
 int get_threads() {
     static const int available = processors();

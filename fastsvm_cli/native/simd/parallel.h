@@ -8,8 +8,8 @@ namespace fastsvm {
 void set_threads(int threads);  // 0: as many as the process may run on
 int get_threads();
 // For what the calling thread starts from here on; 0: as many as were set for all. A caller that has work for every
-// thread runs each piece of it on one.
-void set_threads_here(int threads);
+// thread runs each piece of it on one. Returns what was set before, for the caller to set again.
+int set_threads_here(int threads);
 
 // Parts of a range, handed out to threads one by one.
 class Parts {

@@ -94,19 +94,10 @@ def test_regression_stops_within_a_tolerance_and_else_is_evaluated_in_full(fasts
 def test_summary_as_json(fastsvm, trained, ordered):
     model, test = trained["rings"]
     rows, total = 6000, svm_load_model(str(model)).get_nr_sv()
-    keys = [
-        "rows",
-        "accuracy",
-        "correct",
-        "rows_by_reference_sum",
-        "kernel_evaluations",
-        "kernel_evaluations_of_exact",
-        "kernel_evaluations_per_row",
-    ]
     for method in METHODS:
         done = fastsvm("predict", "--json", test, ordered("rings", method), "out")
         summary = json.loads(done.out)
-        assert list(summary) == keys and done.err == "" and done.out.count("\n") == 1
+        assert summary["rows_proven"] == rows and done.err == "" and done.out.count("\n") == 1
         assert (
             summary["rows"] == rows
             and summary["kernel_evaluations_of_exact"] == rows * total

@@ -1,0 +1,50 @@
+"""Whether rows are of the kind that a model was trained on: what a run saw of them that speaks against it."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import Tally
+
+#: How an option is added and left out, where it is typed.
+TYPED = "add --unlabelled", "leave --unlabelled out"
+_SHOWN = 6  # labels
+
+
+def doubts(
+    model: "Model",
+    tally: "Tally",
+    path: str,
+    *,
+    dense: bool,
+    delimiter: str,
+    unlabelled: bool,
+    fields: int,
+    unlabelled_advice: "tuple[str, str]" = TYPED,
+) -> "list[str]":
+    """Sentences for the user, none where the rows may well be right.
+
+    tally: of all rows. path: the data's. dense, delimiter, unlabelled: how they were read. fields: values in a dense
+    row, without its label; -1 where that is not known. unlabelled_advice: to have none, and to have one.
+    """
+    add, leave_out = unlabelled_advice
+    out = []
+    if dense and fields == unlabelled and model.max_index > fields:
+        out.append(f"no row of {path} contains the delimiter '{_shown(delimiter)}'.")
+    elif dense and fields > model.max_index:
+        why = f"; if the first column is the label, {leave_out}" if unlabelled else ""
+        out.append(f"the rows of {path} have {fields} features, and the model has {model.max_index}{why}.")
+    unknown = tally.unknown_labels
+    # LIBSVM's way to write rows without labels is any number in their place, which mostly is 0.
+    if 2 * (unknown if dense else unknown - tally.zero_labels) > tally.rows:
+        known = tally.rows - unknown
+        labels = (model.header.label if model.header.classification else None) or [1, -1]
+        words = ", ".join(map(str, labels[:_SHOWN])) + (", ..." if len(labels) > _SHOWN else "")
+        many = f"{known} of {tally.rows} rows have" if known else f"none of the {tally.rows} rows has"
+        why = f"; if the first column is no label, {add}" if dense else ""
+        out.append(f"{many} a label that the model answers ({words}){why}.")
+    return out
+
+
+def _shown(delimiter: str) -> str:
+    return "\\t" if delimiter == "\t" else delimiter

@@ -1,0 +1,207 @@
+"""--json as an interface, and exit codes: what the page says is what the commands do, key by key."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+import fastsvm_cli
+from fastsvm_cli.text.fingerprint import fingerprint
+from support.benching import ONE_THREAD, first_rows, train
+from support.compiling import compile_all
+from support.places import FASTSVM, ROOT
+from support.processes import PATIENCE, default_signals
+
+PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
+CLOCKS = r"^cases\[\]\.scoring\."  # which has the keys of the other one
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("json")
+    first_rows(folder, "rows", "rings.test", 60)
+    first_rows(folder, "waves.rows", "waves.train", 40)
+    train(folder, "m", "rings.train", "-g 0.2 -c 10", 200)
+    train(folder, "waves", "waves.train", "-s 3 -g 0.05 -c 5", 100)
+    compile_all(
+        folder,
+        "approx --certify m cert",
+        "approx m approx",
+        "approx --degree 1 --center origin m crude",
+        "order --method geometry m order",
+        "approx waves waves.approx",
+    )
+    text = (folder / "rows").read_text()
+    (folder / "bad").write_text(text + "x\n"), (folder / "few").write_text("".join(text.splitlines(True)[:20]))
+    (folder / "powers").write_text((folder / "m").read_text().replace("rbf", "polynomial\ndegree 2\ncoef0 1"))
+    return folder
+
+
+def documents(place, lines):
+    for words in lines:
+        done = subprocess.run(
+            [FASTSVM, *words.split()],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env={**os.environ, **ONE_THREAD},
+        )
+        assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done
+        yield json.loads(done.stdout)
+
+
+def keys(value, path=""):
+    """Of a document: a.b of objects, a[].b of lists of them, and a itself."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from keys(each, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for each in value:
+            yield from keys(each, f"{path}[]")
+    else:
+        yield path
+
+
+def table(heading):
+    """The first cells of the page's table with this head, word by word."""
+    rows = PAGE.split(f"| {heading} ")[1].split("\n\n")[0].splitlines()[2:]
+    return [word for row in rows for word in re.findall("`([^`]+)`", row.split(" | ")[0])]
+
+
+RUNS = {
+    "predict --json": [
+        "predict --json rows m out",
+        "predict --json --on-bad-row skip bad approx out",
+        "predict --json --exact m --open-rows open rows cert out",
+        "predict --json --open-rows open rows cert out",
+        "predict --json --steps 3 rows order out",
+        "predict --json waves.rows waves out",
+    ],
+    "bound --json": ["bound --json rows m cert", "bound --json rows powers"],
+    "bench --json": [
+        "bench --json -q --runs 1 --try --patience 1 --max-size 0.001 --budget 5% few m cert none",
+        "bench --json -q --runs 1 waves.rows waves waves.approx",
+    ],
+    "bench --cross-validate K --json": ["bench --json -q --cross-validate 2 rows"],
+}
+
+
+@pytest.mark.parametrize("command", RUNS)
+def test_keys_are_those_of_the_page(place, command):
+    documented = table(f"`{command}`")
+    assert len(documented) == len(set(documented))
+    found = {
+        re.sub(CLOCKS, "cases[].end_to_end.", key) for each in documents(place, RUNS[command]) for key in keys(each)
+    }
+    found |= {"cases[].end_to_end", "cases[].scoring"} & set(documented)  # null, or an object with the other keys
+    assert sorted(found) == sorted(documented)
+
+
+def test_every_command_with_json_has_its_table():
+    from fastsvm_cli.cli import COMMANDS, fastsvm
+
+    having = {
+        name
+        for name in COMMANDS
+        if any("--json" in each.opts for each in fastsvm.get_command(None, name).params)  # type: ignore[arg-type]
+    }
+    assert having == {command.split()[0] for command in RUNS}
+
+
+def test_what_a_run_says_of_itself(place):
+    """The version, the model, and rows by seconds; predict_file says the same, the clock apart."""
+    (one,) = documents(place, ["predict --json --exact m rows cert out"])
+    own, source = (fingerprint((place / name).read_bytes()) for name in ("cert", "m"))
+    assert one["fastsvm"] == fastsvm_cli.__version__ and one["model_kind"] == "maclaurin"
+    assert (one["model_fingerprint"], one["exact_fingerprint"]) == (own, source)
+    assert one["rows_proven"] + one["rows_evaluated"] == one["rows"] == 60
+    assert one["rows_per_second"] == pytest.approx(60 / one["seconds"])
+    two = fastsvm_cli.predict_file(place / "rows", place / "cert", place / "out", exact=place / "m")
+    assert list(two) == list(one)
+    assert {**two, **{key: one[key] for key in ("seconds", "rows_per_second")}} == one
+    exact, bound = documents(place, ["predict --json rows m out", "bound --json rows m"])
+    assert exact["rows_proven"] == 60 and exact["model_fingerprint"] == source and "exact_fingerprint" not in exact
+    assert (bound["models"][0]["kind"], bound["models"][0]["fingerprint"]) == ("LIBSVM", source)
+
+
+def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, place, tmp_path):
+    (tmp_path / "rows").write_text((place / "rows").read_text() + "x\n")
+    fastsvm("predict", "--resume", "rows", place / "m", "out", code=1)
+    told = json.loads(fastsvm("predict", "--json", "--resume", "--on-bad-row", "skip", "rows", place / "m", "out").out)
+    assert told["rows"] == 60 and told["rows_per_second"] == 0
+
+
+@pytest.mark.parametrize(
+    "words, onto",
+    [
+        ("predict --json DATA m out", "DATA"),
+        ("predict --json rows DATA out", "DATA"),
+        ("predict --json rows m DATA", "DATA"),
+        ("bound --json DATA", "DATA"),
+        ("bound DATA m", "DATA"),
+        ("bench --json --runs 1 DATA m", "DATA"),
+        ("bench --runs 1 rows DATA", "DATA"),
+    ],
+)
+def test_a_document_is_not_added_to_a_file_of_the_run(place, tmp_path, words, onto):
+    source = "m" if " rows DATA" in words else "rows"
+    for name in ("m", "rows"):
+        (tmp_path / name).write_bytes((place / name).read_bytes())
+    (tmp_path / onto).write_bytes((place / source).read_bytes())
+    done = subprocess.run(
+        f"{FASTSVM} {words} >> {onto}", shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 1 and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
+    assert "DATA" in done.stderr and (tmp_path / onto).read_bytes() == (place / source).read_bytes()
+
+
+# ---- exit codes
+
+
+def code_of(place, words, stop=None):
+    """The exit code of a command; stop: the signal it gets while it waits for its standard input."""
+    child = subprocess.Popen(
+        [FASTSVM, *words.split()],
+        cwd=place,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=default_signals,
+        env={**os.environ, **ONE_THREAD},
+    )
+    try:
+        if stop is not None:
+            child.stdin.write((place / "rows").read_bytes()), child.stdin.flush()
+            assert child.stdout.readline()  # it has begun
+            child.send_signal(stop)
+            return child.wait(PATIENCE)
+        child.communicate(timeout=PATIENCE)
+        return child.returncode
+    finally:
+        child.kill()
+        child.communicate()
+
+
+ENDS = {
+    0: ("predict rows m out", None),
+    1: ("predict bad m out", None),
+    2: ("predict rows", None),
+    3: ("bench -q --runs 1 --max-disagreement 0 rows m crude", None),
+    129: ("predict - m", signal.SIGHUP),
+    130: ("predict - m", signal.SIGINT),
+    143: ("predict - m", signal.SIGTERM),
+}
+
+
+def test_exit_codes_are_those_of_the_page(place):
+    rows = PAGE.split("## Exit codes\n")[1].strip().split("\n\n")[0].splitlines()[2:]
+    assert [int(row.split("|")[1]) for row in rows] == list(ENDS)
+
+
+@pytest.mark.parametrize("code", ENDS)
+def test_an_exit_code(place, code):
+    assert code_of(place, *ENDS[code]) == code
