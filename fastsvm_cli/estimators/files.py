@@ -49,6 +49,7 @@ def predict_file(
     """
     import warnings
 
+    from fastsvm_cli.errors import FastsvmWarning
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.prediction.pipeline import columns, predict
     from fastsvm_cli.prediction.scores import run_values
@@ -57,6 +58,8 @@ def predict_file(
     from fastsvm_cli.text.output import Output, check_output
 
     path, out = os.fspath(path), os.fspath(out)
+    probability, values = _flag("probability", probability), _flag("values", values)
+    unlabelled, dense = _flag("unlabelled", unlabelled), _flag("dense", dense)
     read = [os.fspath(each) for each in (model, exact) if isinstance(each, (str, os.PathLike))]
     check_output(out, [path, *read])
     fast = as_fast(model, exact, tolerance)
@@ -76,7 +79,7 @@ def predict_file(
     if on_bad_row != "stop":
         width = columns(fast.model, header, probability=probability, values=values)
         filler = b" ".join([b"nan"] * width) + b"\n" if on_bad_row == "nan" else b""
-        bad_rows = BadRows(path, filler, lambda message: warnings.warn(message, stacklevel=4))
+        bad_rows = BadRows(path, filler, lambda message: warnings.warn(message, FastsvmWarning, stacklevel=4))
     total = os.path.getsize(path) if os.path.isfile(path) else None
     bytes_read = 0
 
@@ -119,3 +122,10 @@ def predict_file(
     return run_values(
         fast.model, header, tally, proven=fallback is not None, bad_rows=None if bad_rows is None else bad_rows.count
     )
+
+
+def _flag(name: str, value: object) -> bool:
+    """0 and 1 count, as in Python, and numpy's truth values. Raises ValueError for anything else."""
+    if value not in (False, True):
+        raise ValueError(f"{name}={value!r} found, expected True or False")
+    return bool(value)
