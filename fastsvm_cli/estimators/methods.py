@@ -66,7 +66,7 @@ def compile_words(
     except click.ClickException as fault:
         raise ValueError(f"{method}: {in_python(fault.format_message())}") from None
     except ModelFormatError as fault:
-        raise ModelFormatError(fault.path, in_python(fault.why), fault.line) from None
+        raise type(fault)(fault.path, in_python(fault.why), fault.line) from None
     return model, getattr(options, "target", None) or 0.0
 
 
