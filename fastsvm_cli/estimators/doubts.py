@@ -16,7 +16,7 @@ _BETTER = {"approx": "a higher degree, more centers", "reduce": "more vectors", 
 def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
     """A FastsvmWarning where the model changes a larger share of the labels of support vectors than the commands warn
     of, and than was asked for: wanted. Of regression values: where they are as far off, in shares of their spread."""
-    if model.proves:
+    if model.proves and not model.reduced:
         return
     seen = agreement_with_exact(model, source)
     if seen is None or seen.share <= max(DOUBTFUL, wanted):

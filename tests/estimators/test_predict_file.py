@@ -221,3 +221,14 @@ print(len(fast.predict(X[:1000])))
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, preexec_fn=default_signals
     )
     assert done.stdout == "interrupted\n1000\n", done.stderr
+
+
+@pytest.mark.parametrize("flag", [0, 1, np.False_, np.True_])
+def test_flags_may_be_numbers(folder, tmp_path, flag):
+    for name in ("probability", "values"):
+        for value, out in ((flag, "one"), (bool(flag), "other")):
+            fastsvm_cli.predict_file(folder / "colors.test", folder / "colors.model", tmp_path / out, **{name: value})
+        assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    with pytest.raises(ValueError, match="probability='no' found, expected True or False"):
+        fastsvm_cli.predict_file(folder / "colors.test", folder / "colors.model", tmp_path / "x", probability="no")
+    assert not (tmp_path / "x").exists()
