@@ -1,12 +1,25 @@
-"""fastsvm: compile LIBSVM models into models that predict much faster.
+"""fastsvm: support vector machines that predict much faster.
 
-The public Python interface is small and loads nothing until it is used::
+compile(svc) makes a fast model of a fitted estimator of scikit-learn, of a model of libsvm-official, or of a LIBSVM
+model file; load(path) reads any model file, exact or compiled. Both give a FastSVM, which predicts as the estimator
+does::
+
+    fast = fastsvm_cli.compile(svc)                    # the same labels, every one
+    fast = fastsvm_cli.compile(svc, "auto", X=X)       # the fastest that changes at most 0.5 % of those of X
+    fast = fastsvm_cli.load("a9a.model.approx", exact="a9a.model")
+    labels = fast.predict(X)                           # X: (rows, features), dense, sparse or a frame
+
+predict_file answers a file as the command fastsvm predict does, to_libsvm writes an estimator as a LIBSVM model file,
+fastsvm_cli.sklearn has estimators that train and compile, and fastsvm_cli.dask answers Dask's collections. Faults are
+FastsvmErrors, doubts FastsvmWarnings. The parts below are for loops of one's own::
 
     model = fastsvm_cli.load_model("a9a.model.approx")
     for chunk in fastsvm_cli.read_chunks("a9a.t"):
         decisions = fastsvm_cli.Decisions(model.pairs)
         model.decision_values(chunk, decisions, fastsvm_cli.Wanted.values())  # or labels(), within(tolerance)
-        numpy.asarray(decisions.value)          # (rows, pairs)
+        numpy.asarray(decisions.value)                 # (rows, pairs)
+
+Nothing is loaded until it is used.
 """
 
 __version__ = "0.1.0"
@@ -15,6 +28,7 @@ __all__ = [
     "Decisions",
     "FastSVM",
     "FastsvmError",
+    "FastsvmWarning",
     "Wanted",
     "compile",
     "load",
@@ -29,6 +43,7 @@ _HOMES = {
     "Decisions": "fastsvm_cli._native",
     "FastSVM": "fastsvm_cli.estimators.predictor",
     "FastsvmError": "fastsvm_cli.errors",
+    "FastsvmWarning": "fastsvm_cli.errors",
     "Wanted": "fastsvm_cli.models.wanted",
     "compile": "fastsvm_cli.estimators.compile",
     "load": "fastsvm_cli.estimators.predictor",

@@ -1,6 +1,7 @@
 from fastsvm_cli._native import Chunk as Chunk
 from fastsvm_cli._native import Decisions as Decisions
 from fastsvm_cli.errors import FastsvmError as FastsvmError
+from fastsvm_cli.errors import FastsvmWarning as FastsvmWarning
 from fastsvm_cli.estimators.compile import compile as compile
 from fastsvm_cli.estimators.export import to_libsvm as to_libsvm
 from fastsvm_cli.estimators.files import predict_file as predict_file

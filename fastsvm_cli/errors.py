@@ -11,6 +11,10 @@ class FastsvmError(Exception):
         super().__init__("".join(c if c.isprintable() else "?" for c in message))
 
 
+class FastsvmWarning(UserWarning):
+    """A result that its user may not want, told through `warnings` from Python."""
+
+
 class DataFormatError(FastsvmError):
     """A line of a data file is not what it should be: `path:line: what was found, what was expected`."""
 

@@ -25,12 +25,12 @@ __all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR"]
 class _Compiled(MetaEstimatorMixin, BaseEstimator):
     """estimator: not fitted; None: scikit-learn's own with its defaults. method, options: of fastsvm_cli.compile,
     options as a dictionary. method="auto" measures on the rows of fit, and the border of one class is drawn between
-    them.
+    them. Without the option on_progress no progress is shown.
 
     After fit: estimator_ (the one that was fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_.
     """
 
-    def __init__(self, estimator=None, *, method="approx", options=None):
+    def __init__(self, estimator=None, *, method="exact", options=None):
         self.estimator = estimator
         self.method = method
         self.options = options
@@ -44,7 +44,7 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
                 raise
             # LIBSVM speaks of weights, and not of whose they are.
             raise ValueError(f"{fault} (fit was given {', '.join(fit_params)})") from fault
-        options = dict(self.options or {})
+        options = {"on_progress": False, **(self.options or {})}
         if self.method == "auto":
             options["X"] = X
         elif self.method == "border" and self._default is OneClassSVM:

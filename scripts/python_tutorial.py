@@ -38,9 +38,9 @@ def main() -> None:
     T, truth = rings(20_000, seed=2)
 
     step("A fitted estimator, compiled")
-    # The default is an expansion of degree 2; certify=True lets it say which labels it is sure of.
+    # An expansion of degree 2; certify=True lets it say which labels it is sure of.
     svc = SVC(C=10, gamma=0.1).fit(X, y)
-    fast = fastsvm_cli.compile(svc, degree=2, certify=True)
+    fast = fastsvm_cli.compile(svc, "approx", degree=2, certify=True)
     print(f"{len(svc.support_)} support vectors -> {fast}")
     fast.predict(T[:1])  # whatever is made once has been made
     slow = microseconds(svc.predict, T[:2000])
@@ -56,7 +56,7 @@ def main() -> None:
     step("No label changed")
     # The rows that are not proven are given to the exact model. Without certificates "exact" is the way: LIBSVM's
     # labels from all support vectors, evaluated quickly.
-    sure = fastsvm_cli.compile(svc, degree=2, certify=True, exact=True)
+    sure = fastsvm_cli.compile(svc, "approx", degree=2, certify=True, exact=True)
     exact = fastsvm_cli.compile(svc, method="exact")
     for name, each in (("proven or exact", sure), ("exact", exact)):
         each.predict(T[:1])

@@ -34,8 +34,13 @@ def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
         except RuntimeError:  # no thread to be had: the ones there are do the work
             break
         helpers.append(helper)
-    work()
-    for helper in helpers:
-        helper.join()
+    try:
+        work()
+        for helper in helpers:
+            helper.join()
+    except BaseException as fault:  # Ctrl-C between two blocks, or while the helpers end: they begin no other
+        failures.append(fault)
+        for helper in helpers:
+            helper.join()
     if failures:
         raise failures[0]

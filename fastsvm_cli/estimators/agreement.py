@@ -100,7 +100,7 @@ def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
-    >>> fastsvm_cli.compile(svc, degree=2).agreement([[0.1, 0.2], [0.9, 0.3]])
+    >>> fastsvm_cli.compile(svc, "approx", degree=3).agreement([[0.1, 0.2], [0.9, 0.3]])
     <Agreement: 0 of 2 labels differ, 0 % (95 %: 0 to 66 %)>
     """
     reference = estimator if estimator is not None else fast._reference

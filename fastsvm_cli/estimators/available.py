@@ -6,6 +6,8 @@ from functools import update_wrapper
 from types import MethodType
 from typing import Any
 
+#: Which models have certificates.
+CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
 #: Why radii prove nothing of some labels.
 BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
 
@@ -33,6 +35,12 @@ class _Available:
         return MethodType(self._method, instance)
 
 
+def unavailable(instance: object) -> "set[str]":
+    """The names of methods that its class has, and it does not."""
+    names = {name for each in type(instance).__mro__ for name, it in vars(each).items() if isinstance(it, _Available)}
+    return {name for name in names if not hasattr(instance, name)}
+
+
 def has_classes(fast: Any) -> None:
     if fast.model.header.regression:
         raise AttributeError("a regression model has no decision function: predict gives its values")
@@ -41,12 +49,12 @@ def has_classes(fast: Any) -> None:
 def has_probability(fast: Any) -> None:
     header = fast.probability_header
     if fast.calibrator is None and (header.regression or not header.has_probability):
-        raise AttributeError("the model has no probability estimates: train it with svm-train -b 1")
+        raise AttributeError("the model has no probability estimates: train it with probability=True (svm-train -b 1)")
 
 
 def has_radii(fast: Any) -> None:
     if not fast.model.certified:
-        raise AttributeError("the model has no certificates: fastsvm approx --certify and fastsvm reduce make them")
+        raise AttributeError(f"the model has no certificates: {CERTIFIED} have them")
 
 
 def has_proofs(fast: Any) -> None:

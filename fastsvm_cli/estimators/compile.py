@@ -1,7 +1,9 @@
 """A fitted estimator in, a fast one out."""
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -9,12 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli.console.exact_model import Source
+from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.agreement import Agreement
+from fastsvm_cli.estimators.doubts import warn_of_labels, warn_of_time
 from fastsvm_cli.estimators.export import readable_text
 from fastsvm_cli.estimators.fitted import Fitted
 from fastsvm_cli.estimators.labelled import labelled_chunks
-from fastsvm_cli.estimators.methods import METHODS, ORDERED, compile_source, compile_words, words_to_options
+from fastsvm_cli.estimators.methods import (
+    METHODS,
+    ORDERED,
+    compile_source,
+    compile_words,
+    in_python,
+    option_words,
+    silent,
+    words_to_options,
+)
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.scaling import fold
@@ -30,46 +43,53 @@ _AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as of bench --try
 
 def compile(
     model: Any,
-    method: str = "approx",
+    method: str = "exact",
     *,
     X: Any = None,
     budget: float = 0.005,
     exact: "bool | float" = False,
     n_threads: "int | None" = None,
-    on_progress: "Callable[..., None] | None" = None,
+    on_progress: "Callable[..., None] | bool | None" = None,
     **options: Any,
 ) -> FastSVM:
     """A fast estimator out of a fitted one.
 
-    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, of kernel rbf, linear, poly or sigmoid; a
-    Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
-    (ensemble=False) around either; a fitted search over them; what libsvm-official's svm_train returns; the path of a
-    LIBSVM model.
+        model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, of kernel rbf, linear, poly or sigmoid; a
+        Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
+        (ensemble=False) around either; a fitted search over them; what libsvm-official's svm_train returns; the path of a
+        LIBSVM model.
 
-    method: "exact" (no label changes), or "approx", "reduce", "order" (no label changes), "border": the commands of
-    fastsvm, which take their options by their long names with _ for -: compile(svc, degree=3, certify=True). The
-    methods of order are "geometry" (its default), "triangle" and "blocks". `data` of reduce and border is a file, X, or
-    (X, y). "auto": all of them are tried on X, as `fastsvm bench --try` does, and
-    the fastest is taken that changes at most the share `budget` of the labels, and of the labels of each class (of
-    regression values: whose root mean square difference is at most that share of their standard deviation); of models
-    whose times do not differ by more than their noise, the exact one, else the one that changes the fewest labels. Its
-    options are max_size (MB of a model) and patience (seconds that one compilation may take). The attempts stand in
-    `attempts_` of what is returned; their class_share is the largest share of a class's labels.
+        method: "exact" (no label changes), or "approx", "reduce", "order" (no label changes), "border": the commands of
+        fastsvm, which take their options by their long names with _ for -: compile(svc, "approx", degree=3, certify=True).
+    The methods of order are "geometry" (its default), "triangle" and "blocks". `data` of reduce and border is a file,
+    X, or (X, y). "auto": all of them are tried on X, as `fastsvm bench --try` does, and the fastest is taken that
+    changes at most the share `budget` of the labels, and of the labels of each class (of regression values: whose root
+    mean square difference is at most that share of their standard deviation); of models whose times do not differ by
+    more than their noise, the exact one, else the one that changes the fewest labels. Its options are max_size (MB of a
+    model) and patience (seconds that one compilation may take). The attempts are in `attempts_` of what is returned;
+    their class_share is the largest share of a class's labels.
 
-    exact: True: rows whose label is not proven are answered by the exact model, so that every label is its own; for
-    what has certificates (approx with certify=True, reduce). A number, for regression: the largest radius that a value
-    may keep. n_threads: of the estimator returned. on_progress: called with the share done, and words.
+        exact: True: rows whose label is not proven are answered by the exact model, so that every label is its own; for
+        what has certificates (approx with certify=True, reduce). A number, for regression: the largest radius that a value
+        may keep. n_threads: of the estimator returned.
 
-    Scalers become part of the model where it has such a form (a linear kernel; scales alone and a polynomial or sigmoid
-    kernel; one scale for all features and an RBF kernel), and stay in front of it otherwise; sparse rows stay sparse.
+        on_progress: called with the share done, and words; what it raises ends the compilation. None: a bar on standard
+        error after the first second, where that is a terminal, and elsewhere a line where minutes are to come. False:
+        neither. Ctrl-C raises KeyboardInterrupt.
 
-    Raises ModelFormatError for what the method does not take, in the words of the command; TypeError and ValueError for
-    its options.
+        Scalers become part of the model where it has such a form (a linear kernel; scales alone and a polynomial or sigmoid
+        kernel; one scale for all features and an RBF kernel), and stay in front of it otherwise; sparse rows stay sparse.
 
-    >>> from sklearn.svm import SVC
-    >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
-    >>> fastsvm_cli.compile(svc, method="approx", degree=4).predict([[0.0, 0.1]])
-    array(['same'], dtype='<U5')
+        Raises ModelFormatError for what the method does not take; TypeError and ValueError for its options. Warns, with a
+        FastsvmWarning, of a method that changes more than 1 % of the labels of the model's own support vectors (1,000 of
+        them at most; of regression: the values by more than 1 % of their spread), unless `exact` or the option target says
+        how many may change; and of a compiled model that takes longer than the exact one on them. "auto" warns of neither:
+        it measures both, on X.
+
+        >>> from sklearn.svm import SVC
+        >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
+        >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
+        array(['same'], dtype='<U5')
     """
     found = _fold(read_estimator(model))
     source = _source(found)
@@ -83,7 +103,8 @@ def compile(
             raise ValueError(f"budget={budget!r} found, expected a share of the labels, 0 or more")
         settings = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
         _demand_no_options(method, options)
-        return _choose(found, source, X, budget, n_threads, on_progress, **settings)
+        with _progress(on_progress) as progress:
+            return _choose(found, source, X, budget, n_threads, progress, **settings)
     if method not in (*METHODS, *ORDERED):
         raise ValueError(f"method {method!r} found, expected exact, {', '.join((*METHODS, *ORDERED))} or auto")
     told = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
@@ -92,8 +113,24 @@ def compile(
         del told["data"]
     elif options.get("data") is not None and found.scaling is not None:
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
-    compiled = compile_source(method, source, options, on_progress)
+    with _progress(on_progress) as progress:
+        compiled, wanted = compile_source(method, source, options, progress)
+    if exact is False:
+        warn_of_labels(method, compiled, source.model, wanted)
+    warn_of_time(method, compiled, source.model)
     return _behind(found, source, compiled, told, exact=exact, n_threads=n_threads)
+
+
+@contextmanager
+def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable[..., None]]":
+    """What is told how far it has come. wanted: on_progress of compile."""
+    if callable(wanted):
+        yield wanted
+    elif wanted is False or sys.stderr is None:
+        yield silent
+    else:
+        with Progress("compile", announced=True) as progress:
+            yield progress
 
 
 def _fold(found: Fitted) -> Fitted:
@@ -112,8 +149,18 @@ def _source(found: Fitted) -> Source:
 
 def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
     if options:
+        name = next(iter(options))
         its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "it has none"
-        raise TypeError(f"{method} has no option {next(iter(options))!r}; {its}")
+        others = [f'method="{each}"' for each in METHODS if _takes(each, name)]
+        raise TypeError(f"{method} has no option {name!r}; {its}{': say ' if others else ''}{' or '.join(others)}")
+
+
+def _takes(method: str, name: str) -> bool:
+    try:
+        option_words(method, {name: None})
+    except TypeError:
+        return False
+    return True
 
 
 def _behind(
@@ -164,7 +211,7 @@ def _choose(
     X: Any,
     budget: float,
     n_threads: "int | None",
-    on_progress: "Callable[..., None] | None",
+    on_progress: "Callable[..., None]",
     *,
     max_size: float,
     patience: float,
@@ -192,18 +239,19 @@ def _choose(
     add("exact", behind, 0.0)
     every = attempts(source.model, max_size * 1e6, patience)
     for at, each in enumerate(every):
-        if on_progress is not None:
-            on_progress(at / len(every), each.name)
+        name = in_python(each.name)
+        on_progress(at / len(every), name)
         why = each.skipped or each.refused
         start = time.monotonic()
 
-        def watch(share: float, words: str = "", start: float = start) -> None:
+        def watch(share: float, words: str = "", at: int = at, start: float = start, name: str = name) -> None:
             if time.monotonic() - start > patience:
                 raise _GivenUp
+            on_progress((at + min(share, 1.0)) / len(every), name)
 
         if why is None:
             try:
-                model = compile_words(each.arguments, source, on_progress=watch)
+                model, _ = compile_words(each.arguments, source, on_progress=watch)
             except _GivenUp:
                 why = f"given up after {patience:g} s"
             except FastsvmError as fault:

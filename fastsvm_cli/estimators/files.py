@@ -52,6 +52,7 @@ def predict_file(
     import warnings
 
     from fastsvm_cli.console.data_fit import doubts
+    from fastsvm_cli.errors import FastsvmWarning
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.prediction.pipeline import columns, predict
     from fastsvm_cli.prediction.scores import run_document, run_values
@@ -61,6 +62,8 @@ def predict_file(
 
     start = monotonic()
     path, out = os.fspath(path), os.fspath(out)
+    probability, values = _flag("probability", probability), _flag("values", values)
+    unlabelled, dense = _flag("unlabelled", unlabelled), _flag("dense", dense)
     read = [os.fspath(each) for each in (model, exact) if isinstance(each, (str, os.PathLike))]
     check_output(out, [path, *read])
     fast = as_fast(model, exact, tolerance)
@@ -80,7 +83,7 @@ def predict_file(
     if on_bad_row != "stop":
         width = columns(fast.model, header, probability=probability, values=values)
         filler = b" ".join([b"nan"] * width) + b"\n" if on_bad_row == "nan" else b""
-        bad_rows = BadRows(path, filler, lambda message: warnings.warn(message, stacklevel=4))
+        bad_rows = BadRows(path, filler, lambda message: warnings.warn(message, FastsvmWarning, stacklevel=4))
     total = os.path.getsize(path) if os.path.isfile(path) else None
     bytes_read = 0
 
@@ -130,7 +133,14 @@ def predict_file(
         fields=blocks.place.fields,
         unlabelled_advice=("pass unlabelled=True", "leave unlabelled=True out"),
     ):
-        warnings.warn(doubt, stacklevel=2)
+        warnings.warn(doubt, FastsvmWarning, stacklevel=2)
     count = None if bad_rows is None else bad_rows.count
     found = run_values(fast.model, header, tally, proven=fallback is not None, bad_rows=count)
     return run_document(fast.model, fast.own_fingerprint, found, monotonic() - start, tally.rows)
+
+
+def _flag(name: str, value: object) -> bool:
+    """0 and 1 count, as in Python, and numpy's truth values. Raises ValueError for anything else."""
+    if value not in (False, True):
+        raise ValueError(f"{name}={value!r} found, expected True or False")
+    return bool(value)

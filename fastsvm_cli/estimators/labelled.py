@@ -22,7 +22,7 @@ def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]"
     out = []
     for first in range(0, rows.rows, _BLOCK_ROWS):
         last = min(first + _BLOCK_ROWS, rows.rows)
-        block = rows.block(first, last)
+        block = rows.block(first, last, who)
         if found.scaling is not None:
             block = found.scaling.apply(block)
         chunk = chunk_of(block, who)

@@ -1,5 +1,6 @@
 """The commands that compile a model, called from Python: their options, under their names, by their own parsers."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -10,6 +11,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.console.exact_model import CompilerOptions, Source, read_back
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import read_chunks
 
@@ -24,15 +26,16 @@ _WITHOUT_MODEL = ("bandwidth", "weight", "density")
 
 def compile_source(
     method: str, source: Source, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
-) -> Model:
-    """What `fastsvm <method>` makes of an exact model, as read back from its file's content.
+) -> "tuple[Model, float]":
+    """What `fastsvm <method>` makes of an exact model, as read back from its file's content, and the share of labels
+    that its option target lets it change (0 without one).
 
     method: one of METHODS, or of ORDERED, which are `order --method <method>`. given: options, {name: value}, under the
     long names of the command, with _ for -; a flag is True. `data` of reduce and border may be a list of chunks. None:
     not given. on_progress: called with the share done, and words.
 
     Raises TypeError for an option that the command does not have, ValueError for what does not go together,
-    ModelFormatError for a model that the method refuses, FileError.
+    ModelFormatError for a model that the method refuses, FileError. Their messages name options as `given` does.
     """
     given, chunks = dict(given), None
     if isinstance(given.get("data"), list):
@@ -46,7 +49,7 @@ def compile_words(
     source: Source,
     chunks: "list[_native.Chunk] | None" = None,
     on_progress: "Callable[..., None] | None" = None,
-) -> Model:
+) -> "tuple[Model, float]":
     """Likewise, by the words of a command line: a method and its options. chunks: in place of the file --data."""
     method = words[0]
     command = import_module(f"fastsvm_cli.commands.{method}")
@@ -56,13 +59,27 @@ def compile_words(
                 context.params["data_file"] = "data"
             options = getattr(command, METHODS[method])(**context.params)
             with _threads(options.threads):
-                compiled = _compile(method, command, source, options, chunks, on_progress or _silent)
+                compiled = _compile(method, command, source, options, chunks, on_progress or silent)
+        text, model = read_back(compiled, source.model.path)
+        if method == "approx":
+            options.check_size(len(text))
     except click.ClickException as fault:
-        raise ValueError(f"{method}: {fault.format_message()}") from None
-    text, model = read_back(compiled, source.model.path)
-    if method == "approx":
-        options.check_size(len(text))
-    return model
+        raise ValueError(f"{method}: {in_python(fault.format_message())}") from None
+    except ModelFormatError as fault:
+        raise type(fault)(fault.path, in_python(fault.why), fault.line) from None
+    return model, getattr(options, "target", None) or 0.0
+
+
+def in_python(message: str) -> str:
+    """A command's message about its options, in the words of fastsvm_cli.compile: --max-size is max_size, --vectors L
+    is vectors=L, --method blocks and fastsvm reduce are method="blocks" and method="reduce"."""
+    message = re.sub(r"--method ([a-z]+)|fastsvm (approx|border|order|reduce)\b", r'method="\1\2"', message)
+
+    def name(found: "re.Match[str]") -> str:
+        value = f"={found[2]}" if found[2] else ""
+        return found[1].replace("-", "_") + value
+
+    return re.sub(r"(?<![^\s'(])--([a-z][a-z-]*)(?: ([A-Z][A-Z_]*)\b)?", name, message)
 
 
 def _compile(
@@ -148,5 +165,5 @@ def _threads(count: int) -> "Iterator[None]":
         _native.set_threads_here(before)
 
 
-def _silent(share: float, words: str = "") -> None:
+def silent(share: float, words: str = "") -> None:
     pass

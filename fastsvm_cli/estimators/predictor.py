@@ -9,6 +9,7 @@ import numpy as np
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.available import (
     BEYOND_VOTES,
+    CERTIFIED,
     available,
     has_classes,
     has_probability,
@@ -16,6 +17,7 @@ from fastsvm_cli.estimators.available import (
     has_radii,
     has_targets,
     is_one_class,
+    unavailable,
 )
 from fastsvm_cli.estimators.blocks import Station
 from fastsvm_cli.estimators.conventions import Classes
@@ -199,8 +201,7 @@ class FastSVM(Kept, FittedEstimator):
             raise ValueError(f"exact= goes with a certified model: {model.folded.unproven}")
         if not model.certified:
             raise ValueError(
-                "exact= goes with a certified model: "
-                + ("its labels are exact already" if model.proves else "fastsvm approx --certify and fastsvm reduce do")
+                "exact= goes with a certified model: " + ("its labels are exact already" if model.proves else CERTIFIED)
             )
         if model.header.regression and self.tolerance is None:
             raise ValueError("exact= needs tolerance= for a regression model: the largest radius a value may keep")
@@ -352,7 +353,7 @@ class FastSVM(Kept, FittedEstimator):
         if isinstance(rows, ParsedRows):
             return rows.chunk(first, last, who)
         if self.model.serials:
-            return serial_chunk_of(rows.block(first, last), who)
+            return serial_chunk_of(rows.block(first, last, who), who)
         if self.transform is None:
             return rows.chunk(first, last, who)
         return chunk_of(self.transform.apply(rows.floats(first, last, who)), who)
@@ -422,6 +423,9 @@ class FastSVM(Kept, FittedEstimator):
         settled = np.ones(answer.chunk.rows, dtype=bool)
         settled[answer.open_rows] = False
         return settled
+
+    def __dir__(self) -> "list[str]":
+        return sorted(set(super().__dir__()) - unavailable(self))
 
     def __repr__(self) -> str:
         model, header = self.model, self.model.header

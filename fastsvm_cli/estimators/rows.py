@@ -1,6 +1,8 @@
 """Rows as programs hold them (arrays, sparse matrices, frames, lists) as blocks of rows and native chunks. The demands
 on them, and the words for what is wrong, are scikit-learn's."""
 
+from typing import Any
+
 import numpy as np
 
 from fastsvm_cli import _native
@@ -17,17 +19,18 @@ class Rows:
     columns: int
     entries: float
 
-    def block(self, first: int, last: int):
-        """Rows first, ..., last - 1: a matrix (rows, columns) of float64, float32, int64 or int32, or a CSR one."""
+    def block(self, first: int, last: int, who: str):
+        """Rows first, ..., last - 1: a matrix (rows, columns) of float64, float32, int64 or int32, or a CSR one. who:
+        asks for them, in messages."""
         raise NotImplementedError
 
     def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
-        """The same as a chunk. who: asks for them, in messages. Raises ValueError for NaN and infinity."""
-        return chunk_of(self.block(first, last), who)
+        """The same as a chunk. Raises ValueError for NaN and infinity."""
+        return chunk_of(self.block(first, last, who), who)
 
     def floats(self, first: int, last: int, who: str):
         """As block, of float64 or float32, all finite: raises ValueError as chunk."""
-        block = self.block(first, last)
+        block = self.block(first, last, who)
         if block.dtype.kind != "f":
             block = block.astype(np.float64)
         _refuse_numbers(block if isinstance(block, np.ndarray) else block.data, who)
@@ -40,7 +43,7 @@ class _Dense(Rows):
         self.rows, self.columns = matrix.shape
         self.entries = float(self.columns)
 
-    def block(self, first: int, last: int) -> np.ndarray:
+    def block(self, first: int, last: int, who: str) -> np.ndarray:
         return _readable(self._matrix[first:last])
 
 
@@ -50,24 +53,30 @@ class _Frame(Rows):
         self.rows, self.columns = frame.shape
         self.entries = float(self.columns)
 
-    def block(self, first: int, last: int) -> np.ndarray:
+    def block(self, first: int, last: int, who: str) -> np.ndarray:
         part = self._frame.iloc[first:last]
-        try:
-            matrix = part.to_numpy()
-            if matrix.dtype == object:  # types that differ, or missing values of the frame's own
-                matrix = part.to_numpy(dtype=np.float64, na_value=np.nan)
-        except TypeError as error:
-            raise ValueError(str(error)) from None
+        matrix = part.to_numpy()
+        if matrix.dtype == object:  # types that differ, or missing values of the frame's own
+            matrix = part.to_numpy(dtype=np.float64, na_value=np.nan)
         return _readable(matrix)
 
 
 class _Sparse(Rows):
+    """Of CSR, whose arrays anybody may have written to."""
+
     def __init__(self, matrix):
         self._matrix = matrix
         self.rows, self.columns = matrix.shape
-        self.entries = matrix.nnz / max(self.rows, 1)
+        self.entries = len(matrix.indices) / max(self.rows, 1)
+        for name, found, expected in (
+            ("indptr", len(matrix.indptr), self.rows + 1),
+            ("indices", len(matrix.indices), len(matrix.data)),
+        ):
+            if found != expected:
+                raise ValueError(f"{name}: {found} numbers found in the sparse matrix, expected {expected}")
 
-    def block(self, first: int, last: int):
+    def block(self, first: int, last: int, who: str):
+        _csr_chunk(self._matrix, first, last, who)  # SciPy reads wherever the arrays say
         part = self._matrix[first:last]
         if part.dtype.char not in "df" or not part.dtype.isnative:
             part = part.astype(np.float64)
@@ -101,8 +110,10 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
         if X.ndim != 2:
             raise ValueError(f"Expected 2D input, got input with shape {X.shape}.\nReshape your data.")
         _demand_real(X.dtype, X)
-        source: Rows = _Sparse(X if X.format == "csr" else X.tocsr())
+        source: Rows = _Sparse(_as_csr(X))
     elif hasattr(X, "iloc") and hasattr(X, "columns"):
+        for name, dtype in zip(X.columns, X.dtypes):
+            _demand_real(dtype, X, f"column {name!r}")
         if names is not None:
             _demand_names(X, names, who)
         source = _Frame(X)
@@ -140,7 +151,7 @@ def serial_chunk_of(block, who: str) -> _native.Chunk:
     """A chunk of a block of kernel values (rows, training rows), as rows of LIBSVM's precomputed kernel: 0:serial, then
     every value, zeros too."""
     if not isinstance(block, np.ndarray):
-        block = block.toarray()
+        block = block.astype(np.float64).toarray()  # which adds up duplicates
     rows, columns = block.shape
     values = np.empty((rows, columns + 1))
     values[:, 0], values[:, 1:] = np.arange(1, rows + 1), block
@@ -150,9 +161,24 @@ def serial_chunk_of(block, who: str) -> _native.Chunk:
     return _native.Chunk.from_csr(_no_labels(rows), starts, indices, values.ravel())
 
 
+def _as_csr(X):
+    """A sparse matrix of any format. Raises ValueError where its indices lie outside of it: SciPy would follow them."""
+    if X.format == "csr":
+        return X
+    if X.format in ("csc", "bsr"):
+        type(X)((X.data, X.indices, X.indptr), shape=X.shape).check_format(full_check=True)
+    elif X.format == "coo":
+        for name, found, count in (("row", X.row, X.shape[0]), ("column", X.col, X.shape[1])):
+            low, high = np.min(found, initial=0), np.max(found, initial=0)
+            if low < 0 or high >= max(count, 1):
+                raise ValueError(f"{name} {low if low < 0 else high} found, expected {name}s from 0 to {count - 1}")
+        X = X.astype(np.float64)  # in which duplicates are added up
+    return X.tocsr()
+
+
 def _csr_chunk(matrix, first: int, last: int, who: str) -> _native.Chunk:
     starts = matrix.indptr[first : last + 1]
-    begin, end = starts[0], starts[-1]
+    begin, end = max(int(starts[0]), 0), max(int(starts[-1]), 0)
     indices, values = matrix.indices[begin:end], matrix.data[begin:end]
     if values.dtype.char not in _NATIVE_TYPES or not values.dtype.isnative:
         values = values.astype(np.float64)
@@ -160,22 +186,10 @@ def _csr_chunk(matrix, first: int, last: int, who: str) -> _native.Chunk:
         values = values.view()
         values.flags.writeable = False  # so that the chunk holds these very numbers, not a copy
     try:
-        return _native.Chunk.from_csr(_no_labels(last - first), starts - begin, _lasting(indices + 1), values)
+        return _native.Chunk.from_columns(starts, indices, values, matrix.shape[1], first)
     except ValueError:
         _refuse_numbers(values, who)
-        part = matrix[first:last].copy()
-        # Whatever the matrix says of itself: a row's indices do not increase.
-        part.has_sorted_indices = part.has_canonical_format = False
-        part.sum_duplicates()
-        values = part.data.astype(np.float64)
-        _refuse_numbers(values, who)  # a sum can overflow
-        return _native.Chunk.from_csr(_no_labels(last - first), part.indptr, part.indices + 1, values)
-
-
-def _lasting(array: np.ndarray) -> np.ndarray:
-    """The same numbers, which nobody will change."""
-    array.flags.writeable = False
-    return array
+        raise
 
 
 def _no_labels(rows: int) -> np.ndarray:
@@ -190,9 +204,12 @@ def _readable(matrix: np.ndarray) -> np.ndarray:
     return matrix.astype(np.float64)
 
 
-def _demand_real(dtype: np.dtype, X) -> None:
+def _demand_real(dtype: Any, X, where: str = "X") -> None:
+    """dtype: numpy's, or a frame's own. where: it is found, in messages."""
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{X}\n")
+    if dtype.kind in "mM":
+        raise TypeError(f"{where} of type {dtype} found, expected numbers: dates and times are none")
 
 
 def _refuse_dimensions(matrix: np.ndarray, who: str) -> None:

@@ -22,7 +22,7 @@ def svc():
 
 def test_labels_that_differ(svc):
     X, _ = rows(seed=5, n=300)
-    fast = fastsvm_cli.compile(svc, degree=1, certify=True)
+    fast = fastsvm_cli.compile(svc, "approx", degree=1, certify=True)
     expected = int(np.sum(fast.predict(X) != svc.predict(X)))
     for seen in (fast.agreement(X), fast.agreement(X, svc)):
         assert (seen.rows, seen.different, seen.share) == (300, expected, expected / 300) and expected
@@ -31,7 +31,7 @@ def test_labels_that_differ(svc):
         assert str(expected) in repr(seen) and "proven" in repr(seen)
     # a label that is proven never differs
     assert not np.any(fast.proven(X) & (fast.predict(X) != svc.predict(X)))
-    assert fastsvm_cli.compile(svc).agreement(X).proven is None
+    assert fastsvm_cli.compile(svc, "approx").agreement(X).proven is None
 
 
 def test_values_that_are_all_equal_differ_by_a_share_of_their_size():
@@ -59,7 +59,7 @@ def test_the_interval_is_wilsons():
 def test_values_of_a_regression():
     X, y = rows()
     svr = fitted("SVR", X, y, gamma=0.05)
-    fast = fastsvm_cli.compile(svr, degree=2)
+    fast = fastsvm_cli.compile(svr, "approx", degree=2)
     seen = fast.agreement(X)
     change = fast.predict(X) - svr.predict(X)
     assert seen.difference == pytest.approx(np.sqrt(np.mean(change**2)), rel=1e-6)
@@ -69,7 +69,7 @@ def test_values_of_a_regression():
 
 def test_what_was_pickled_forgets_what_it_was_compiled_from(svc):
     X, _ = rows()
-    fast = pickle.loads(pickle.dumps(fastsvm_cli.compile(svc)))
+    fast = pickle.loads(pickle.dumps(fastsvm_cli.compile(svc, "approx")))
     with pytest.raises(ValueError, match="not pickled along"):
         fast.agreement(X)
     assert fast.agreement(X, svc).rows == len(X)

@@ -108,15 +108,15 @@ def test_rows_are_scaled_for_a_method_that_draws_them():
 
 def test_every_label_is_the_exact_models_where_it_falls_back(svc):
     X, _ = rows(seed=1)
-    fast = fastsvm_cli.compile(svc, degree=1, certify=True)
+    fast = fastsvm_cli.compile(svc, "approx", degree=1, certify=True)
     assert 0 < fast.proven(X).sum() < len(X)
-    with_exact = fastsvm_cli.compile(svc, degree=1, certify=True, exact=True)
+    with_exact = fastsvm_cli.compile(svc, "approx", degree=1, certify=True, exact=True)
     assert (with_exact.predict(X) == svc.predict(X)).all()
     svr = fitted("SVR", *rows(), gamma=0.05)
-    near = fastsvm_cli.compile(svr, certify=True, exact=1e-3)
+    near = fastsvm_cli.compile(svr, "approx", certify=True, exact=1e-3)
     assert np.max(abs(near.predict(X) - svr.predict(X))) <= 1e-3
     with pytest.raises(ValueError, match="exact= goes with a certified model"):
-        fastsvm_cli.compile(svc, exact=True)
+        fastsvm_cli.compile(svc, "approx", exact=True)
 
 
 @pytest.mark.parametrize("method", ["approx", "reduce"])
@@ -147,12 +147,20 @@ def test_nothing_is_proven_of_labels_that_follow_values(how, method):
         ({"degree": [2]}, ValueError, "degree of type list found, expected one value"),
         ({"certify": "yes"}, ValueError, "certify='yes' found, expected True or False"),
         ({"rank": 2, "tolerance": 1e-3}, ValueError, "two ways to say the same thing"),
-        ({"max_size": 1e-5}, ModelFormatError, "SVC: the compiled model would take about .* beyond the limit"),
-        ({"method": "reduce"}, ValueError, "how many vectors"),
+        (
+            {"max_size": 1e-5},
+            ModelFormatError,
+            "SVC: the compiled model would take about .* beyond the limit of .* \\(max_size\\)",
+        ),
+        ({"method": "reduce"}, ValueError, "how many vectors. Say vectors=L, ratio=R or target=E"),
         ({"method": "border", "bandwidth": 1.0}, TypeError, "border has no option 'bandwidth'"),
-        ({"method": "border", "samples": 5, "target": 0.1}, ValueError, "--samples and --target do not go together"),
-        ({"method": "triangle", "points": 3}, ValueError, "--points goes with --method geometry"),
-        ({"method": "exact", "degree": 2}, TypeError, "exact has no option 'degree'; it has none"),
+        ({"method": "border", "samples": 5, "target": 0.1}, ValueError, "samples and target do not go together"),
+        ({"method": "triangle", "points": 3}, ValueError, 'points goes with method="geometry"'),
+        (
+            {"method": "exact", "degree": 2},
+            TypeError,
+            "exact has no option 'degree'; it has none: say method=\"approx\"",
+        ),
         ({"method": "auto"}, ValueError, "needs rows to measure on"),
         ({"method": "auto", "X": [[0.0] * 5], "degree": 2}, TypeError, "auto has no option 'degree'"),
         ({"method": "auto", "X": [[0.0] * 5], "budget": -0.1}, ValueError, "budget=-0.1 found, expected a share"),
@@ -161,7 +169,7 @@ def test_nothing_is_proven_of_labels_that_follow_values(how, method):
 )
 def test_options_are_the_commands(svc, options, fault, words):
     with pytest.raises(fault, match=words):
-        fastsvm_cli.compile(svc, **options)
+        fastsvm_cli.compile(svc, **{"method": "approx", **options})
 
 
 @pytest.mark.parametrize(
@@ -180,7 +188,7 @@ def test_refusals_are_the_compilers(kernel, method, options, words):
 
 def test_the_environment_of_a_python_program_is_its_own(svc):
     before = dict(os.environ)
-    fastsvm_cli.compile(svc)
+    fastsvm_cli.compile(svc, "approx")
     assert dict(os.environ) == before
 
 
@@ -193,9 +201,9 @@ def test_models_of_libsvm_itself(tmp_path):
     for form in (model, str(tmp_path / "model"), tmp_path / "model"):
         fast = fastsvm_cli.compile(form, "exact")
         assert fast.predict(X).tolist() == expected and fast.classes_.tolist() == [-2, 3, 7]
-        assert fastsvm_cli.compile(form, degree=4).agreement(X).share < 0.1
+        assert fastsvm_cli.compile(form, "approx", degree=4).agreement(X).share < 0.1
     # what is compiled of a file knows that very file
-    fastsvm_cli.compile(str(tmp_path / "model"), certify=True).save(tmp_path / "fast")
+    fastsvm_cli.compile(str(tmp_path / "model"), "approx", certify=True).save(tmp_path / "fast")
     loaded = fastsvm_cli.load(tmp_path / "fast", exact=tmp_path / "model")
     assert loaded.predict(X).tolist() == expected
 

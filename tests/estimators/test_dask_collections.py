@@ -163,7 +163,7 @@ def test_models_of_every_form(two):
     path, exact, fast, X = two
     rows, y = da.from_array(X, chunks=(300, -1)), np.where(X[:, 0] > 0.5, "far", "near")
     svc = SVC(gamma=0.5).fit(X[:200], y[:200])
-    named = fastsvm_cli.compile(svc, degree=3)
+    named = fastsvm_cli.compile(svc, "approx", degree=3)
     for model in (svc, named):
         found = lazy.predict(rows, model)
         assert found.dtype.kind == "U" and set(found.compute()) <= {"far", "near"}

@@ -22,6 +22,7 @@ from support.fitting import fit, rows
 
 ESTIMATORS = [
     CompiledSVC(),
+    CompiledSVC(method="approx"),
     CompiledSVR(),
     CompiledOneClassSVM(),
     CompiledSVC(make_pipeline(StandardScaler(), NuSVC(nu=0.2)), method="exact"),
@@ -29,7 +30,7 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(ESTIMATORS[:3])
+@parametrize_with_checks(ESTIMATORS[:4])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -60,7 +61,7 @@ def test_probabilities_where_the_estimator_has_them():
 def test_a_regressor_and_a_detector():
     X, _ = rows()
     target = X.sum(axis=1)
-    fast = CompiledSVR(SVR(gamma=0.01), options={"degree": 4}).fit(X, target)
+    fast = CompiledSVR(SVR(gamma=0.01), method="approx", options={"degree": 4}).fit(X, target)
     np.testing.assert_allclose(fast.predict(X), SVR(gamma=0.01).fit(X, target).predict(X), atol=0.01)
     svm = OneClassSVM(gamma=0.01).fit(X)
     fast = CompiledOneClassSVM(OneClassSVM(gamma=0.01), method="order").fit(X)
@@ -77,7 +78,7 @@ def test_a_search_over_the_options_of_compiling():
     search = GridSearchCV(CompiledSVC(SVC(gamma=0.02)), grid, cv=3, error_score="raise").fit(X, y)
     assert set(search.best_params_) == set(grid) and len(search.cv_results_["params"]) == 4
     assert search.predict(X).shape == (len(X),)
-    assert len(cross_val_score(CompiledSVC(), X, y, cv=3, error_score="raise")) == 3
+    assert len(cross_val_score(CompiledSVC(method="approx"), X, y, cv=3, error_score="raise")) == 3
     pipeline = make_pipeline(StandardScaler(), CompiledSVC())
     assert cross_val_predict(pipeline, X, y, cv=3).shape == (len(X),)
 
@@ -130,4 +131,4 @@ def test_weights_are_passed_on_and_named_where_they_leave_one_class():
 def test_what_the_method_refuses_is_told_by_fit():
     X, y = rows()
     with pytest.raises(ModelFormatError, match="a sigmoid kernel found"):
-        CompiledSVC(SVC(kernel="sigmoid")).fit(X, y)
+        CompiledSVC(SVC(kernel="sigmoid"), method="approx").fit(X, y)

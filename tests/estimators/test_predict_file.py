@@ -95,7 +95,7 @@ def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
     y = X[:, 0] + X[:, 1] ** 2
     (tmp_path / "rows.csv").write_text("".join(",".join(map(repr, row)) + "\n" for row in X.tolist()))
     how = {"dense": True, "unlabelled": True}
-    fast = fastsvm_cli.compile(SVR(gamma=0.1).fit(X, y), degree=1, certify=True, exact=1e-9)
+    fast = fastsvm_cli.compile(SVR(gamma=0.1).fit(X, y), "approx", degree=1, certify=True, exact=1e-9)
     exact = fast.exact
     for given in ({}, {"tolerance": 1e-10}, {"exact": exact}):
         told = fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", **how, **given)
@@ -104,7 +104,7 @@ def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
     assert fast.tolerance == 1e-9 and fast.exact is exact
 
     calibrated = CalibratedClassifierCV(SVC(gamma=0.1), ensemble=False).fit(X, y > 1)
-    fast = fastsvm_cli.compile(calibrated, degree=1, certify=True)
+    fast = fastsvm_cli.compile(calibrated, "approx", degree=1, certify=True)
     source = fastsvm_cli.FastSVM(fast._reference.model)
     with pytest.raises(ValueError, match="exact= does not go with a calibrator"):
         fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", exact=source, **how)
@@ -229,3 +229,14 @@ print(len(fast.predict(X[:1000])))
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, preexec_fn=default_signals
     )
     assert done.stdout == "interrupted\n1000\n", done.stderr
+
+
+@pytest.mark.parametrize("flag", [0, 1, np.False_, np.True_])
+def test_flags_may_be_numbers(folder, tmp_path, flag):
+    for name in ("probability", "values"):
+        for value, out in ((flag, "one"), (bool(flag), "other")):
+            fastsvm_cli.predict_file(folder / "colors.test", folder / "colors.model", tmp_path / out, **{name: value})
+        assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    with pytest.raises(ValueError, match="probability='no' found, expected True or False"):
+        fastsvm_cli.predict_file(folder / "colors.test", folder / "colors.model", tmp_path / "x", probability="no")
+    assert not (tmp_path / "x").exists()

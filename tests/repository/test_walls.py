@@ -27,6 +27,8 @@ HEAVY |= {"dask", "distributed", "fsspec", "pandas"}
 #: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use
 #: everything.
 ROOMS = {
+    "_native": set(),  # in place of the core where it is not built
+    "native": set(),  # the module fastsvm
     "errors": set(),
     "bounds": set(),
     "interruption": set(),

@@ -6,11 +6,11 @@ from array import array
 import numpy as np
 import pytest
 import scipy.sparse
-from fastsvm_cli._native import Chunk
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Chunk
 from support.profiles import calm
 
 NUMBER = st.one_of(

@@ -90,6 +90,14 @@ Chunk chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, 
     return shared(rows_from_csr(before.view, starts.view, columns.view, entries.view));
 }
 
+Chunk chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers values, std::int64_t columns,
+                         std::int64_t first_row) {
+    const Numbers starts = numbers(indptr, "indptr"), which = numbers(indices, "indices");
+    const Numbers entries = numbers(values, "values");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_columns(starts.view, which.view, entries.view, columns, first_row));
+}
+
 Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns) {
     const Numbers before = numbers(leading, "leading", 1, 2), x = numbers(matrix, "matrix", 2, 2);
     Numbers indices;
@@ -176,6 +184,13 @@ void bind_rows(nb::module_& m) {
             "whole numbers of 32 or 64 bits, and float32 for float64, are converted. Read-only buffers of these very "
             "types are not copied: whoever can change their memory nevertheless must not; writable ones are copied. "
             "Raises ValueError where the parser would refuse the numbers.")
+        .def_static(
+            "from_columns", &chunk_from_columns, "indptr"_a, "indices"_a, "values"_a, "columns"_a, "first_row"_a = 0,
+            "A chunk from arrays of SciPy's compressed sparse rows, without leading numbers: column j, from 0 to "
+            "columns - 1, is feature j + 1; entries of a row in any order, those of one column added up in float64. "
+            "Types and copies: as of from_csr. indptr: (rows + 1), of which the first need not be 0; indices, values: "
+            "from entry indptr[0] on. first_row: the number of the first row in messages. Raises ValueError, which "
+            "names the row, for an indptr or a column out of range and for a number that is not finite.")
         .def_static("from_dense", &chunk_from_dense, "leading"_a, "matrix"_a, "columns"_a.none() = nb::none(),
                     "A chunk from a matrix (rows, d), whose zeros are not stored. leading, types and ValueError: as of "
                     "from_csr. columns: (d), the LIBSVM index of each column, increasing; 1, ..., d without it.")

@@ -4,17 +4,33 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "simd/stop.h"
+
 namespace fastsvm {
 
 namespace {
 std::atomic<int> threads_set{0};
 thread_local int threads_here = 0;
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds between_checks{50};
+thread_local void (*check_here)() = nullptr;
+thread_local Clock::time_point next_check;
+
+void check_now_and_then() {
+    if (!check_here) return;
+    const Clock::time_point now = Clock::now();
+    if (now < next_check) return;
+    next_check = now + between_checks;
+    check_here();
+}
 
 int processors() {
 #ifdef __linux__
@@ -24,6 +40,8 @@ int processors() {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 }  // namespace
+
+void check_while_working(void (*check)()) { check_here = check; }
 
 void set_threads(int threads) { threads_set = threads; }
 
@@ -42,12 +60,14 @@ public:
     SharedParts(std::int64_t n, std::int64_t grain) : n_(n), grain_(grain), count_((n + grain - 1) / grain) {}
     std::int64_t count() const { return count_; }
     bool next(std::int64_t& first, std::int64_t& last) override {
+        check_now_and_then();
         const std::int64_t part = next_++;
         if (part >= count_) return false;
         first = part * grain_;
         last = std::min(n_, first + grain_);
         return true;
     }
+    void stop() { next_ = count_; }
 
 private:
     const std::int64_t n_, grain_, count_;
@@ -68,6 +88,7 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const std::function<vo
         } catch (...) {
             const std::lock_guard<std::mutex> guard(failure_lock);
             if (!failure) failure = std::current_exception();
+            parts.stop();
         }
     };
     std::vector<std::thread> helpers;
@@ -86,6 +107,7 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const std::function<vo
 
 void parallel_for(std::int64_t n, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body) {
     if (n <= 0) return;
+    check_now_and_then();
     if (n <= grain || get_threads() <= 1) return body(0, n);
     parallel_workers(n, grain, [&](Parts& parts) {
         for (std::int64_t first, last; parts.next(first, last);) body(first, last);

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "simd/parallel.h"
 #include "text/numbers.h"
@@ -104,7 +106,9 @@ std::string entry_fault(std::int64_t last, std::int32_t index, double value) {
 
 // Runs check(row), which returns whether the row is sound, for all rows, on all threads; then fault(row), which says
 // what is wrong with it, for the first one that is not: the message does not depend on the threads.
-template <class Check, class Fault> void check_rows(std::int64_t rows, Check check, Fault fault) {
+// first_row: the number of row 0 in it.
+template <class Check, class Fault>
+void check_rows(std::int64_t rows, Check check, Fault fault, std::int64_t first_row = 0) {
     std::atomic<std::int64_t> first_bad{rows};
     parallel_for(rows, grain, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r)
@@ -115,7 +119,44 @@ template <class Check, class Fault> void check_rows(std::int64_t rows, Check che
                 return;
             }
     });
-    if (first_bad < rows) fail("row " + std::to_string(first_bad.load()) + ": " + fault(first_bad.load()));
+    if (first_bad < rows) fail("row " + std::to_string(first_row + first_bad) + ": " + fault(first_bad.load()));
+}
+
+// Of whole numbers, which array_of would copy or refuse as a whole.
+std::int64_t whole_at(const MatrixView& view, std::int64_t row) {
+    return view.type == NumberType::int64 ? at<std::int64_t>(view, row) : at<std::int32_t>(view, row);
+}
+
+void expect_whole(const MatrixView& view, const char* name) {
+    if (view.type != NumberType::int64 && view.type != NumberType::int32)
+        fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
+}
+
+// Puts the entries of each row in order, and adds up those of one index.
+void sort_and_add_up(Rows& rows) {
+    Array<std::int32_t> indices(rows.indices.size());
+    Array<double> values(rows.indices.size());
+    std::vector<std::pair<std::int32_t, double>> row;
+    std::int64_t end = 0, begin = 0;
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        row.clear();
+        for (std::int64_t e = begin; e < rows.end(r); ++e) row.emplace_back(rows.indices[e], rows.values[e]);
+        std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        begin = rows.end(r);
+        const std::int64_t start = end;
+        for (const auto& [index, value] : row)
+            if (end > start && indices[end - 1] == index) {
+                values[end - 1] += value;
+            } else {
+                indices[end] = index;
+                values[end++] = value;
+            }
+        rows.indptr[r + 1] = end;
+    }
+    indices.truncate(end);
+    values.truncate(end);
+    rows.indices = std::move(indices);
+    rows.values = std::move(values);
 }
 
 }  // namespace
@@ -163,6 +204,86 @@ Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const Ma
             }
             return why;
         });
+    for (std::int64_t r = 0; r < out.rows; ++r)
+        if (out.end(r) > out.begin(r)) out.max_index = std::max(out.max_index, out.indices[out.end(r) - 1]);
+    return out;
+}
+
+Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, const MatrixView& values,
+                       std::int64_t columns, std::int64_t first_row) {
+    Rows out;
+    if (!indptr.rows) fail("indptr: no numbers found, expected one more than rows");
+    out.rows = indptr.rows - 1;
+    out.leading_count = 0;
+    expect_whole(indptr, "indptr");
+    expect_whole(indices, "indices");
+    expect_count("values", values.rows, "numbers", indices.rows, "as many as indices");
+    if (columns > std::numeric_limits<std::int32_t>::max()) fail("more than 2147483647 columns found");
+    const std::int64_t base = whole_at(indptr, 0), held = indices.rows;
+    // Before anything is read by them: where the entries of every row lie.
+    out.indptr = Array<std::int64_t>(out.rows + 1);
+    out.indptr[0] = 0;
+    for (std::int64_t r = 0; r < out.rows; ++r) {
+        const std::int64_t begin = whole_at(indptr, r), end = whole_at(indptr, r + 1);
+        const bool starts = first_row + r > 0 || begin == 0;
+        if (!starts || begin < 0 || end < begin || end - base > held)
+            fail("row " + std::to_string(first_row + r) + ": indptr " + std::to_string(begin) + " and " +
+                 std::to_string(end) + " found, expected numbers that " +
+                 (starts ? "do not fall, and lie within the indices" : "begin at 0"));
+        out.indptr[r + 1] = end - base;
+    }
+    const std::int64_t entries = out.indptr[out.rows];
+    MatrixView used = values;
+    used.rows = entries;
+    out.values = array_of<double>(used, "values");
+    out.indices = Array<std::int32_t>(entries);
+    out.squared_norms = Array<double>(out.rows);
+    std::atomic<bool> in_order{true};
+    const auto is_column = [&](std::int64_t column) { return 0 <= column && column < columns; };
+    check_rows(
+        out.rows,
+        [&](std::int64_t r) {
+            std::int64_t last = -1;
+            double squared_norm = 0;
+            bool sound = true, increasing = true;
+            for (std::int64_t e = out.indptr[r]; e < out.indptr[r + 1]; ++e) {
+                const std::int64_t column = whole_at(indices, e);
+                const double value = out.values[e];
+                sound = sound && is_column(column) && std::isfinite(value);
+                increasing = increasing && column > last;
+                last = column;
+                out.indices[e] = static_cast<std::int32_t>(column + 1);
+                squared_norm += value * value;
+            }
+            out.squared_norms[r] = squared_norm;
+            if (!increasing) in_order = false;
+            return sound;
+        },
+        [&](std::int64_t r) {
+            std::int64_t e = out.indptr[r];
+            while (is_column(whole_at(indices, e)) && std::isfinite(out.values[e])) ++e;
+            if (std::isfinite(out.values[e]))
+                return "column " + std::to_string(whole_at(indices, e)) + " found, expected columns from 0 to " +
+                       std::to_string(columns - 1);
+            return "a value " + text_of(out.values[e]) + " found, expected a finite number";
+        },
+        first_row);
+    if (!in_order) {
+        sort_and_add_up(out);
+        check_rows(
+            out.rows,
+            [&](std::int64_t r) {
+                double squared_norm = 0;
+                bool sound = true;
+                for (std::int64_t e = out.begin(r); e < out.end(r); ++e) {
+                    sound = sound && std::isfinite(out.values[e]);
+                    squared_norm += out.values[e] * out.values[e];
+                }
+                out.squared_norms[r] = squared_norm;
+                return sound;
+            },
+            [&](std::int64_t) { return std::string("entries of one column found whose sum overflows"); }, first_row);
+    }
     for (std::int64_t r = 0; r < out.rows; ++r)
         if (out.end(r) > out.begin(r)) out.max_index = std::max(out.max_index, out.indices[out.end(r) - 1]);
     return out;

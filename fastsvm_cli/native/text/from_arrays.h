@@ -27,6 +27,13 @@ struct MatrixView {
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values);
 
+// Compressed sparse rows as SciPy has them, without leading numbers: column j, from 0 to columns - 1, is feature j + 1;
+// the entries of a row are in any order, and those of one column are added up, in theirs and in double precision.
+// indptr: (rows + 1), of which the first need not be 0; indices, values: (nnz), of which the first is entry indptr[0].
+// first_row: the number of row 0 in messages. Nothing is read that the views do not hold, whatever numbers are in them.
+Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, const MatrixView& values,
+                       std::int64_t columns, std::int64_t first_row);
+
 // A dense matrix (rows, d), whose zeros are not stored. columns: (d) increasing whole numbers, the LIBSVM index of each
 // of its columns; null: 1, ..., d.
 Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns);

@@ -1,0 +1,14 @@
+"""In place of the compiled core, which Python finds first where it has been built: this file is not installed."""
+
+from pathlib import Path
+from typing import Any
+
+_CHECKOUT = Path(__file__).resolve().parent.parent
+
+raise ImportError(
+    f"fastsvm in {_CHECKOUT} is source code that is not built: install it (pip install {_CHECKOUT}), and start Python"
+    " in another folder"
+)
+
+
+def __getattr__(name: str) -> Any: ...  # for type checkers: the core has a stub of its own, which the build makes

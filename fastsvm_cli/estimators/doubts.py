@@ -1,0 +1,50 @@
+"""Warnings of what a compiled model is worse at than its user may think, through `warnings`."""
+
+import sys
+import warnings
+
+from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_exact, doubtful_gain, trial
+from fastsvm_cli.errors import FastsvmWarning
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.maclaurin import MaclaurinModel
+
+#: Options that bring a method's labels nearer to the exact model's.
+_BETTER = {"approx": "a higher degree, more centers", "reduce": "more vectors", "border": "more samples"}
+
+
+def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
+    """A FastsvmWarning where the model changes a larger share of the labels of support vectors than the commands warn
+    of, and than was asked for: wanted. Of regression values: where they are as far off, in shares of their spread."""
+    if model.proves and not model.reduced:
+        return
+    seen = agreement_with_exact(model, source)
+    if seen is None or seen.share <= max(DOUBTFUL, wanted):
+        return
+    share = f"{100 * seen.share:.3g} %"
+    what = (
+        f"the values of {seen.rows} support vectors by {share} of their spread"
+        if seen.regression
+        else f"{share} of the labels of {seen.rows} support vectors, which are nearer to the border than most rows"
+    )
+    _warn(f'method="{method}" changes {what}; try {_BETTER[method]}, or method="exact", which changes none')
+
+
+def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
+    """A FastsvmWarning where a trial on support vectors takes the model longer than the exact one."""
+    if isinstance(model, MaclaurinModel) and not doubtful_gain(model.products, source):
+        return
+    tried = trial(model, source)
+    if tried is not None and tried.speed_up < 1:
+        _warn(
+            f'method="{method}" takes {1 / tried.speed_up:.3g} times as long as method="exact", on {tried.rows} support'
+            " vectors"
+        )
+
+
+def _warn(message: str) -> None:
+    """At the line that called fastsvm_cli."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, FastsvmWarning, stacklevel=level)

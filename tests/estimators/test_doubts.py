@@ -1,0 +1,108 @@
+"""What fastsvm_cli.compile warns of: labels that change, and models that are slower than the exact one."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC, SVR
+
+import fastsvm_cli
+from fastsvm_cli import FastsvmWarning
+from fastsvm_cli.comparisons import on_support_vectors
+from fastsvm_cli.sklearn import CompiledSVC
+from support.fitting import fit, rows
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Every run of a model takes as long as `seconds` says for its class."""
+    seconds = {}
+    monkeypatch.setattr(
+        on_support_vectors, "_seconds", lambda model, *_: seconds.get(type(model).__name__, seconds["exact"])
+    )
+    seconds.update(exact=1.0, MaclaurinModel=0.1)
+    return seconds
+
+
+@pytest.fixture(scope="module")
+def svc():
+    X, y = rows()
+    return fit(SVC(gamma=0.3, C=3), X, y)
+
+
+def _said(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return caught
+
+
+def test_no_label_changes_unless_a_method_is_named(svc):
+    X, _ = rows(n=400, seed=5)
+    assert (fastsvm_cli.compile(svc, "approx").predict(X) != svc.predict(X)).any()
+    assert not _said(lambda: fastsvm_cli.compile(svc))
+    assert (fastsvm_cli.compile(svc).predict(X) == svc.predict(X)).all()
+    assert fastsvm_cli.compile(svc).options == {"method": "exact"}
+    assert CompiledSVC().method == "exact"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "approx"}, "a higher degree, more centers"),
+        ({"method": "reduce", "vectors": 4}, "more vectors"),
+        ({"method": "border", "samples": 4}, "more samples"),
+    ],
+)
+def test_labels_that_change_are_told_where_it_was_called(svc, clock, options, words):
+    (said,) = _said(lambda: fastsvm_cli.compile(svc, **options))
+    assert said.category is FastsvmWarning and issubclass(FastsvmWarning, UserWarning) and said.filename == __file__
+    assert f'method="{options["method"]}" changes ' in str(said.message) and words in str(said.message)
+    assert "try " in str(said.message) and str(said.message).endswith('or method="exact", which changes none')
+
+
+def test_the_share_is_that_of_the_support_vectors(svc, clock):
+    vectors = svc.support_vectors_
+    fast = fastsvm_cli.compile(svc, "approx")
+    share = np.mean(fast.predict(vectors) != svc.predict(vectors))
+    (said,) = _said(lambda: fastsvm_cli.compile(svc, "approx"))
+    assert f"{100 * share:.3g} % of the labels of {len(vectors)} support vectors" in str(said.message)
+
+
+def test_what_changes_few_labels_or_as_many_as_asked_for_is_not_told(svc, clock):
+    assert not _said(lambda: fastsvm_cli.compile(svc, "approx", degree=4, centers=16))
+    assert not _said(lambda: fastsvm_cli.compile(svc, "order"))
+    assert not _said(lambda: fastsvm_cli.compile(svc, "approx", certify=True, exact=True))
+    assert not _said(lambda: fastsvm_cli.compile(svc, "reduce", target=0.3))
+    assert _said(lambda: fastsvm_cli.compile(svc, "reduce", ratio=0.05))
+
+
+def test_values_of_a_regression_that_are_off(clock):
+    X, _ = rows()
+    svr = SVR(gamma=2.0).fit(X, X.sum(axis=1))
+    (said,) = _said(lambda: fastsvm_cli.compile(svr, "approx", degree=1))
+    assert "of their spread" in str(said.message)
+
+
+def test_a_model_that_is_slower_than_the_exact_one(svc, clock, monkeypatch):
+    clock.update(exact=1.0, TriangleModel=2.5, GeometryModel=2.5, OrderedModel=2.5)
+    for options in ({"method": "triangle"}, {"method": "approx", "degree": 4, "centers": 16}):
+        name = type(fastsvm_cli.compile(svc, **options).model).__name__
+        clock[name] = 2.5
+        (said,) = _said(lambda: fastsvm_cli.compile(svc, **options))
+        assert said.category is FastsvmWarning and said.filename == __file__
+        assert f'method="{options["method"]}" takes 2.5 times as long as method="exact"' in str(said.message)
+        clock[name] = 0.5
+        assert not _said(lambda: fastsvm_cli.compile(svc, **options))
+
+
+def test_auto_measures_instead(svc):
+    X, _ = rows()
+    assert not _said(lambda: fastsvm_cli.compile(svc, "auto", X=X, budget=1.0, patience=0.5, on_progress=False))
+
+
+def test_a_warning_can_be_an_error(svc, clock):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FastsvmWarning)
+        with pytest.raises(FastsvmWarning, match="changes"):
+            fastsvm_cli.compile(svc, "approx")

@@ -1,0 +1,75 @@
+"""The package as a newcomer meets it: its help, its names, and how it is imported by mistake."""
+
+import pydoc
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastsvm_cli
+from support.places import GOLDEN, ROOT
+
+
+def _python(code, cwd, *options):
+    return subprocess.run([sys.executable, *options, "-c", code], cwd=cwd, capture_output=True, text=True)
+
+
+def test_help_begins_with_compile_and_load():
+    text = pydoc.plain(pydoc.render_doc(fastsvm_cli))
+    described = text[text.index("DESCRIPTION") :].split("\n", 1)[1].lstrip()
+    assert described.startswith("compile(svc) makes ") and "load(path) reads " in described.split("\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["c_svc.model", "c_svc.approx", "c_svc-certified.approx", "epsilon_svr.model", "one_class.model"]
+)
+def test_dir_lists_what_a_model_can_do(name):
+    fast = fastsvm_cli.load(GOLDEN / name)
+    listed = dir(fast)
+    assert {"predict", "save", "n_features_in_", "model"} <= set(listed) and listed == sorted(listed)
+    for method in ("decision_function", "predict_proba", "radius", "proven", "score", "score_samples"):
+        assert (method in listed) == hasattr(fast, method), method
+
+
+@pytest.mark.parametrize("code", ["import fastsvm_cli; fastsvm_cli.load", "import fastsvm_cli.sklearn"])
+def test_a_checkout_that_is_not_built_says_so(tmp_path, code):
+    checkout = tmp_path / "clone"
+    shutil.copytree(ROOT / "fastsvm_cli", checkout / "fastsvm_cli", ignore=shutil.ignore_patterns("native", "*.so"))
+    done = _python(code, checkout)
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: fastsvm in {checkout} is source code that is not built: install it (pip install {checkout}), and"
+        " start Python in another folder"
+    )
+    assert not (Path(fastsvm_cli.__file__).parent / "_native.py").exists()
+
+
+def test_a_folder_named_fastsvm_is_no_package(tmp_path):
+    """As a clone is, seen from the folder above: Python would make an empty package of it."""
+    (tmp_path / "fastsvm" / "tests").mkdir(parents=True)
+    done = _python("import fastsvm", tmp_path)
+    assert done.returncode == 1 and done.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: fastsvm's Python package is fastsvm_cli: import fastsvm_cli as fastsvm"
+    )
+
+
+def test_messages_name_the_parameters_of_python():
+    model = str(GOLDEN / "c_svc.model")
+    for options, words in (
+        ({"rank": 2, "tolerance": 0.1}, "approx: rank and tolerance are two ways"),
+        ({"degree": 9}, "'degree': 9 is not in the range"),
+        ({"max_size": 1e-6}, r"\(max_size\)"),
+        ({"method": "reduce"}, "vectors=L, ratio=R or target=E"),
+        ({"method": "blocks", "points": 3}, 'points goes with method="geometry"'),
+        ({"method": "exact", "degree": 3}, 'it has none: say method="approx"'),
+    ):
+        with pytest.raises((ValueError, TypeError, fastsvm_cli.FastsvmError), match=words) as found:
+            fastsvm_cli.compile(model, **{"method": "approx", **options})
+        assert "--" not in str(found.value)
+    for call in (
+        lambda: fastsvm_cli.load(GOLDEN / "c_svc.approx").radius,
+        lambda: fastsvm_cli.load(GOLDEN / "c_svc.approx", exact=model),
+    ):
+        with pytest.raises((AttributeError, ValueError), match=r'compile\(model, method="approx", certify=True\)'):
+            call()

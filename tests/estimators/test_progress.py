@@ -1,0 +1,111 @@
+"""How far fastsvm_cli.compile has come, and Ctrl-C while it works."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from sklearn.svm import SVC
+
+import fastsvm_cli
+from fastsvm_cli.console import progress
+from fastsvm_cli.sklearn import CompiledSVC
+from support.fitting import fit, rows
+from support.places import DATA
+from support.processes import PATIENCE, default_signals, on_a_terminal
+
+
+@pytest.fixture(scope="module")
+def svc():
+    X, y = rows()
+    return fit(SVC(gamma=0.05, C=3), X, y)
+
+
+def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
+    X, _ = rows()
+    told = []
+    fast = fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda *found: told.append(found))
+    shares, words = [share for share, _ in told], {name for _, name in told}
+    assert shares == sorted(shares) and 0 <= shares[0] and shares[-1] <= 1
+    assert {"approx degree 1", 'order method="blocks"'} <= words
+    assert len(told) > len(words) >= len({each["name"].removesuffix(", exact") for each in fast.attempts_}) - 1
+    assert not [name for name in words if "--" in name]
+
+
+def _clocked(monkeypatch):
+    """A clock by which every look at it is an hour later."""
+    hours = iter(range(10**9))
+    monkeypatch.setattr(progress, "monotonic", lambda: 3600.0 * next(hours))
+
+
+def test_where_there_is_no_terminal_a_line_tells_how_long_it_will_take(svc, monkeypatch, capsys):
+    _clocked(monkeypatch)
+    X, _ = rows()
+    fastsvm_cli.compile(svc, "auto", X=X, patience=1)
+    said = capsys.readouterr()
+    assert said.err.startswith("compile: about ") and said.err.endswith(" to go.\n") and not said.out
+    fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=False)
+    fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda share, words: None)
+    CompiledSVC(SVC(gamma=0.05), method="auto", options={"patience": 1}).fit(*rows())
+    monkeypatch.setattr(sys, "stderr", None)
+    fastsvm_cli.compile(svc, "auto", X=X, patience=1)
+    monkeypatch.undo()
+    assert not any(capsys.readouterr())
+
+
+def test_what_the_callback_raises_ends_it(svc):
+    def stop(share, words=""):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        fastsvm_cli.compile(svc, "auto", X=rows()[0], on_progress=stop)
+
+
+BAR = f"""
+import sys
+sys.path.insert(0, {str(DATA.parent / "tests")!r})
+from fastsvm_cli.console import progress
+hours = iter(range(10**9))
+progress.monotonic = lambda: 3600.0 * next(hours)
+import fastsvm_cli
+from sklearn.svm import SVC
+from support.fitting import rows
+X, y = rows()
+fastsvm_cli.compile(SVC(gamma=0.05).fit(X, y), "auto", X=X, patience=1)
+"""
+
+
+def test_a_bar_is_drawn_on_a_terminal(tmp_path):
+    code, said = on_a_terminal([sys.executable, "-c", BAR], 100, cwd=tmp_path)
+    assert code == 0 and b"compile approx degree" in said and b"%" in said, said
+
+
+STOPPED = """
+import os, sys, threading
+import numpy, fastsvm_cli
+from sklearn.svm import SVC
+rng = numpy.random.default_rng(0)
+X = rng.random((3000, 60))
+svc = SVC(gamma=0.05).fit(X, rng.integers(0, 2, 3000))
+before = os.listdir(".")
+def told(share, words=""):
+    print(words, flush=True)
+try:
+    fastsvm_cli.compile(svc, "auto", X=X, patience=1e9, on_progress=told)
+except KeyboardInterrupt:
+    assert threading.active_count() == 1 and os.listdir(".") == before
+    try:
+        os.waitpid(-1, 0)
+    except ChildProcessError:
+        print("KeyboardInterrupt, and nothing left", flush=True)
+"""
+
+
+def test_ctrl_c_ends_auto_and_leaves_nothing(tmp_path):
+    words = [sys.executable, "-c", STOPPED]
+    child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=default_signals)
+    while child.stdout.readline().strip() != "approx degree 3 certify":
+        assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0 and said.endswith("KeyboardInterrupt, and nothing left\n"), said

@@ -1,0 +1,45 @@
+"""A signal that comes while the core works: Python's handler is called then, and what it raises ends the call."""
+
+import subprocess
+import sys
+
+import pytest
+
+from support.processes import PATIENCE, default_signals
+
+#: Hours of work, and a handler that is called in the midst of it: the test ends long before the work would.
+CODE = """
+import signal
+import numpy as np
+from fastsvm_cli import _native
+
+class Told(Exception):
+    pass
+
+def tell(*_):
+    raise Told
+
+_native.set_threads({threads})
+n, d = 4000, 400
+chunk = _native.Chunk.from_dense(np.empty((n, 0)), np.random.default_rng(0).random((n, d), dtype=np.float32))
+vectors = list(range(n)) * 500
+signal.signal(signal.SIGALRM, tell)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    _native.expand(chunk, list(range(1, d + 1)), vectors, np.ones(n * 500), np.zeros(d), True, 0.1, [1.0] * 4)
+except Told:
+    print("told")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_handler_ends_a_long_call(tmp_path, threads):
+    done = subprocess.run(
+        [sys.executable, "-c", CODE.format(threads=threads)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        preexec_fn=default_signals,
+    )
+    assert done.stdout == "told\n", done.stderr
