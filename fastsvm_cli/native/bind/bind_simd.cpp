@@ -1,6 +1,8 @@
 // The room simd/: threads, and the build of the hot loops.
 #include "bind/bind.h"
 
+#include <nanobind/stl/string.h>
+
 #include <string>
 #include <utility>
 #include <vector>
