@@ -269,6 +269,24 @@ def test_probabilities_of_two_classes_are_libsvms_to_the_last_digit(tmp_path):
     assert summed > 100
 
 
+@pytest.mark.parametrize("twins, summed", [(1e9, "all"), (1.0, "none")])
+def test_where_rounding_leaves_most_probabilities_open_every_row_is_summed_at_once(tmp_path, twins, summed):
+    """Equal vectors whose coefficients cancel leave their rounding behind. Far away, where a coefficient of 100 stands
+    alone, the probability is settled even so."""
+    rng = np.random.default_rng(14)
+    vectors, far = random_rows(rng, 40, [1, 2, 3]), {1: 30.0}
+    coef = rng.standard_normal(40)
+    coef[[0, 21]], vectors[0], vectors[21] = [twins, -twins], vectors[20], vectors[20]
+    machine = Machine("c_svc", "rbf", [*vectors, far], np.append(coef, 100.0)[:, None], [0.0], gamma=0.3)
+    machine.label, machine.nr_sv, machine.probA, machine.probB = [3, -1], [20, 21], [-1.3], [0.1]
+    model, theirs = both(machine, tmp_path)
+    rows = [far, *random_rows(rng, 99, [1, 2, 3])]
+    alone = written_lines(model, [parse([far])], probability=True)[1]
+    text, tally = written_lines(model, [parse(rows)], probability=True)
+    assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
+    assert (alone.reference_rows, tally.reference_rows) == ((1, 100) if summed == "all" else (0, 0))
+
+
 def test_a_regression_value_whose_sum_could_overflow_is_libsvms(tmp_path):
     """Folded into one vector, linear terms are added up in another order: an overflow of one of the orders alone."""
     machine = Machine("epsilon_svr", "linear", [{1: 1e10, 2: -1e10}, {1: 1.0}], np.array([[1e300], [1.0]]), [0.5])

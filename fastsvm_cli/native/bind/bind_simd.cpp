@@ -1,11 +1,27 @@
 // The room simd/: threads, and the build of the hot loops.
 #include "bind/bind.h"
 
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simd/library_exp.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
+
+namespace {
+
+const char* library_exp_name() {
+    const ExpLoop loop = library_exp();
+    return !loop ? "" : loop == loops().wide_reference->fused_exp ? "fused" : "plain";
+}
+
+}  // namespace
 
 void bind_simd(nb::module_& m) {
     m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
@@ -27,5 +43,22 @@ void bind_simd(nb::module_& m) {
         "single"_a, "times"_a,
         "Do so many rounds of independent multiply-adds; returns how many these are. What the processor can do, for "
         "benchmarks.");
+    m.def(
+        "library_exp", &library_exp_name,
+        "Which loop of this instruction set, 'plain' or 'fused', gives the bits of this process's exp, and serves the "
+        "reference sum; '' where none does, and the library is called.");
+    m.def(
+        "exp_in_lanes",
+        [](const std::string& loop, NumberArray x) {
+            const ReferenceLoops& here = *loops().wide_reference;
+            const ExpLoop exp = loop == "plain" ? here.plain_exp : loop == "fused" ? here.fused_exp : nullptr;
+            if (!exp) throw nb::value_error("no such loop");
+            std::vector<double> values(x.data(), x.data() + x.size());
+            values.resize((x.size() + reference_lanes - 1) / reference_lanes * reference_lanes);
+            exp(static_cast<std::int64_t>(values.size()), 1.0, values.data());
+            values.resize(x.size());
+            return owned(std::move(values));
+        },
+        "loop"_a, "x"_a, "e^x by that loop. For tests. ValueError: the instruction set lacks it.");
     m.def("instruction_set", [] { return loops().name; }, "The one whose build of the hot loops runs.");
 }

@@ -21,6 +21,9 @@ std::int64_t rows_per_block(std::int64_t rows) {
 // Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
 constexpr double folded_max = 4e6;
 
+// Of the model's own vectors, tried for probabilities.
+constexpr std::int64_t odds_trial_rows = 16;
+
 bool of_one_sign_by_class(const SvmModel& model) {
     const double* coef = model.vectors->leading.data();
     for (std::int64_t n : model.nr_sv) {
@@ -212,7 +215,10 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
                 const Rounding::Row rounding = rounding_->row(rows, r, false);
                 for (std::int64_t p = 0; p < pairs; ++p, ++value) {
                     *value -= model_.rho[p];
-                    if (out.with_radius) out.radius[r * pairs + p] = rounding_->radius(p, rounding, *value);
+                    if (out.with_radius)
+                        out.radius[r * pairs + p] = pairs == 1
+                                                        ? radius_of_one_pair(rounding, *value, block.sizes[r - first])
+                                                        : rounding_->radius(p, rounding, *value);
                 }
             }
         }
@@ -232,6 +238,25 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
+bool Exact::odds_at_once(const Odds& odds) const {
+    std::call_once(odds_tried_, [&] {
+        const Rows& sv = *model_.vectors;
+        const std::int64_t count = std::min(sv.rows, odds_trial_rows);
+        // Printed probabilities are 1e-6 of themselves apart, or farther: where no radius comes near that, no trial.
+        if (model_.kernel.type == KernelType::precomputed || !count ||
+            rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * std::fabs(odds.a) < 1e-7)
+            return;
+        std::vector<std::int64_t> which;
+        for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
+        Decisions tried(1, true);
+        fast_values(select_rows(sv, which), tried);
+        std::int64_t open = 0;
+        for (std::int64_t i = 0; i < count; ++i) open += !odds_settled(odds, tried.value[i], tried.radius[i]);
+        odds_at_once_ = 2 * open > count;
+    });
+    return odds_at_once_;
+}
+
 void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                             const std::optional<Odds>& odds, Decisions& out) const {
     out.resize(rows.rows);
@@ -246,6 +271,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                                                               shares_per_thread * get_threads());
         share = std::max(grain, (rows.rows + threads - 1) / threads);
     }
+    const bool at_once = odds && odds_at_once(*odds);
     parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
         Block block;
         RungRows settled{};
@@ -257,10 +283,14 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
             double* const value = out.value.data() + first * pairs;
-            if (model_.kernel.type != KernelType::precomputed)
+            if (model_.kernel.type != KernelType::precomputed && !at_once)
                 evaluate(rows, block.numbers(first, stop), stop - first, block, value);
             const std::size_t open_before = block.open.size();
             for (std::int64_t r = first; r < stop; ++r) {
+                if (at_once) {
+                    block.open.push_back(r);
+                    continue;
+                }
                 double* const row_value = out.value.data() + r * pairs;
                 const Rounding::Row rounding = rounding_->row(rows, r, precise);
                 const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
@@ -293,7 +323,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.open[i] * pairs);
                 if (out.with_radius)
                     std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
-                out.evaluations[block.open[i]] += model_.total_sv();
+                if (!at_once) out.evaluations[block.open[i]] += model_.total_sv();
             }
             settled[reference_rung] += count;
             block.open.clear();

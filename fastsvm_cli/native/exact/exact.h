@@ -28,7 +28,7 @@ namespace fastsvm {
 //     lists, so that a sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold
 //     into one vector per pair,
 //   the reference sum: svm-predict's own numbers.
-// Which of the first two pay is decided per model (ladder.h).
+// Which of the first two pay is decided per model (ladder.h), and for probabilities whether the third does.
 //
 // Values differ from svm-predict's by rounding only, at most Rounding::radius(). A value whose side of zero (or of one
 // of `thresholds`) that radius leaves open sends its row to the reference sum, so that every label is svm-predict's.
@@ -74,6 +74,9 @@ private:
     struct OwnSums;
     void meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
+    // Whether rows of which these probabilities are asked, the model's own, go to the reference sum at once: double
+    // precision leaves most of a few support vectors open, and costs about half of that sum.
+    bool odds_at_once(const Odds& odds) const;
     void fold_linear();
     void place_vectors();
     const Layout& layout() const;
@@ -97,7 +100,8 @@ private:
     bool in_strips_ = false;                 // rather than in lists by column
     // One pair of classes, each with coefficients of one sign: the sizes of their sums add up to sum |a_i| K_i.
     bool one_signed_ = false;
-    mutable std::once_flag laid_out_, climbed_;
+    mutable std::once_flag laid_out_, climbed_, odds_tried_;
+    mutable bool odds_at_once_ = false;
     mutable std::unique_ptr<const Layout> layout_;  // made when the first row is evaluated in double precision
     mutable std::unique_ptr<const Ladder> ladder_;  // when the first label is asked for
     std::optional<Rounding> rounding_;

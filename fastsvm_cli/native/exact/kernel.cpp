@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "simd/library_exp.h"
 #include "simd/loops.h"
 
 namespace fastsvm {
@@ -85,13 +86,15 @@ double reference_value(const Kernel& k, double x) {
     return 0;
 }
 
+double beginning(const Kernel& k, Sparse x, Sparse y) { return k.of_distances() ? squared_distance(x, y) : dot(x, y); }
+
 double reference_value(const Kernel& k, Sparse x, Sparse y) {
     if (k.type == KernelType::precomputed) return x.value[static_cast<int>(*y.value)];
     if (k.type == KernelType::normalized_polynomial) {
         const auto before = [&k](Sparse a, Sparse b) { return powi(k.gamma * dot(a, b) + k.coef0, k.degree); };
         return before(x, y) / std::sqrt(before(x, x) * before(y, y));
     }
-    return reference_value(k, k.of_distances() ? squared_distance(x, y) : dot(x, y));
+    return reference_value(k, beginning(k, x, y));
 }
 
 }  // namespace
@@ -120,8 +123,28 @@ double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, 
     return squared_distance(row_of(x, i), row_of(z, j));
 }
 
-void reference_kernel_from(const Kernel& kernel, std::int64_t n, double* values) {
-    for (std::int64_t s = 0; s < n; ++s) values[s] = reference_value(kernel, values[s]);
+double reference_beginning(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
+    return beginning(kernel, row_of(x, i), row_of(z, j));
+}
+
+void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
+                           double* values) {
+    const std::int64_t n = vectors * width;
+    switch (kernel.type) {
+        case KernelType::linear: return;
+        case KernelType::polynomial:
+            return loops().wide_reference->powers(n, kernel.gamma, kernel.coef0, kernel.degree, values);
+        case KernelType::rbf:
+        case KernelType::exponential:
+            if (const ExpLoop exp = library_exp()) {
+                for (std::int64_t s = 0; s < n && kernel.by_differences(); ++s) values[s] = std::sqrt(values[s]);
+                return exp(n, -kernel.gamma, values);
+            }
+            break;
+        default: break;
+    }
+    for (std::int64_t v = 0; v < vectors; ++v)
+        for (std::int64_t s = 0; s < count; ++s) values[v * width + s] = reference_value(kernel, values[v * width + s]);
 }
 
 void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm, const double* squared_norms,

@@ -23,17 +23,33 @@ constexpr std::int64_t tile = 16;
 // Pairs whose sums still stay in a core's own cache, of a wide group of rows, and of a narrow one.
 constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
 
+static_assert(tile % reference_lanes == 0, "whole lanes");
+
+// Whether kernel values come from numbers that lanes compute.
+bool by_lanes(const Kernel& kernel) { return kernel.type != KernelType::precomputed && !kernel.normalized(); }
+
 // A row by itself: its sums stand where they are wanted.
 void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
     const Rows& sv = *m.vectors;
+    const bool lanes = by_lanes(m.kernel);
     std::fill_n(out, m.pairs(), 0.0);
-    std::int64_t i = 0;
-    for (std::int64_t c = 0; c < m.classes(); ++c)
-        for (const std::int64_t stop = i + m.nr_sv[static_cast<std::size_t>(c)]; i < stop; ++i) {
-            const double value = reference_kernel(m.kernel, rows, row, sv, i);
-            const double* const coef = sv.leading.data() + i * sv.leading_count;
-            for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) { out[pair] += coef[column] * value; });
+    std::int64_t first = 0;
+    for (std::int64_t c = 0; c < m.classes(); ++c) {
+        const std::int64_t stop = first + m.nr_sv[static_cast<std::size_t>(c)];
+        for (std::int64_t n; first < stop; first += n) {
+            n = std::min(tile, stop - first);
+            double values[tile] = {};
+            for (std::int64_t t = 0; t < n; ++t)
+                values[t] = lanes ? reference_beginning(m.kernel, rows, row, sv, first + t)
+                                  : reference_kernel(m.kernel, rows, row, sv, first + t);
+            if (lanes) reference_kernel_from(m.kernel, 1, tile, n, values);
+            for (std::int64_t t = 0; t < n; ++t) {
+                const double* const coef = sv.leading.data() + (first + t) * sv.leading_count;
+                for_each_pair(m, c,
+                              [&](std::int64_t pair, std::int64_t column) { out[pair] += coef[column] * values[t]; });
+            }
         }
+    }
     for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
 }
 
@@ -46,30 +62,30 @@ public:
 
     // Of at most `width` rows; their decision values go to out: (count, pairs).
     void sum(const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
-        const bool by_lanes = m_.kernel.type != KernelType::precomputed && !m_.kernel.normalized();
-        if (by_lanes) gather(rows, which, count);
+        const bool lanes = by_lanes(m_.kernel);
+        if (lanes) gather(rows, which, count);
         values_.assign(static_cast<std::size_t>(tile * width_), 0.0);
         sums_.assign(static_cast<std::size_t>(m_.pairs() * width_), 0.0);
         const Rows& sv = *m_.vectors;
         std::int64_t first = 0;
         for (std::int64_t c = 0; c < m_.classes(); ++c) {
             const std::int64_t stop = first + m_.nr_sv[static_cast<std::size_t>(c)];
-            for (; first < stop; first += tile) {
-                const std::int64_t n = std::min(tile, stop - first);
+            for (std::int64_t n; first < stop; first += n) {
+                n = std::min(tile, stop - first);
                 for (std::int64_t t = 0; t < n; ++t) {
                     double* const values = values_.data() + t * width_;
-                    if (by_lanes)
-                        kernel_values(first + t, count, values);
+                    if (lanes)
+                        begin_values(first + t, values);
                     else
                         for (std::int64_t r = 0; r < count; ++r)
                             values[r] = reference_kernel(m_.kernel, rows, which[r], sv, first + t);
                 }
+                if (lanes) reference_kernel_from(m_.kernel, n, width_, count, values_.data());
                 for_each_pair(m_, c, [&](std::int64_t pair, std::int64_t column) {
                     loops_.add_terms(n, sv.leading.data() + first * sv.leading_count + column, sv.leading_count,
                                      values_.data(), sums_.data() + pair * width_);
                 });
             }
-            first = stop;
         }
         for (std::int64_t r = 0; r < count; ++r)
             for (std::int64_t p = 0; p < m_.pairs(); ++p)
@@ -79,12 +95,19 @@ public:
 
 private:
     void gather(const Rows& rows, const std::int64_t* which, std::int64_t count) {
-        indices_.clear();
-        for (std::int64_t r = 0; r < count; ++r)
-            indices_.insert(indices_.end(), rows.indices.data() + rows.begin(which[r]),
-                            rows.indices.data() + rows.end(which[r]));
-        std::sort(indices_.begin(), indices_.end());
-        indices_.erase(std::unique(indices_.begin(), indices_.end()), indices_.end());
+        const auto indices_of = [&](std::int64_t r) { return rows.indices.data() + rows.begin(which[r]); };
+        const auto end_of = [&](std::int64_t r) { return rows.indices.data() + rows.end(which[r]); };
+        indices_.assign(indices_of(0), end_of(0));
+        bool more = false;
+        for (std::int64_t r = 1; r < count; ++r)
+            if (!std::equal(indices_of(r), end_of(r), indices_of(0), end_of(0))) {
+                indices_.insert(indices_.end(), indices_of(r), end_of(r));
+                more = true;
+            }
+        if (more) {
+            std::sort(indices_.begin(), indices_.end());
+            indices_.erase(std::unique(indices_.begin(), indices_.end()), indices_.end());
+        }
         entries_.assign(indices_.size() * static_cast<std::size_t>(width_), 0.0);
         for (std::int64_t r = 0; r < count; ++r) {
             std::size_t at = 0;
@@ -95,16 +118,13 @@ private:
         }
     }
 
-    void kernel_values(std::int64_t vector, std::int64_t count, double* out) const {
+    // The squared distances or inner products that kernel values begin with.
+    void begin_values(std::int64_t vector, double* out) const {
         const Rows& sv = *m_.vectors;
         const std::int64_t begin = sv.begin(vector);
         const LaneEntries x{indices_.data(), entries_.data(), static_cast<std::int64_t>(indices_.size())};
         const LaneEntries y{sv.indices.data() + begin, sv.values.data() + begin, sv.end(vector) - begin};
-        if (m_.kernel.of_distances())
-            loops_.squared_distances(x, y, out);
-        else
-            loops_.dots(x, y, out);
-        reference_kernel_from(m_.kernel, count, out);
+        (m_.kernel.of_distances() ? loops_.squared_distances : loops_.dots)(x, y, out);
     }
 
     const SvmModel& m_;

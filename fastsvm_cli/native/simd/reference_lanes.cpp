@@ -2,77 +2,167 @@
 // LIBSVM rounds twice.
 #include "simd/reference_lanes.h"
 
+#include <cmath>
+
+#include "simd/glibc_exp.h"
+#include "simd/registers.h"
+
 namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-typedef double v8 __attribute__((vector_size(64)));
-
-// W vectors of eight rows each: sums of one row depend on each other, those of different rows do not.
-template <int W> struct Lanes {
-    v8 v[W];
-    static Lanes load(const double* p) {
+// As many registers of rows: sums of one row depend on each other, those of different rows do not.
+template <int registers> struct Lanes {
+    vd v[registers];
+    static inline __attribute__((always_inline)) Lanes zero() {
         Lanes x;
-        __builtin_memcpy(x.v, p, sizeof x.v);
+#pragma GCC unroll 8
+        for (int w = 0; w < registers; ++w) x.v[w] = vd{};
         return x;
     }
-    void store(double* p) const { __builtin_memcpy(p, v, sizeof v); }
-    void add_product(const Lanes& a, double b) {
-        for (int w = 0; w < W; ++w) v[w] += a.v[w] * b;
+    static inline __attribute__((always_inline)) Lanes of(const double* p) {
+        Lanes x;
+#pragma GCC unroll 8
+        for (int w = 0; w < registers; ++w) x.v[w] = load(p + doubles * w);
+        return x;
     }
-    void add_square(const Lanes& x, double y) {
-        for (int w = 0; w < W; ++w) {
-            const v8 d = x.v[w] - y;
+    inline __attribute__((always_inline)) void put(double* p) const {
+#pragma GCC unroll 8
+        for (int w = 0; w < registers; ++w) store(p + doubles * w, v[w]);
+    }
+    inline __attribute__((always_inline)) void add_products(const double* a, double b) {
+#pragma GCC unroll 8
+        for (int w = 0; w < registers; ++w) v[w] += load(a + doubles * w) * b;
+    }
+    // Of y - x in place of x - y: its square is the same.
+    inline __attribute__((always_inline)) void add_squares(const double* x, double y) {
+#pragma GCC unroll 8
+        for (int w = 0; w < registers; ++w) {
+            const vd d = y - load(x + doubles * w);
             v[w] += d * d;
         }
     }
+    inline __attribute__((always_inline)) void add_square(double y) {
+#pragma GCC unroll 8
+        for (int w = 0; w < registers; ++w) v[w] += y * y;
+    }
 };
 
-template <int W> void squared_distances(const LaneEntries& x, const LaneEntries& y, double* out) {
-    Lanes<W> sum{};
-    std::int64_t i = 0, j = 0;
-    while (i < x.count && j < y.count) {
-        if (x.indices[i] == y.indices[j]) {
-            sum.add_square(Lanes<W>::load(x.values + i * W * 8), y.values[j]);
-            ++i;
-            ++j;
-        } else if (x.indices[i] > y.indices[j]) {
-            sum.add_square(Lanes<W>{}, y.values[j++]);
-        } else {
-            sum.add_square(Lanes<W>::load(x.values + i++ * W * 8), 0.0);
+// Rows go by as many as leave registers for what else a loop needs.
+template <int rows> constexpr int rows_at_once = rows < 8 * doubles ? rows : 8 * doubles;
+
+bool same_indices(const LaneEntries& x, const LaneEntries& y) {
+    return x.count == y.count &&
+           __builtin_memcmp(x.indices, y.indices, static_cast<std::size_t>(x.count) * sizeof *x.indices) == 0;
+}
+
+template <int rows> void squared_distances(const LaneEntries& x, const LaneEntries& y, double* out) {
+    constexpr int now = rows_at_once<rows>;
+    const bool same = same_indices(x, y);
+    for (int from = 0; from < rows; from += now) {
+        const double* const values = x.values + from;
+        Lanes<now / doubles> sum = Lanes<now / doubles>::zero();
+        std::int64_t i = 0, j = 0;
+        if (same) {
+            for (; i < x.count; ++i) sum.add_squares(values + i * rows, y.values[i]);
+            j = i;
         }
+        while (i < x.count && j < y.count) {
+            if (x.indices[i] == y.indices[j])
+                sum.add_squares(values + i++ * rows, y.values[j++]);
+            else if (x.indices[i] > y.indices[j])
+                sum.add_square(y.values[j++]);
+            else
+                sum.add_squares(values + i++ * rows, 0.0);
+        }
+        for (; i < x.count; ++i) sum.add_squares(values + i * rows, 0.0);
+        for (; j < y.count; ++j) sum.add_square(y.values[j]);
+        sum.put(out + from);
     }
-    for (; i < x.count; ++i) sum.add_square(Lanes<W>::load(x.values + i * W * 8), 0.0);
-    for (; j < y.count; ++j) sum.add_square(Lanes<W>{}, y.values[j]);
-    sum.store(out);
 }
 
-template <int W> void dots(const LaneEntries& x, const LaneEntries& y, double* out) {
-    Lanes<W> sum{};
-    std::int64_t i = 0, j = 0;
-    while (i < x.count && j < y.count) {
-        if (x.indices[i] == y.indices[j])
-            sum.add_product(Lanes<W>::load(x.values + i++ * W * 8), y.values[j++]);
-        else if (x.indices[i] > y.indices[j])
-            ++j;
-        else
-            ++i;
+template <int rows> void dots(const LaneEntries& x, const LaneEntries& y, double* out) {
+    constexpr int now = rows_at_once<rows>;
+    const bool same = same_indices(x, y);
+    for (int from = 0; from < rows; from += now) {
+        const double* const values = x.values + from;
+        Lanes<now / doubles> sum = Lanes<now / doubles>::zero();
+        std::int64_t i = 0, j = 0;
+        if (same)
+            for (; i < x.count; ++i) sum.add_products(values + i * rows, y.values[i]);
+        while (i < x.count && j < y.count) {
+            if (x.indices[i] == y.indices[j])
+                sum.add_products(values + i++ * rows, y.values[j++]);
+            else if (x.indices[i] > y.indices[j])
+                ++j;
+            else
+                ++i;
+        }
+        sum.put(out + from);
     }
-    sum.store(out);
 }
 
-template <int W>
+template <int rows>
 void add_terms(std::int64_t count, const double* coef, std::int64_t stride, const double* values, double* sums) {
-    Lanes<W> sum = Lanes<W>::load(sums);
-    for (std::int64_t t = 0; t < count; ++t) sum.add_product(Lanes<W>::load(values + t * W * 8), coef[t * stride]);
-    sum.store(sums);
+    constexpr int now = rows_at_once<rows>;
+    for (int from = 0; from < rows; from += now) {
+        Lanes<now / doubles> sum = Lanes<now / doubles>::of(sums + from);
+        for (std::int64_t t = 0; t < count; ++t) sum.add_products(values + t * rows + from, coef[t * stride]);
+        sum.put(sums + from);
+    }
 }
+
+void powers(std::int64_t n, double gamma, double coef0, int degree, double* values) {
+    constexpr int registers = reference_lanes / doubles;
+    for (std::int64_t s = 0; s < n; s += reference_lanes) {
+        vd base[registers], result[registers];
+#pragma GCC unroll 4
+        for (int w = 0; w < registers; ++w) {
+            base[w] = gamma * load(values + s + w * doubles) + coef0;
+            result[w] = all(1);
+        }
+        for (int t = degree; t > 0; t /= 2) {
+#pragma GCC unroll 4
+            for (int w = 0; w < registers; ++w) {
+                if (t % 2 == 1) result[w] *= base[w];
+                base[w] = base[w] * base[w];
+            }
+        }
+#pragma GCC unroll 4
+        for (int w = 0; w < registers; ++w) store(values + s + w * doubles, result[w]);
+    }
+}
+
+template <bool fuse> void exponentials(std::int64_t n, double factor, double* values) {
+    for (std::int64_t s = 0; s < n; s += doubles) {
+        const vd x = factor * load(values + s), power = glibc_exp<fuse>(x);
+        store(values + s, power);
+        const vu far = ~((vu)(x > -exp_near) & (vu)(x < exp_near));  // NaN too
+        if (!__builtin_expect(any(far), false)) continue;
+        const vu zero = (vu)(x < exp_zero), open = far & ~zero;
+        store(values + s, (vd)((vu)power & ~zero));
+        for (int lane = 0; any(open) && lane < doubles; ++lane)
+            if (open[lane]) values[s + lane] = std::exp(x[lane]);
+    }
+}
+
+#ifdef FASTSVM_FUSED
+constexpr ExpLoop fused_exp = exponentials<true>;
+#else
+constexpr ExpLoop fused_exp = nullptr;
+#endif
 
 }  // namespace
 
 extern const ReferenceLoops narrow_reference, wide_reference;
-const ReferenceLoops narrow_reference = {squared_distances<1>, dots<1>, add_terms<1>};
-const ReferenceLoops wide_reference = {squared_distances<4>, dots<4>, add_terms<4>};
+const ReferenceLoops narrow_reference = {squared_distances<narrow_group>,
+                                         dots<narrow_group>,
+                                         add_terms<narrow_group>,
+                                         powers,
+                                         exponentials<false>,
+                                         fused_exp};
+const ReferenceLoops wide_reference = {squared_distances<wide_group>, dots<wide_group>, add_terms<wide_group>, powers,
+                                       exponentials<false>,           fused_exp};
 
 }  // namespace FASTSVM_ISA
 }  // namespace fastsvm

@@ -15,6 +15,9 @@ struct LaneEntries {
     std::int64_t count;
 };
 
+// values[s] = exp(factor * values[s]) for s < n, a multiple of `reference_lanes`
+using ExpLoop = void (*)(std::int64_t n, double factor, double* values);
+
 struct ReferenceLoops {
     // out[lane] = |x - y|^2, summed up over the indices that either has, in increasing order.
     void (*squared_distances)(const LaneEntries& rows, const LaneEntries& vector, double* out);
@@ -22,8 +25,15 @@ struct ReferenceLoops {
     void (*dots)(const LaneEntries& rows, const LaneEntries& vector, double* out);
     // sums[lane] += coef[t * stride] * values[t][lane], t = 0, 1, ..., count - 1, one after the other.
     void (*add_terms)(std::int64_t count, const double* coef, std::int64_t stride, const double* values, double* sums);
+    // values[s] = (gamma * values[s] + coef0)^degree, as LIBSVM's powi multiplies, for s < n, a multiple of
+    // `reference_lanes`
+    void (*powers)(std::int64_t n, double gamma, double coef0, int degree, double* values);
+    // glibc's exp (glibc_exp.h), compiled without fused multiply-adds and with them; null where the instruction set has
+    // none. Which one is this process's: library_exp.h.
+    ExpLoop plain_exp, fused_exp;
 };
 
+constexpr int reference_lanes = 8;
 constexpr int narrow_group = 8, wide_group = 32;  // rows side by side
 
 }  // namespace fastsvm

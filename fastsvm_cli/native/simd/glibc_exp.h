@@ -1,0 +1,90 @@
+// e^x in lanes, with the bits of glibc's exp (2.28 and later), whose algorithm and constants are those of Arm's
+// optimized-routines (math/exp.c, math/exp_data.c):
+//
+//   Copyright (c) 2018-2025, Arm Limited. SPDX-License-Identifier: MIT OR Apache-2.0 WITH LLVM-exception
+//
+// x = k ln2/128 + r, |r| <= ln2/256; e^x = 2^(k/128) (1 + p(r)), with a polynomial p of degree 5 and a table of
+// 2^(i/128). glibc compiles the same text with and without fused multiply-adds, and chooses by the processor; on
+// aarch64 it has them always, and rounds x 128/ln2 with an instruction of its own.
+#pragma once
+#include <cstdint>
+
+namespace fastsvm {
+
+// Of i: the bits of a correction and those of 2^(i/128), less i << 45, which adding k << 45 makes good.
+extern const std::uint64_t exp_table[128][2];
+
+// Beyond, glibc takes other paths, which its compiler may fuse otherwise: they are left to it. Below exp_zero all give
+// 0.
+constexpr double exp_near = 512, exp_zero = -746;
+
+}  // namespace fastsvm
+
+#ifdef FASTSVM_ISA
+#include "simd/registers.h"
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+// a b + c
+template <bool fuse> inline __attribute__((always_inline)) vd product_and(vd a, vd b, vd c) {
+#ifdef FASTSVM_FUSED
+    if (fuse) return fused(a, b, c);
+#endif
+    return a * b + c;
+}
+
+// The two columns of the table, of the low seven bits of k.
+inline __attribute__((always_inline)) void look_up(vu k, vd& correction, vu& power) {
+#if defined(__AVX512F__)
+    const __m512i at = (__m512i)((k & 127) << 1);
+    // Masked, for GCC 12 warns of the undefined numbers that its other gather passes through.
+    correction = (vd)_mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, at, exp_table, 8);
+    power = (vu)_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), 0xff, at, exp_table[0] + 1, 8);
+#elif defined(__AVX2__)
+    // A row of the table at a time: a gather takes longer.
+    const vu bytes = (k << 4) & (127 << 4);
+    const auto row = [&](int lane) {
+        return _mm_load_si128(reinterpret_cast<const __m128i*>(reinterpret_cast<const char*>(exp_table) + bytes[lane]));
+    };
+    const __m256i even = _mm256_inserti128_si256(_mm256_castsi128_si256(row(0)), row(2), 1);
+    const __m256i odd = _mm256_inserti128_si256(_mm256_castsi128_si256(row(1)), row(3), 1);
+    correction = (vd)_mm256_unpacklo_epi64(even, odd);
+    power = (vu)_mm256_unpackhi_epi64(even, odd);
+#else
+    const vu at = k & 127;
+    correction = (vd)vu{exp_table[at[0]][0], exp_table[at[1]][0]};
+    power = vu{exp_table[at[0]][1], exp_table[at[1]][1]};
+#endif
+}
+
+// e^x for |x| < exp_near.
+template <bool fuse> inline __attribute__((always_inline)) vd glibc_exp(vd x) {
+    const vd per_ln2 = all(0x1.71547652b82fep0 * 128);
+#if defined(__aarch64__)
+    const float64x2_t nearest = vrndaq_f64((float64x2_t)(x * per_ln2));
+    const vd k = (vd)nearest;
+    const vu bits = (vu)vcvtaq_s64_f64(nearest);
+#else
+    const vd shift = all(0x1.8p52);  // adding it rounds to the nearest integer, which the low bits hold then
+    const vd shifted = product_and<fuse>(x, per_ln2, shift);
+    const vd k = shifted - shift;
+    const vu bits = (vu)shifted;
+#endif
+    const vd r = product_and<fuse>(k, all(-0x1.cf79abc9e3b3ap-47), product_and<fuse>(k, all(-0x1.62e42fefa0000p-8), x));
+    vd correction;
+    vu power;
+    look_up(bits, correction, power);
+    const vd scale = (vd)(power + (bits << 45));
+    const vd r2 = r * r;
+    const vd low = product_and<fuse>(r, all(0x1.555555555543cp-3), all(0x1.ffffffffffdbdp-2));
+    const vd high = product_and<fuse>(r, all(0x1.1111167a4d017p-7), all(0x1.55555cf172b91p-5));
+    const vd p = product_and<fuse>(r2 * r2, high, product_and<fuse>(r2, low, correction + r));
+    return product_and<fuse>(scale, p, scale);
+}
+
+}  // namespace
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm
+#endif

@@ -1,0 +1,64 @@
+// One register of doubles, the longest that the instruction set has. For files that are compiled once per instruction
+// set. No vector is longer than that: GCC moves and compares longer ones in pieces.
+#pragma once
+#include <cstdint>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int doubles = 8;
+#elif defined(__AVX2__)
+constexpr int doubles = 4;
+#else
+constexpr int doubles = 2;
+#endif
+typedef double vd __attribute__((vector_size(8 * doubles)));
+typedef std::uint64_t vu __attribute__((vector_size(8 * doubles)));
+
+inline __attribute__((always_inline)) vd load(const double* p) {
+    vd x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+inline __attribute__((always_inline)) void store(double* p, vd x) { __builtin_memcpy(p, &x, sizeof x); }
+inline __attribute__((always_inline)) vd all(double x) { return vd{} + x; }
+
+// Whether any number of a mask, 0 or all ones each, is not 0.
+inline __attribute__((always_inline)) bool any(vu mask) {
+#if defined(__AVX512F__)
+    return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__)
+    return _mm256_movemask_pd((__m256d)mask) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_pd((__m128d)mask) != 0;
+#else
+    return (mask[0] | mask[1]) != 0;
+#endif
+}
+
+// a b + c in one rounding, where the instruction set has that.
+#if defined(__FMA__) || defined(__aarch64__)
+#define FASTSVM_FUSED 1
+inline __attribute__((always_inline)) vd fused(vd a, vd b, vd c) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__AVX2__)
+    return (vd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(__FMA__)
+    return (vd)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
+#else
+    return (vd)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#endif
+}
+#endif
+
+}  // namespace
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm
