@@ -85,6 +85,11 @@ def main() -> None:
     except MemoryError:
         print("Error: out of memory", file=sys.stderr)
         code = 1
+    except ImportError as error:
+        if not str(error).startswith("FASTSVM_INSTRUCTIONS: "):  # which the core reads, and refuses to run
+            raise
+        print(f"Error: {error}", file=sys.stderr)
+        code = 2
     sys.exit(_flush(code))
 
 

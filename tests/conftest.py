@@ -15,6 +15,8 @@ from support.processes import PATIENCE, Finished
 # `python -m pytest` puts the checkout first on the path; the tests are of the installed package, which has the core.
 sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != ROOT]
 
+from fastsvm_cli import _native  # noqa: E402
+
 
 @pytest.fixture
 def heard_signals():
@@ -85,12 +87,17 @@ def shared():
 @pytest.fixture
 def best_instruction_set():
     """For tests that choose a build of the hot loops, or threads: both as they were, afterwards."""
-    from fastsvm_cli import _native
-
     name = _native.instruction_set()
     yield
     assert _native.select_instruction_set(name)
     _native.set_threads(0)
+
+
+@pytest.fixture(params=_native.instruction_sets())
+def instruction_set(request, best_instruction_set):
+    """The test runs once with every build of the hot loops that this machine has."""
+    assert _native.select_instruction_set(request.param)
+    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +113,5 @@ def serial_libsvm():
 @pytest.fixture
 def all_threads():
     """For tests that choose a number of threads: all of them, afterwards."""
-    from fastsvm_cli import _native
-
     yield
     _native.set_threads(0)

@@ -54,13 +54,13 @@ def compile(
 ) -> FastSVM:
     """A fast estimator out of a fitted one.
 
-        model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, of kernel rbf, linear, poly or sigmoid; a
-        Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
-        (ensemble=False) around either; a fitted search over them; what libsvm-official's svm_train returns; the path of a
-        LIBSVM model.
+    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, of kernel rbf, linear, poly or sigmoid; a
+    Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
+    (ensemble=False) around either; a fitted search over them; what libsvm-official's svm_train returns; the path of a
+    LIBSVM model.
 
-        method: "exact" (no label changes), or "approx", "reduce", "order" (no label changes), "border": the commands of
-        fastsvm, which take their options by their long names with _ for -: compile(svc, "approx", degree=3, certify=True).
+    method: "exact" (no label changes), or "approx", "reduce", "order" (no label changes), "border": the commands of
+    fastsvm, which take their options by their long names with _ for -: compile(svc, "approx", degree=3, certify=True).
     The methods of order are "geometry" (its default), "triangle" and "blocks". `data` of reduce and border is a file,
     X, or (X, y). "auto": all of them are tried on X, as `fastsvm bench --try` does, and the fastest is taken that
     changes at most the share `budget` of the labels, and of the labels of each class (of regression values: whose root
@@ -69,27 +69,27 @@ def compile(
     model) and patience (seconds that one compilation may take). The attempts are in `attempts_` of what is returned;
     their class_share is the largest share of a class's labels.
 
-        exact: True: rows whose label is not proven are answered by the exact model, so that every label is its own; for
-        what has certificates (approx with certify=True, reduce). A number, for regression: the largest radius that a value
-        may keep. n_threads: of the estimator returned.
+    exact: True: rows whose label is not proven are answered by the exact model, so that every label is its own; for
+    what has certificates (approx with certify=True, reduce). A number, for regression: the largest radius that a value
+    may keep. n_threads: of the estimator returned.
 
-        on_progress: called with the share done, and words; what it raises ends the compilation. None: a bar on standard
-        error after the first second, where that is a terminal, and elsewhere a line where minutes are to come. False:
-        neither. Ctrl-C raises KeyboardInterrupt.
+    on_progress: called with the share done, and words; what it raises ends the compilation. None: a bar on standard
+    error after the first second, where that is a terminal, and elsewhere a line where minutes are to come. False:
+    neither. Ctrl-C raises KeyboardInterrupt.
 
-        Scalers become part of the model where it has such a form (a linear kernel; scales alone and a polynomial or sigmoid
-        kernel; one scale for all features and an RBF kernel), and stay in front of it otherwise; sparse rows stay sparse.
+    Scalers become part of the model where it has such a form (a linear kernel; scales alone and a polynomial or sigmoid
+    kernel; one scale for all features and an RBF kernel), and stay in front of it otherwise; sparse rows stay sparse.
 
-        Raises ModelFormatError for what the method does not take; TypeError and ValueError for its options. Warns, with a
-        FastsvmWarning, of a method that changes more than 1 % of the labels of the model's own support vectors (1,000 of
-        them at most; of regression: the values by more than 1 % of their spread), unless `exact` or the option target says
-        how many may change; and of a compiled model that takes longer than the exact one on them. "auto" warns of neither:
-        it measures both, on X.
+    Raises ModelFormatError for what the method does not take; TypeError and ValueError for its options. Warns, with a
+    FastsvmWarning, of a method that changes more than 1 % of the labels of the model's own support vectors (1,000 of
+    them at most; of regression: the values by more than 1 % of their spread), unless `exact` or the option target says
+    how many may change; and of a compiled model that takes longer than the exact one on them. "auto" warns of neither:
+    it measures both, on X.
 
-        >>> from sklearn.svm import SVC
-        >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
-        >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
-        array(['same'], dtype='<U5')
+    >>> from sklearn.svm import SVC
+    >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
+    >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
+    array(['same'], dtype='<U5')
     """
     found = _fold(read_estimator(model))
     source = _source(found)

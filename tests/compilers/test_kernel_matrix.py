@@ -14,7 +14,6 @@ from support.oracles import EXTENDED
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
-INSTRUCTION_SETS = ["baseline", "avx2", "avx512"]
 KERNELS = {
     "linear": Kernel("linear"),
     "polynomial": Kernel("polynomial", 0.5, 1.0, 3),
@@ -54,11 +53,8 @@ def oracle(kernel, z, x):
     return power(dots) / np.sqrt(np.outer(power((z**2).sum(axis=1)), power((x**2).sum(axis=1)))), 1 + 0 * dots
 
 
-@pytest.mark.parametrize("instructions", INSTRUCTION_SETS)
 @pytest.mark.parametrize("name", KERNELS)
-def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instructions):
-    if not _native.select_instruction_set(instructions):
-        pytest.skip(f"no {instructions} here")
+def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instruction_set):
     kernel, rng = KERNELS[name], np.random.default_rng(61)
     for n, d, density in [(1, 1, 1.0), (33, 7, 1.0), (70, 100, 0.8), (70, 100, 0.1), (65, 150, 0.02)]:
         x = rows(rng, n, d, density)

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.evaluation import SIZES, parse, reference
@@ -21,13 +20,9 @@ def assert_close(values, machine, rows, relative=1e-12):
     assert np.all(np.abs(values - exact) <= relative * size)
 
 
-@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("density", [0.02, 0.5, 1.0])
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-def test_every_build_of_the_hot_loops_agrees(best_instruction_set, name, kernel, density):
-    if not _native.select_instruction_set(name):
-        assert name != "baseline"
-        pytest.skip(f"this processor has no {name}")
+def test_every_build_of_the_hot_loops_agrees(instruction_set, kernel, density):
     rng = np.random.default_rng(11)
     for nr_class, n, d in ((2, 100, 40), (3, 40, 7), (6, 77, 33), (2, 1, 1)):
         indices = list(range(1, d + 1))
@@ -38,19 +33,17 @@ def test_every_build_of_the_hot_loops_agrees(best_instruction_set, name, kernel,
         assert_close(values, machine, rows)
 
 
-def test_the_fast_exponential_is_right_from_one_to_nothing(best_instruction_set):
+def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
     """K = exp(-t) from t = 0 past where it underflows."""
     distances = np.sqrt(np.concatenate([[0.0], np.geomspace(1e-300, 800, 4000), np.linspace(690, 760, 500)]))
     machine = Machine("epsilon_svr", "rbf", [{1: 0.0}], np.array([[1.0]]), [0.0], gamma=1.0)
     rows = [{1: float(v)} for v in distances]
     exact = oracles.decision_values(machine, rows)[:, 0].astype(float)
-    for name in ("baseline", "avx2", "avx512"):
-        if _native.select_instruction_set(name):
-            values, out = decide(parse_model(machine.text(), "a.model"), parse(rows))
-            assert out.reference_rows == 0
-            # Beside the exponential's own error, distance and exponent are rounded: 3 u t.
-            allowed = (7 + 4 * distances**2) * oracles.UNIT * exact + 4e-308
-            assert np.all(np.abs(values[:, 0] - exact) <= allowed), name
+    values, out = decide(parse_model(machine.text(), "a.model"), parse(rows))
+    assert out.reference_rows == 0
+    # Beside the exponential's own error, distance and exponent are rounded: 3 u t.
+    allowed = (7 + 4 * distances**2) * oracles.UNIT * exact + 4e-308
+    assert np.all(np.abs(values[:, 0] - exact) <= allowed)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])

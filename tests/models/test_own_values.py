@@ -10,8 +10,6 @@ from support.evaluation import reference
 from support.hostile import as_rows
 from support.oracles import EXTENDED, random_machine, random_rows
 
-pytestmark = pytest.mark.usefixtures("best_instruction_set")
-
 #: Vectors that meet each other at a time: of more, some meet others.
 BLOCK = 512
 
@@ -22,7 +20,6 @@ def one_pair(seed, n, *, svm_type="c_svc", kernel="rbf", d=3, density=1.0):
     return random_machine(rng, svm_type, kernel, rows, gamma=0.3, coef0=1.0, degree=2)
 
 
-@pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize(
     "n, of",
     [
@@ -37,9 +34,7 @@ def one_pair(seed, n, *, svm_type="c_svc", kernel="rbf", d=3, density=1.0):
         (1100, {"d": 40, "density": 0.2}),
     ],
 )
-def test_values_are_those_of_any_rows_within_the_radius(n, of, instructions):
-    if not _native.select_instruction_set(instructions):
-        pytest.skip(f"no {instructions} here")
+def test_values_are_those_of_any_rows_within_the_radius(n, of, instruction_set):
     machine = one_pair(71, n, **of)
     model = parse_model(machine.text(), "m")
     evaluator, own, rows = model.evaluator, _native.Decisions(1, True), _native.Decisions(1, True)
@@ -56,12 +51,9 @@ def test_values_are_those_of_any_rows_within_the_radius(n, of, instructions):
     assert told == sorted(told) and told[-1] == 1
 
 
-@pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e3, 1e147])
-def test_the_radius_covers_twins_whose_huge_coefficients_cancel(scale, instructions):
+def test_the_radius_covers_twins_whose_huge_coefficients_cancel(scale, instruction_set):
     """svm-predict's own sum, and the exact one, are within it where nothing is left of a sum but rounding."""
-    if not _native.select_instruction_set(instructions):
-        pytest.skip(f"no {instructions} here")
     rng = np.random.default_rng(75)
     n, d = 2 * BLOCK + 11, 3
     x = scale * rng.standard_normal((n, d))

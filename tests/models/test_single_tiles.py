@@ -13,7 +13,6 @@ from fastsvm_cli.prediction.pipeline import predict
 from support.evaluation import parse
 from support.oracles import Machine, random_machine, random_rows
 
-BUILDS = ["baseline", "avx2", "avx512", "avx512_vnni"]
 SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # places in rung_rows
 
 
@@ -58,10 +57,7 @@ def shapes(rng):
     yield "next to nothing", 1.0, [{1: 1e-160}, {1: 1e-30}, {2: 1e-42}], [{1: 1e-30}, {1: 1e-200}, {}], True
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_kernel_values_are_as_close_as_is_proven(build, best_instruction_set):
-    if not _native.select_instruction_set(build):
-        pytest.skip(f"no {build} here")
+def test_kernel_values_are_as_close_as_is_proven(instruction_set):
     rng = np.random.default_rng(3)
     for name, gamma, vectors, rows, ordinary in shapes(rng):
         machine = random_machine(rng, "c_svc", "rbf", vectors, gamma=gamma)
@@ -76,12 +72,9 @@ def test_kernel_values_are_as_close_as_is_proven(build, best_instruction_set):
             assert np.isfinite(got).all() or not np.isfinite(error)
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_powers_of_two_have_the_error_of_their_polynomial(build, best_instruction_set):
+def test_powers_of_two_have_the_error_of_their_polynomial(instruction_set):
     """Along one line every exponent from 0 to 130 is met; distances of few digits are exact, so that nothing but the
     power is wrong."""
-    if not _native.select_instruction_set(build):
-        pytest.skip(f"no {build} here")
     machine = random_machine(np.random.default_rng(1), "c_svc", "rbf", [{1: 0.0}, {2: 0.0}], gamma=float(np.log(2.0)))
     rows = [{1: k / 256} for k in range(2920)]
     values, errors = _native.SingleTiles(parse_model(machine.text(), "m").svm_model).values(parse(rows))
@@ -153,13 +146,13 @@ def test_labels_are_svm_predicts_on_hostile_models(best_instruction_set):
         machine, rows = hostile(rng)
         text, chunk = machine.text(), parse(rows)
         expected, _ = labels(parse_model(text, "m"), chunk, reference=True)
-        for build in BUILDS:
-            if _native.select_instruction_set(build):
-                # The trial of a rung is one of the build too.
-                found, rungs = labels(parse_model(text, "m"), chunk)
-                assert found == expected, (trial, build)
-                assert sum(rungs) == len(rows)
-                total += rungs
+        for build in _native.instruction_sets():
+            assert _native.select_instruction_set(build)
+            # The trial of a rung is one of the build too.
+            found, rungs = labels(parse_model(text, "m"), chunk)
+            assert found == expected, (trial, build)
+            assert sum(rungs) == len(rows)
+            total += rungs
     # All of them have been at work.
     assert (total[[SINGLE, DOUBLE, REFERENCE]] > 50).all()
 
@@ -241,9 +234,9 @@ def test_rows_of_which_single_precision_knows_nothing_stay_open(best_instruction
         machine.rho = [0.0]
         chunk = parse([*vectors, *random_rows(rng, 9, [1, 2, 3], scale=size), {}, {1: 1.0}])
         expected, _ = labels(parse_model(machine.text(), "m"), chunk, reference=True)
-        for build in BUILDS:
-            if _native.select_instruction_set(build):
-                assert labels(parse_model(machine.text(), "m"), chunk)[0] == expected, (seed, build)
+        for build in _native.instruction_sets():
+            assert _native.select_instruction_set(build)
+            assert labels(parse_model(machine.text(), "m"), chunk)[0] == expected, (seed, build)
 
 
 def test_vectors_without_entries_are_all_at_one_point():

@@ -2,11 +2,13 @@
 #include "bind/bind.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "simd/instruction_sets.h"
 #include "simd/library_exp.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
@@ -24,14 +26,15 @@ const char* library_exp_name() {
 }  // namespace
 
 void bind_simd(nb::module_& m) {
+    select_instruction_set_of_environment();  // once, before any thread asks: else the module cannot be imported
     m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
     m.def("set_threads_here", &set_threads_here, "threads"_a,
           "For what the calling thread starts from here on; 0: as many as were set for all. Returns what was set "
           "before.");
     m.def("get_threads", &get_threads);
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
-          "Use the hot loops built for 'baseline', 'avx2', 'avx512' or 'avx512_vnni'; False when that cannot be. For "
-          "tests.");
+          "Use the hot loops built for one of instruction_sets(); False when that cannot be. For tests.");
+    m.def("instruction_sets", &instruction_sets, "Those of this machine and build, the fastest first.");
     m.def(
         "multiply_adds",
         [](bool single, std::int64_t times) {

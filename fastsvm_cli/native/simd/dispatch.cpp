@@ -1,7 +1,10 @@
 // Which build of the hot loops this machine runs.
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
+#include "simd/instruction_sets.h"
 #include "simd/loops.h"
 
 namespace fastsvm {
@@ -57,20 +60,25 @@ const Loops* const all[] = {
     &baseline::table,
 };
 
-const Loops* best() {
-    for (const Loops* table : all)
-        if (runs_here(*table)) return table;
-    return &baseline::table;
-}
-
 std::atomic<const Loops*> chosen{nullptr};  // several threads may be the first to ask
 
 }  // namespace
 
 const Loops& loops() {
     const Loops* table = chosen.load(std::memory_order_relaxed);
-    if (!table) chosen.store(table = best(), std::memory_order_relaxed);
+    if (!table) {
+        for (const Loops* each : all)
+            if (!table && runs_here(*each)) table = each;
+        chosen.store(table, std::memory_order_relaxed);
+    }
     return *table;
+}
+
+std::vector<std::string> instruction_sets() {
+    std::vector<std::string> names;
+    for (const Loops* table : all)
+        if (runs_here(*table)) names.push_back(table->name);
+    return names;
 }
 
 bool select_instruction_set(const char* name) {
@@ -81,6 +89,18 @@ bool select_instruction_set(const char* name) {
         }
     }
     return false;
+}
+
+void select_instruction_set_of_environment() {
+    const char* const word = std::getenv("FASTSVM_INSTRUCTIONS");
+    if (!word || !*word || select_instruction_set(word)) return;
+    std::string found, expected;
+    for (const char* c = word; *c; ++c) found += *c < ' ' || *c > '~' ? '?' : *c;
+    const std::vector<std::string> names = instruction_sets();
+    for (std::size_t i = 0; i < names.size(); ++i)
+        expected += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+    throw std::invalid_argument("FASTSVM_INSTRUCTIONS: '" + found +
+                                "' found, expected an instruction set of this machine: " + expected);
 }
 
 }  // namespace fastsvm

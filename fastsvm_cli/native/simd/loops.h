@@ -103,8 +103,5 @@ struct Loops {
 };
 
 const Loops& loops();
-// "baseline", "avx2", "avx512", "avx512_vnni" (avx512's, and what adds up products of bytes and counts bits in one
-// instruction); false when this machine or build lacks it. For tests.
-bool select_instruction_set(const char* name);
 
 }  // namespace fastsvm

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
-from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
@@ -254,19 +253,12 @@ def test_a_negative_gamma_is_refused_or_covered():
     assert not uncovered(error, radius).any()
 
 
-@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
-def test_radii_hold_for_every_build_of_the_hot_loops(name):
-    best = _native.instruction_set()
-    if not _native.select_instruction_set(name):
-        pytest.skip(f"no {name} here")
-    try:
-        rng = np.random.default_rng(9)
-        for _ in range(150):
-            machine, x = hostile_machine(rng)
-            error, radius = error_and_radius(machine, hostile_rows(rng, x), **hostile_options(rng))
-            assert not uncovered(error, radius).any()
-    finally:
-        _native.select_instruction_set(best)
+def test_radii_hold_for_every_build_of_the_hot_loops(instruction_set):
+    rng = np.random.default_rng(9)
+    for _ in range(150):
+        machine, x = hostile_machine(rng)
+        error, radius = error_and_radius(machine, hostile_rows(rng, x), **hostile_options(rng))
+        assert not uncovered(error, radius).any()
 
 
 def test_a_model_read_back_has_the_same_values_and_radii():

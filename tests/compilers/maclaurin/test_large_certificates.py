@@ -87,10 +87,7 @@ def test_norms_by_shared_entries_are_those_of_the_definition_and_bounded(
         assert tail**2 <= 1.0001 * max(rest, 0) + 1e-9 * float(np.abs(a).sum()) ** 2
 
 
-@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
-def test_norms_do_not_depend_on_threads_and_little_on_the_instruction_set(name, monkeypatch, best_instruction_set):
-    if not _native.select_instruction_set(name):
-        pytest.skip(f"no {name} here")
+def test_norms_do_not_depend_on_threads_and_little_on_the_instruction_set(monkeypatch, instruction_set):
     rng = np.random.default_rng(8)
     for cost in (0, 1e9):
         monkeypatch.setattr(certificates, "_ENTRY_COST", cost)

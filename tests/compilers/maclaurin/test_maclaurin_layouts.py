@@ -58,12 +58,8 @@ def test_a_wide_model_far_from_the_origin_stays_in_its_precision():
     assert_expands(compiled(machine), machine, random_rows(rng, 20, indices, offset=1000.0))
 
 
-@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("single", [True, False])
-def test_every_build_of_the_hot_loops_agrees(best_instruction_set, name, single):
-    if not _native.select_instruction_set(name):
-        assert name != "baseline"
-        pytest.skip(f"this processor has no {name}")
+def test_every_build_of_the_hot_loops_agrees(instruction_set, single):
     rng = np.random.default_rng(14)
     for d, density, offset in (
         (1, 1.0, 0.0),

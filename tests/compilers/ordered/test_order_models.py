@@ -251,13 +251,7 @@ def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_lab
     ]
 
 
-@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
-def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_intervals(
-    tmp_path, best_instruction_set, name
-):
-    if not _native.select_instruction_set(name):
-        assert name != "baseline"
-        pytest.skip(f"this processor has no {name}")
+def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_intervals(tmp_path, instruction_set):
     for trial in range(25):
         rng = np.random.default_rng([50, trial])
         machine, rows = random_case(rng, "rbf")

@@ -1,0 +1,61 @@
+"""Which build of the hot loops runs: the best of the machine, or that of FASTSVM_INSTRUCTIONS."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from fastsvm_cli import _native
+from support.places import DATA
+
+KNOWN = ["avx512_vnni", "avx512", "avx2", "baseline"]
+ALL = _native.instruction_sets()
+
+
+def python(code, value):
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd="/", env={"FASTSVM_INSTRUCTIONS": value}, capture_output=True
+    )
+
+
+def test_the_best_comes_first_and_the_baseline_is_everywhere():
+    assert ALL == [each for each in KNOWN if each in ALL] and ALL[-1] == "baseline"
+
+
+def test_the_fixture_selects(instruction_set):
+    assert _native.instruction_set() == instruction_set
+
+
+@pytest.mark.parametrize("value", [*ALL, ""])
+def test_the_variable_chooses_for_python(value):
+    done = python("from fastsvm_cli import _native; print(_native.instruction_set())", value)
+    assert done.stdout.decode().split() == [value or ALL[0]], done.stderr
+
+
+@pytest.mark.parametrize("value", ALL)
+def test_the_variable_chooses_for_a_command(fastsvm, tmp_path, value):
+    model, rows = tmp_path / "model", tmp_path / "rows"
+    model.write_text(
+        "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n"
+        "1 1:1 \n-1 1:-1 \n"
+    )
+    rows.write_text("1 1:0.5\n-1 1:-2\n")
+    done = fastsvm("bench", "-q", "--json", rows, model, env={"FASTSVM_INSTRUCTIONS": value})
+    assert json.loads(done.out)["machine"]["kernels"] == value
+
+
+@pytest.mark.parametrize("value", ["avx3", "AVX2", "best", "a\x1bb\xe9", *[each for each in KNOWN if each not in ALL]])
+def test_another_word_is_refused_in_one_line(fastsvm, value):
+    done = fastsvm("bound", DATA / "rings.train", code=2, env={"FASTSVM_INSTRUCTIONS": value})
+    found = "".join(c if " " <= c <= "~" else "?" * len(c.encode()) for c in value)
+    start = f"Error: FASTSVM_INSTRUCTIONS: '{found}' found, expected an instruction set of this machine: "
+    assert (
+        done.out == ""
+        and done.err.startswith(start)
+        and done.err.endswith(" or baseline\n" if ALL[1:] else "baseline\n")
+    )
+    assert done.err.count("\n") == 1
+    assert (
+        b"ImportError: " + start.removeprefix("Error: ").encode() in python("import fastsvm_cli._native", value).stderr
+    )
