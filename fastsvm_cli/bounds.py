@@ -312,7 +312,7 @@ B33  native/exact/grid_tiles.cpp             test_entries_that_no_vector_has_cou
 B34  native/simd/grid.cpp                    test_the_polynomial_is_right_from_one_to_nothing
 B35  native/models/center.cpp                test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it
 B36  compilers/maclaurin/compression.py      test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed
-B37  native/exact/rounding.cpp               test_values_of_coefficients_that_cancel_are_within_the_radius_of_their_terms
+B37  native/exact/rounding.cpp               test_values_of_cancelling_coefficients_are_within_their_radius
 """
 
 from math import exp, factorial, inf, sqrt
