@@ -24,8 +24,8 @@ import fastsvm_cli
 METHODS = {
     "fastsvm exact": {"method": "exact"},
     "fastsvm order": {"method": "order"},
-    "fastsvm degree 2": {"degree": 2},
-    "fastsvm degree 3": {"degree": 3},
+    "fastsvm degree 2": {"method": "approx", "degree": 2},
+    "fastsvm degree 3": {"method": "approx", "degree": 3},
     "fastsvm reduce 0.05": {"method": "reduce", "ratio": 0.05},
 }
 
