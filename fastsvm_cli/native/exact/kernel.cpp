@@ -2,7 +2,9 @@
 // (svm.cpp, Kernel::k_function) and must stay so.
 #include "exact/kernel.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "simd/library_exp.h"
 #include "simd/loops.h"
@@ -17,13 +19,24 @@ struct Sparse {
     const std::int32_t* end;
 };
 
-Sparse row_of(const Rows& rows, std::int64_t row) {
+inline Sparse row_of(const Rows& rows, std::int64_t row) {
     return {rows.indices.data() + rows.begin(row), rows.values.data() + rows.begin(row),
             rows.indices.data() + rows.end(row)};
 }
 
-double dot(Sparse x, Sparse y) {
+// The entries that both begin with, at the same indices: all of them, where rows are dense. visit takes their values;
+// returns what is left of x and y.
+template <class Visit> inline void walk_together(Sparse& x, Sparse& y, Visit visit) {
+    const std::ptrdiff_t n = std::min(x.end - x.index, y.end - y.index);
+    std::ptrdiff_t k = 0;
+    for (; k < n && x.index[k] == y.index[k]; ++k) visit(x.value[k], y.value[k]);
+    x = {x.index + k, x.value + k, x.end};
+    y = {y.index + k, y.value + k, y.end};
+}
+
+inline double dot(Sparse x, Sparse y) {
     double sum = 0;
+    walk_together(x, y, [&](double a, double b) { sum += a * b; });
     while (x.index != x.end && y.index != y.end) {
         if (*x.index == *y.index) {
             sum += *x.value++ * *y.value++;
@@ -40,8 +53,9 @@ double dot(Sparse x, Sparse y) {
     return sum;
 }
 
-double squared_distance(Sparse x, Sparse y) {
+inline double squared_distance(Sparse x, Sparse y) {
     double sum = 0;
+    walk_together(x, y, [&](double a, double b) { sum += (a - b) * (a - b); });
     while (x.index != x.end && y.index != y.end) {
         if (*x.index == *y.index) {
             const double d = *x.value++ - *y.value++;
@@ -86,15 +100,13 @@ double reference_value(const Kernel& k, double x) {
     return 0;
 }
 
-double beginning(const Kernel& k, Sparse x, Sparse y) { return k.of_distances() ? squared_distance(x, y) : dot(x, y); }
-
 double reference_value(const Kernel& k, Sparse x, Sparse y) {
     if (k.type == KernelType::precomputed) return x.value[static_cast<int>(*y.value)];
     if (k.type == KernelType::normalized_polynomial) {
         const auto before = [&k](Sparse a, Sparse b) { return powi(k.gamma * dot(a, b) + k.coef0, k.degree); };
         return before(x, y) / std::sqrt(before(x, x) * before(y, y));
     }
-    return reference_value(k, beginning(k, x, y));
+    return reference_value(k, k.of_distances() ? squared_distance(x, y) : dot(x, y));
 }
 
 }  // namespace
@@ -123,8 +135,13 @@ double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, 
     return squared_distance(row_of(x, i), row_of(z, j));
 }
 
-double reference_beginning(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
-    return beginning(kernel, row_of(x, i), row_of(z, j));
+void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t first,
+                          std::int64_t n, double* values) {
+    const Sparse row = row_of(x, i);
+    if (kernel.of_distances())
+        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, first + t));
+    else
+        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, first + t));
 }
 
 void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,

@@ -45,14 +45,15 @@ std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, st
 // |x - z|^2 of two rows: a sum of squared differences.
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
-// The same kernel values from what reference_kernel begins with: squared distances where the kernel is of distances,
-// inner products elsewhere. values: (vectors, width), width a multiple of `reference_lanes`, of which the first `count`
-// of each vector are asked for. Neither precomputed nor normalized kernels.
+// What those kernel values begin with, of row i of x and n rows of z from `first` on: |x - z|^2 where the kernel is of
+// distances, x.z elsewhere. Neither precomputed nor normalized kernels.
+void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t first,
+                          std::int64_t n, double* values);
+
+// The kernel values, in place of what they begin with. values: (vectors, width), width a multiple of `reference_lanes`,
+// of which the first `count` of each vector are asked for.
 void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
                            double* values);
-
-// |x - z|^2 where the kernel is of distances, x.z elsewhere, of two rows.
-double reference_beginning(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
 // The fast ones, within the bounds of rounding.cpp: K(x, z_s) from n inner products x.z_s. squared_norm, squared_norms:
 // |x|^2 and |z_s|^2, of an rbf kernel; inverse_root, inverse_roots: 1 / sqrt(k(x, x)) and 1 / sqrt(k(z_s, z_s)), of a

@@ -39,15 +39,16 @@ void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out)
         for (std::int64_t n; first < stop; first += n) {
             n = std::min(tile, stop - first);
             double values[tile] = {};
-            for (std::int64_t t = 0; t < n; ++t)
-                values[t] = lanes ? reference_beginning(m.kernel, rows, row, sv, first + t)
-                                  : reference_kernel(m.kernel, rows, row, sv, first + t);
-            if (lanes) reference_kernel_from(m.kernel, 1, tile, n, values);
-            for (std::int64_t t = 0; t < n; ++t) {
-                const double* const coef = sv.leading.data() + (first + t) * sv.leading_count;
-                for_each_pair(m, c,
-                              [&](std::int64_t pair, std::int64_t column) { out[pair] += coef[column] * values[t]; });
+            if (lanes) {
+                reference_beginnings(m.kernel, rows, row, sv, first, n, values);
+                reference_kernel_from(m.kernel, 1, tile, n, values);
+            } else {
+                for (std::int64_t t = 0; t < n; ++t) values[t] = reference_kernel(m.kernel, rows, row, sv, first + t);
             }
+            for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) {
+                const double* const coef = sv.leading.data() + first * sv.leading_count + column;
+                for (std::int64_t t = 0; t < n; ++t) out[pair] += coef[t * sv.leading_count] * values[t];
+            });
         }
     }
     for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
@@ -153,7 +154,7 @@ void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* whi
         for (std::int64_t r = first; r < first + n; ++r) entries += rows.end(which[r]) - rows.begin(which[r]);
         const bool alike = static_cast<double>(entries) >=
                            0.3 * static_cast<double>(n * std::max<std::int64_t>(m.vectors->max_index, 1));
-        const bool wide_enough = n > narrow_group && alike && pairs <= wide_pairs_max;
+        const bool wide_enough = n > 2 * narrow_group && alike && pairs <= wide_pairs_max;
         if (!wide_enough) n = std::min<std::int64_t>(n, narrow_group);
         std::optional<Group>& group = wide_enough ? wide : narrow;
         if (!group) group.emplace(m, wide_enough ? wide_group : narrow_group);

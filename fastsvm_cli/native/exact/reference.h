@@ -8,8 +8,8 @@
 namespace fastsvm {
 
 // Decision values of `count` rows exactly as svm_predict_values of LIBSVM 3.37 computes them on x86-64 without OpenMP:
-// its serial sums, its sparse merge, its powi, libm's exp and tanh, no contraction. Rows are done side by side, each
-// with LIBSVM's operations in LIBSVM's order. which: their numbers. out: (count, pairs).
+// its serial sums, its sparse merge, its powi, the exp and tanh of this process's C library, no contraction. Rows are
+// done side by side, each with LIBSVM's operations in LIBSVM's order. which: their numbers. out: (count, pairs).
 void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t* which, std::int64_t count,
                     double* out);
 
