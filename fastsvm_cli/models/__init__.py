@@ -66,7 +66,8 @@ def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it wa
 def check_start(start: bytes, path: str) -> None:
     """Raises ModelFormatError where a file that begins so is no model: a hundred gigabytes of data need not be read to
     know it."""
-    _kind(start, path)
+    if start.split(b"\n", 1)[0].strip() or not start:  # a LIBSVM model may begin with blank lines
+        _kind(start, path)
 
 
 def looks_like_model(start: bytes, dense: bool = False) -> bool:

@@ -91,7 +91,7 @@ EXCEPTIONS = {  # a row of the README -> (pattern of what is said, model, what i
         (b"rho 0.25", b"rho inf"),
     ),
     "a last line without its line end": ("the last one is cut off", REGRESSION, (b"0.5 \n", b"0.5")),
-    "a line that is no vector: `x`, `3 -1`, a blank line": (
+    "a line that is no vector: `x`, `3 -1`, a blank one": (
         "expected a coefficient|expected index:value",
         REGRESSION,
         (b"SV\n", b"SV\n\n"),
@@ -103,7 +103,7 @@ EXCEPTIONS = {  # a row of the README -> (pattern of what is said, model, what i
     ),
     "fewer vectors than total_sv": ("support vectors found, expected", REGRESSION, (b"total_sv 3", b"total_sv 4")),
     "other text behind the last vector": ("text found after", REGRESSION, (b"total_sv 3", b"total_sv 2")),
-    "no blank between two words of the header (`1-2`, `0.5degree`)": (
+    "header words without a blank between (`1-2`)": (
         "values of 'rho' found, expected|values of 'gamma' found|expected a finite number|expected a whole number",
         THREE,
         (b"rho 0.25 -0.5", b"rho 0.25-0.5"),
@@ -138,7 +138,7 @@ EXCEPTIONS = {  # a row of the README -> (pattern of what is said, model, what i
     ),
     "`nr_sv` that does not add up to total_sv": ("nr_sv adds up to", TWO, (b"nr_sv 2 1", b"nr_sv 1 1")),
     "a negative degree of a polynomial kernel": ("a negative degree found", TWO, (b"degree 3", b"degree -3")),
-    "a precomputed vector without an entry, its serial below 0": (
+    "a precomputed vector without a serial of 0 or more": (
         "a support vector without a serial found",
         SERIALS,
         (b"0:1 ", b"0:-1 "),
