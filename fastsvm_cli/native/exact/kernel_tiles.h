@@ -26,6 +26,9 @@ public:
     // `strip`; finite numbers for the padding, too.
     virtual void values(const Block& block, std::int64_t from, std::int64_t to, float* out,
                         std::int64_t stride) const = 0;
+    // sums[r * lanes + ...] += partial sums of coef[s - from] K(z_r, x_s), of four terms in single precision and the
+    // rest in double, where relative_error is finite; false, with nothing done, where there are only values.
+    virtual bool add_sums(const Block&, std::int64_t, std::int64_t, const float*, double*) const { return false; }
 };
 
 }  // namespace fastsvm

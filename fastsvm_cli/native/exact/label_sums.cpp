@@ -128,7 +128,9 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
     scratch.sums.assign(static_cast<std::size_t>(2 * rows_at_once * lanes), 0.0);
     double* const positive = scratch.sums.data();
     double* const negative = positive + rows_at_once * lanes;
-    for (std::int64_t from = 0; from < padded_;) {
+    const bool summed = tiles.add_sums(*scratch.block, 0, positive_, coef_.data(), positive) &&
+                        tiles.add_sums(*scratch.block, positive_, padded_, coef_.data() + positive_, negative);
+    for (std::int64_t from = 0; from < padded_ && !summed;) {
         const bool first = from < positive_;
         const std::int64_t to = std::min(from + vectors_at_once, first ? positive_ : padded_);
         tiles.values(*scratch.block, from, to, scratch.values.data(), vectors_at_once);
