@@ -194,9 +194,17 @@ B30. |x^ - z^|^2 = h^2 D + s, D = |k_x - k_z|^2, s the sum of squares of the row
      differ, or |k_x| + |k_z| less twice how many both have, at most 2^16 each; a feature's two levels may change
      places, which changes no difference. Of numbers, in d <= 4096 features: sums of squares and inner products are at
      most 255^2 d < 2^29. Where vectors stand as k_x - 128, whose products with k_z of four features have no more than
-     17 bits and a sign, D = |k_x|^2 + (|k_z|^2 - 256 sum k_z) - 2 k_z.(k_x - 128), of which every part is below 2^30
-     in size. Elsewhere numbers have 16 bits, and two products are added up in 32. Bytes of counts take 31 words of 32
-     bits: at most 248.
+     17 bits and a sign, D = |k_x|^2 + (|k_z|^2 - 256 sum k_z) - 2 k_z.(k_x - 128), of which every part is below 2^30 in
+     size. Elsewhere numbers have 16 bits, and two products are added up in 32; or, below 128 (256 on NEON), 8 bits: two
+     products (one on NEON) are added up in 16 bits, with a sign (without), and so are those of `run` words, while run 2
+     max k_x max k_z <= 2^15 - 1 (run max k_x max k_z <= 2^16 - 1), before they are widened to 32. Bytes of counts take
+     31 words of 32 bits: at most 248.
+     In codes (native/exact/grid_codes.cpp): D is the sum over the codes, four features of two levels or two of four, of
+     T(z, x), whole numbers up to 18; and so base(x) + sum of (T(z, x) - T(u, x)) with base(x) = sum of T(u, x), for any
+     codes u. What is added is computed modulo 2^8, or modulo 2^16, which is D where D is below that. It is below 2^16
+     always: at most 65,535 features of two levels, or 9 d <= 36,864. That it is below 2^8 follows from the largest T(z,
+     x) of each code, summed; or from base and T(z, u), each at its largest: their sum (distances of bits are a metric),
+     or the square of the sum of their roots. Modulo 2^16 bytes are added up while they stay below 256.
 B31. Off the grid. e = |x - x^| + |z - z^|, each the square root of a sum of (|p_j - (b_j + h k_j)| + 2^-50 (|p_j| +
      |b_j|))^2: the computed difference errs by u (|h k| + |b + h k| + |p - (b + h k)|) <= 2^-50 (|p| + |b|), since p is
      at most h / 16 from there; squares that underflow change e sqrt(gamma) by less than 1e-90. e_x is the largest over
@@ -204,28 +212,33 @@ B31. Off the grid. e = |x - x^| + |z - z^|, each the square root of a sum of (|p
      r = |x - z|, r^ = |x^ - z^| and K, K^ their kernel values: |r - r^| <= e, so |ln K - ln K^| = gamma |r - r^| (r +
      r^) <= gamma e (2 min(r, r^) + e). Where gamma min(r, r^)^2 <= T = 88.03 that is at most eta = 2 e sqrt(gamma T) +
      gamma e^2, and |K^ - K| <= expm1(eta) K. Elsewhere K and K^ are below e^-T < 2^-126 (127 ln 2 = 88.0297: both are
-     below 2^-127 (1 - 2^-12)), and v, which approximates K^, is 0 there (B32): |v - K| <= K < 2^-126. So if |v - K^| <=
-     q K^ + 2^-126, and v = 0 where K^ < 2^-127, then |v - K| <= (q + expm1(eta) + q expm1(eta)) K + 2^-126. expm1(eta)
-     <= eta + eta^2 up to eta = 1; beyond, nothing is stated.
+     below 2^-127 (1 - 2^-12)), and v, which approximates K^, is between 0 and 2^-126 there (B32): |v - K| <= 2^-126. So
+     if |v - K^| <= q K^ + 2^-126, and 0 <= v <= 2^-126 where K^ < 2^-127 (1 - 2^-12), then |v - K| <= (q + expm1(eta) +
+     q expm1(eta)) K + 2^-126. expm1(eta) <= eta + eta^2 up to eta = 1; beyond, nothing is stated.
 B32. From the table, s = 0: gamma h^2 D errs by 3 u of itself, at most 3 * 88 u where K^ >= 2^-126, exp by 2 u, its
      rounding to single precision by w: q = 1.001 w. What is computed below 2^-126 counts as 0, and so does all beyond
-     the table's end where that is 0; K^ exceeds 2^-126 by less than q K^ there.
+     the table's end where that is 0; K^ exceeds 2^-126 by less than q K^ there. A product of two numbers of the table,
+     at D mod m and D - D mod m, m = 8 or 16 and D < 256, adds the error of the second one and the rounding of the
+     product: q = 3.01 w. Where one of the two counts as 0, K^ <= 2^-126 (1 + w) too, and where the product is below
+     2^-126 it counts as 0 or is a denormal number, off by 2^-150: K^ exceeds it by less than q K^ + 2^-126.
 B33. With s > 0 the value is multiplied by a factor F: its exponent errs by (q' + 5) u of itself for q' such entries,
      and is below 90 where the factor is not 0; its rounding adds w, that of the product w: 2.01 w + 90 (q' + 10) u. A
      value below 2^-126 / F counts as 0: its product was below 2^-126 (1 + w), and K^ exceeds 2^-126 by less than what
-     is added to q.
-B34. From a polynomial, c = gamma h^2 / ln 2, c D < 126 (from `nothing` on v = 0, where c D >= 126 whatever the rounding
-     of `nothing`, so that K^ <= 2^-126). c errs by 4 u, as the sum of two numbers of single precision by 2^-48 more; D
-     is the sum of two such numbers exactly, their difference being at most w D and whole. The product p of the leading
-     two is rounded, what it lost is known exactly by a fused operation; what is added to that, and the sum, is of size
-     3 w 126 and errs by 2^-38. p minus the nearest whole number k is exact. So r = c D - k errs by 2^-25 (its
-     rounding, |r| <= 1/2 + 2^-15) and 2^-37, which moves 2^-r by 0.36 w. y = -r ln 2, |y| < 0.3467, errs by 2 w of
-     itself: 0.70 w. Taylor's remainder y^8 / 8!, times e^|y|: 0.13 w. Horner's rule: with E_k the error of the
-     polynomial that 1/k! begins, E_k <= |y| E_k+1 + w (its size, 1/k! where that is no number of single precision, and
-     without fused operations |y| times the size of the one before): E_3 < 0.4 w, E_2 < 0.8 w, E_1 < 1.7 w, E_0 < (1.00
-     + e^y) w, and with e^y > 0.7071 that is 2.42 w of it. Altogether 3.7 w: q = 4 w. 2^-k is exact, but for k = 126 and
-     2^-r < 1, where the bits of the product make a number between 0 and K^, which errs by less than 2^-126. Without
-     fused operations c D is computed in double precision: less is lost.
+     is added to q. Where values are summed up at once (B25) F multiplies their sum, in double precision: F takes part
+     in every term, with no rounding of single precision but its own.
+B34. From a polynomial, c = gamma h^2 / ln 2, c D <= 126 (1 + 1e-9) (from `nothing` on v = 0, where c D >= 126 whatever
+     the rounding of `nothing`, so that K^ <= 2^-126). c errs by 4 u, as the sum of two numbers of single precision by
+     2^-48 more; D is the sum of two such numbers exactly, their difference being at most w D and whole (and 0 where D <
+     2^24; where `nothing` is at most 2^24 greater D do not matter). The product p of the leading two is rounded, what
+     it lost is known exactly by a fused operation; what is added to that, and the sum, is of size 3 w 126 and errs by
+     2^-38. p minus the nearest whole number k is exact. So r = c D - k errs by 2^-25 (its rounding, |r| <= 1/2 + 2^-15)
+     and 2^-37, which moves 2^-r by 0.36 w. y = -r ln 2, |y| < 0.3467, errs by 2 w of itself: 0.70 w. Taylor's remainder
+     y^8 / 8!, times e^|y|: 0.13 w. Horner's rule: with E_k the error of the polynomial that 1/k! begins, E_k <= |y|
+     E_k+1 + w (its size, 1/k! where that is no number of single precision, and without fused operations |y| times the
+     size of the one before): E_3 < 0.4 w, E_2 < 0.8 w, E_1 < 1.7 w, E_0 < (1.00 + e^y) w, and with e^y > 0.7071 that is
+     2.42 w of it. Altogether 3.7 w: q = 4 w. 2^-k is exact, but for k = 126 and 2^-r < 1, where the bits of the product
+     make a number between 0 and K^, which errs by less than 2^-126. Without fused operations c D is computed in double
+     precision: less is lost.
 
 Expansions that are skipped, or compressed (native/models/center.cpp, compilers/maclaurin/compression.py)
 ---------------------------------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
 
     scripts/measure_exact.py [--rows DATA] [--seconds S] [--instructions NAME] [MODEL ...]
 
-Without models, RBF kernels on made-up numbers: 4,096 support vectors of 20, 100 and 780 features. With models, those,
-on the rows of DATA or on their own support vectors. One thread, in memory, processor time, the least of as many runs
-as take --seconds.
+Without models, RBF kernels on made-up numbers: 4,096 support vectors of 20, 100 and 780 features, and of features of
+few levels: 60 and 123 of two, 42 of three, 64 of 17. With models, those, on the rows of DATA or on their own support
+vectors. One thread, in memory, processor time, the least of as many runs as take --seconds.
 
 For each rung: nanoseconds per kernel evaluation; GFlop/s, counting two operations per feature of the model (whether a
 row has it or not) and nothing for the exponential and the sum; their share of `peak`, independent fused multiply-adds
@@ -29,6 +29,8 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
+#: Features, levels, the share of features that are not 0, gamma.
+GRIDS = [(60, 2, 0.25, 0.05), (123, 2, 0.11, 0.01), (42, 3, 0.67, 0.03), (64, 17, 0.8, 0.001)]
 ROWS = 480
 PEAK_TIMES = 20_000
 
@@ -52,6 +54,9 @@ def main() -> None:
     if not args.models:
         for total, features in SHAPES:
             measure(f"{total} x {features}", *made_up(total, features), peaks, args.seconds)
+        for features, levels, share, gamma in GRIDS:
+            name = f"{SHAPES[0][0]} x {features} of {levels} levels"
+            measure(name, *on_grid(SHAPES[0][0], features, levels, share, gamma), peaks, args.seconds)
     for path in args.models:
         model = load_model(path)
         if not isinstance(model, ExactModel):
@@ -90,18 +95,33 @@ def made_up(total: int, features: int) -> "tuple[ExactModel, _native.Chunk]":
     def rows(n):
         return rng.random((n, features)) + np.where(np.arange(n) % 2, 0.3, 0.0)[:, None]
 
-    vectors = rows(total)
+    return two_classes(rows(total), rows(ROWS), 1 / features)
+
+
+def on_grid(total: int, features: int, levels: int, share: float, gamma: float) -> "tuple[ExactModel, _native.Chunk]":
+    """Two classes of the same whole numbers 0, ..., levels - 1."""
+    rng = np.random.default_rng(features)
+
+    def rows(n):
+        return rng.integers(1, levels, (n, features)) * (rng.random((n, features)) < share)
+
+    return two_classes(rows(total), rows(ROWS), gamma)
+
+
+def two_classes(vectors: np.ndarray, rows: np.ndarray, gamma: float) -> "tuple[ExactModel, _native.Chunk]":
+    """Odd vectors against even ones, coefficients of one size; zeros are left out."""
     vectors = np.concatenate([vectors[1::2], vectors[::2]])
-    half = total // 2
-    text = "\n".join(
-        " ".join([repr(1.0 if i < half else -1.0), *(f"{c + 1}:{v!r}" for c, v in enumerate(row.tolist()))])
-        for i, row in enumerate(vectors)
-    )
+    total, half = len(vectors), len(vectors) // 2
+
+    def entries(row):
+        return " ".join(f"{c + 1}:{v!r}" for c, v in enumerate(row.tolist()) if v)
+
+    text = "\n".join(f"{1.0 if i < half else -1.0} {entries(row)}" for i, row in enumerate(vectors))
     head = (
-        f"svm_type c_svc\nkernel_type rbf\ngamma {1 / features!r}\nnr_class 2\ntotal_sv {total}\nrho 0\nlabel 1 -1\n"
+        f"svm_type c_svc\nkernel_type rbf\ngamma {gamma!r}\nnr_class 2\ntotal_sv {total}\nrho 0\nlabel 1 -1\n"
         f"nr_sv {half} {total - half}\nSV\n"
     )
-    data = "\n".join("0 " + " ".join(f"{c + 1}:{v!r}" for c, v in enumerate(row.tolist())) for row in rows(ROWS))
+    data = "\n".join(f"0 {entries(row)}" for row in rows)
     return ExactModel.parse(f"{head}{text}\n".encode(), "made up"), _native.parse(f"{data}\n".encode())[0]
 
 

@@ -238,7 +238,28 @@ void bind_exact(nb::module_& m) {
             },
             "chunk"_a, "rows"_a, "start"_a, "stop"_a,
             "Kernel values of these rows with the vectors start, ..., stop - 1, whole strips, and the relative errors "
-            "of the rows. For tests.");
+            "of the rows. For tests.")
+        .def(
+            "kernel_sums",
+            [](const GridTiles& self, const Chunk& chunk, const std::vector<std::int64_t>& rows, std::int64_t from,
+               const std::vector<float>& coef) {
+                for (std::int64_t row : rows)
+                    if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
+                const std::int64_t count = static_cast<std::int64_t>(coef.size());
+                if (from < 0 || count > self.size() - from || from % strip || count % strip)
+                    throw nb::index_error("whole strips only");
+                const auto block = self.block();
+                self.take(*chunk.rows, rows.data(), static_cast<std::int64_t>(rows.size()), *block);
+                std::vector<double> partial(rows.size() * lanes), sums(rows.size());
+                Aligned<float> scratch;
+                self.add_sums(*block, static_cast<std::int64_t>(rows.size()), from, from + count, coef.data(), scratch,
+                              partial.data());
+                for (std::size_t i = 0; i < partial.size(); ++i) sums[i / lanes] += partial[i];
+                return sums;
+            },
+            "chunk"_a, "rows"_a, "start"_a, "coef"_a,
+            "Sums of these rows' kernel values with the vectors from `start` on, whole strips, times `coef`. For "
+            "tests.");
 
     m.def(
         "widen",

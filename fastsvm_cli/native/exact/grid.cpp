@@ -134,14 +134,17 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
     levels_ = 1;
     for (std::int64_t column = 0; column < d; ++column) levels_ = std::max(levels_, most[column] - least[column] + 1);
     const std::int32_t room = levels_ > 2 ? most_levels : 2;
+    numbers_ = 1;
     for (std::int64_t column = 0; column < d; ++column) {
         Column& c = columns_[static_cast<std::size_t>(column)];
         c.least = least[column];
-        if (zeros[column] < -most_levels) continue;
-        // Rows may have zeros where no vector has one.
-        if (zeros[column] < c.least && most[column] - zeros[column] < room) c.least = zeros[column];
-        const std::int32_t zero = zeros[column] - c.least;
-        if (zero >= 0 && zero < room) c.zero = zero;
+        if (zeros[column] >= -most_levels) {
+            // Rows may have zeros where no vector has one.
+            if (zeros[column] < c.least && most[column] - zeros[column] < room) c.least = zeros[column];
+            const std::int32_t zero = zeros[column] - c.least;
+            if (zero >= 0 && zero < room) c.zero = zero;
+        }
+        numbers_ = std::max({numbers_, most[column] - c.least + 1, c.zero + 1});
     }
     off_ = std::sqrt(largest) * (1 + 1e-9);
     return true;

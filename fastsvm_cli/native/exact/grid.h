@@ -21,8 +21,10 @@ public:
     static bool possible(const Rows& vectors);
 
     double step() const { return step_; }
-    // The vectors' numbers are below this.
+    // The vectors' values of no feature are farther apart than so many levels.
     std::int32_t levels() const { return levels_; }
+    // The vectors' numbers, and those of the zeros, are below this.
+    std::int32_t numbers() const { return numbers_; }
     // The largest Euclidean distance of a vector from where it stands on the grid, but for what absent entries add.
     double off() const { return off_; }
     // Where values stand, for a loop over many.
@@ -69,7 +71,7 @@ private:
 
     std::vector<Column> columns_;
     double step_ = 0, per_step_ = 0, tolerance_ = 0, off_ = 0, zeros_off_ = 0;
-    std::int32_t levels_ = 0;
+    std::int32_t levels_ = 0, numbers_ = 0;
 };
 
 }  // namespace fastsvm

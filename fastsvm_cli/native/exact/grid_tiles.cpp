@@ -16,13 +16,15 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double single = 0x1p-24, tiny = 0x1p-126;
 // No sum leaves 32 bits (B30).
-constexpr std::int64_t most_numbers = 4096, most_bits = 1 << 16;
+constexpr std::int64_t most_numbers = 4096, most_bits = GridCodes::most_distance;
 // Words of zeros: what they may take of memory beside the vectors' own entries.
 constexpr std::int64_t free_bytes = 64 << 20, bytes_per_entry = 24;
 // A table of more numbers is slower than a polynomial.
 constexpr std::int64_t most_tabulated = 1 << 14;
 // Strips that rows meet one after the other: what of them stays in the fastest cache.
 constexpr std::int64_t bytes_at_a_time = 24 << 10;
+// Of sums in 16 bits: shorter ones take longer than sums in 32 bits throughout.
+constexpr std::int64_t short_run = 6;
 // Beyond exp(-88.03) nothing is left of K: B31.
 constexpr double farthest = 88.03;
 // Where vectors are so far off their grid that K is known to three digits, single precision knows it better.
@@ -39,21 +41,23 @@ double moved(double gamma, double off) {
 
 struct GridTiles::Taken : KernelTiles::Block {
     struct Tile {
-        int rows;
+        int rows, distinct;             // the last ones repeat one
         std::int64_t count, at, words;  // of words; where `at` and `words` begin
         std::int64_t place[16];         // of the rows
         std::int32_t norms[16];
         GridDistance distance;
         GridLookup lookup;
+        std::int64_t run;
     };
     std::vector<double> error, factor;  // (n)
+    GridCodes::Rows codes;
     std::vector<Tile> tiles;
     std::vector<std::int32_t> at;
     std::vector<std::uint32_t> words;
     // While rows are taken: (n, words) and (n), of the rows on the grid; (words) of those of a tile.
     std::vector<std::uint32_t> numbers, any;
     std::vector<std::int64_t> place;
-    std::vector<std::int32_t> sum, squares;
+    std::vector<std::int32_t> sum, squares, largest;
 };
 
 std::unique_ptr<GridTiles> GridTiles::of(const SvmModel& model, const std::vector<std::int64_t>& order) {
@@ -69,7 +73,7 @@ std::unique_ptr<GridTiles> GridTiles::of(const SvmModel& model, const std::vecto
     const double exponent = kernel.gamma * grid->step() * grid->step();
     const double off = grid->off() + std::sqrt(grid->zeros_off());
     if (!(exponent > 1e-20 && exponent < 1e20) || !(moved(kernel.gamma, 2 * off) < most_off)) return nullptr;
-    const std::int64_t per_word = grid->levels() > 2 ? loops().grid->numbers : 32;
+    const std::int64_t per_word = features_per_word(*grid);
     const std::int64_t bytes = static_cast<std::int64_t>(order.size()) * ((d + per_word - 1) / per_word) * 4;
     if (bytes > std::max(free_bytes, bytes_per_entry * vectors.indices.size())) return nullptr;
     return std::unique_ptr<GridTiles>(new GridTiles(model, order, std::move(features), *std::move(grid)));
@@ -80,10 +84,24 @@ GridTiles::GridTiles(const SvmModel& model, const std::vector<std::int64_t>& ord
       loops_(*loops().grid),
       features_(std::move(features)),
       grid_(std::move(grid)),
-      binary_(grid_.levels() <= 2) {
+      binary_(grid_.levels() <= 2),
+      per_word_(features_per_word(grid_)),
+      row_levels_(binary_             ? 2
+                  : per_word_ == 8    ? 4
+                  : uses_small_sums() ? loops_.small
+                                      : Grid::most_levels) {
     off_ = (grid_.off() + std::sqrt(grid_.zeros_off())) * (1 + 1e-9);
     lay_out(*model.vectors, order);
     tabulate();
+}
+
+// In codes where the machine has them; numbers in bytes where their products are small enough for it.
+int GridTiles::features_per_word(const Grid& grid) {
+    const GridLoops& loops = *fastsvm::loops().grid;
+    const bool binary = grid.levels() <= 2;
+    if (loops.codes && (binary || grid.numbers() <= 4)) return binary ? 16 : 8;
+    if (binary) return 32;
+    return grid.numbers() <= loops.small ? 4 : loops.numbers;
 }
 
 namespace {
@@ -93,6 +111,11 @@ template <int per_word> void write_number(std::uint32_t* words, std::int64_t col
     if constexpr (per_word == 32) {
         const std::uint32_t at = static_cast<std::uint32_t>(column % 32);
         words[column / 32] = (words[column / 32] & ~(1u << at)) | static_cast<std::uint32_t>(number) << at;
+    } else if constexpr (per_word == 16 || per_word == 8) {
+        constexpr int features = per_word / 4, bits = 4 / features;
+        unsigned char& code = reinterpret_cast<unsigned char*>(words)[column / features];
+        const int shift = static_cast<int>(column % features) * bits;
+        code = static_cast<unsigned char>((code & ~(((1 << bits) - 1) << shift)) | number << shift);
     } else if constexpr (per_word == 4) {
         reinterpret_cast<unsigned char*>(words)[column] = static_cast<unsigned char>(number);
     } else {
@@ -106,13 +129,14 @@ template <int per_word> void write_number(std::uint32_t* words, std::int64_t col
 template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const {
     std::copy(zero_.begin(), zero_.end(), out.words);
     // Copies, which no word that is written can change.
-    Numbers now{out.words, zero_sum_, zero_squares_, 0, 0, 0};
+    Numbers now{out.words, zero_sum_, zero_squares_, zero_largest_, 0, 0, 0};
     const Grid::Places places = grid_.places();
     const unsigned char* const flipped = flipped_.data();
     const Usual* const usual = usual_.data();
     const std::int32_t* const indices = rows.indices.data();
     const double* const values = rows.values.data();
-    constexpr std::uint32_t levels = per_word == 32 ? 2 : Grid::most_levels;
+    constexpr bool binary = per_word == 32 || per_word == 16;
+    const std::uint32_t levels = static_cast<std::uint32_t>(row_levels_);
     std::int64_t present = 0;
     for (std::int64_t e = rows.begin(row), end = rows.end(row); e < end; ++e) {
         const std::int64_t column = features_.column(indices[e]);
@@ -122,11 +146,11 @@ template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int
             ++now.outsiders;
             continue;
         }
-        if constexpr (per_word == 32)
+        if constexpr (binary)
             if (value == usual[column].value) {
                 now.off += usual[column].off;
                 ++now.sum;
-                now.words[column / 32] |= 1u << column % 32;
+                write_number<per_word>(now.words, column, 1);
                 continue;
             }
         std::int32_t number = 0;
@@ -135,26 +159,31 @@ template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int
         now.off += off * off;
         std::int32_t zero = places.zero(column);
         if (zero < 0) ++present, zero = 0;
-        if (per_word == 32) number ^= flipped[column], zero ^= flipped[column];
+        if (binary) number ^= flipped[column], zero ^= flipped[column];
         now.sum += number - zero;
         now.squares += number * number - zero * zero;
+        now.largest = std::max(now.largest, number);
         write_number<per_word>(now.words, column, number);
     }
-    if (per_word == 32) now.squares = now.sum;
+    if (binary) now.squares = now.sum;
     out = now;
     return present == required_;
 }
 
 bool GridTiles::write(const Rows& rows, std::int64_t row, Numbers& out) const {
-    if (binary_) return write_numbers<32>(rows, row, out);
-    return loops_.numbers == 4 ? write_numbers<4>(rows, row, out) : write_numbers<2>(rows, row, out);
+    switch (per_word_) {
+        case 32: return write_numbers<32>(rows, row, out);
+        case 16: return write_numbers<16>(rows, row, out);
+        case 8: return write_numbers<8>(rows, row, out);
+        case 4: return write_numbers<4>(rows, row, out);
+        default: return write_numbers<2>(rows, row, out);
+    }
 }
 
 void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& order) {
     const std::int64_t d = features_.size();
-    const std::int64_t per_word = binary_ ? 32 : loops_.numbers;
     const Grid::Places places = grid_.places();
-    words_ = std::max<std::int64_t>(1, (d + per_word - 1) / per_word);
+    words_ = std::max<std::int64_t>(1, (d + per_word_ - 1) / per_word_);
     flipped_.assign(static_cast<std::size_t>(d), 0);
     usual_.assign(static_cast<std::size_t>(d), {});
     if (binary_) {  // most vectors' bit is 0 then: their distances are bounded by few
@@ -181,24 +210,45 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
         if (zero < 0) ++required_, zero = 0;
         if (binary_) zero ^= flipped_[c];
         zero_sum_ += zero, zero_squares_ += zero * zero;
-        if (per_word == 32)
-            write_number<32>(words.data(), c, zero);
-        else if (per_word == 4)
-            write_number<4>(words.data(), c, zero);
-        else
-            write_number<2>(words.data(), c, zero);
+        zero_largest_ = std::max(zero_largest_, zero);
+        switch (per_word_) {
+            case 32: write_number<32>(words.data(), c, zero); break;
+            case 16: write_number<16>(words.data(), c, zero); break;
+            case 8: write_number<8>(words.data(), c, zero); break;
+            case 4: write_number<4>(words.data(), c, zero); break;
+            default: write_number<2>(words.data(), c, zero);
+        }
     }
     zero_ = words;
+    padded_ = (static_cast<std::int64_t>(order.size()) + strip - 1) / strip * strip;
+    place(vectors, order);
+}
 
-    const std::int64_t n = static_cast<std::int64_t>(order.size()), padded = (n + strip - 1) / strip * strip;
-    norms_.assign(static_cast<std::size_t>(padded), 0);
-    blocks_.assign(static_cast<std::size_t>(padded * words_), binary_ ? 0 : loops_.offset);
-    Numbers numbers{words.data(), 0, 0, 0, 0, 0};
+// The vectors, in codes or in words.
+void GridTiles::place(const Rows& vectors, const std::vector<std::int64_t>& order) {
+    const std::int64_t n = static_cast<std::int64_t>(order.size());
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(words_));
+    Numbers numbers{words.data(), 0, 0, 0, 0, 0, 0};
+    if (in_codes()) {
+        const int per_code = per_word_ / 4;
+        codes_.emplace(*loops_.codes, 4 / per_code,
+                       std::max<std::int64_t>(1, (features_.size() + per_code - 1) / per_code), padded_);
+        for (std::int64_t s = 0; s < n; ++s) {
+            if (order[s] < 0) continue;
+            write(vectors, order[s], numbers);
+            codes_->put(s, reinterpret_cast<const unsigned char*>(words.data()));
+        }
+        codes_->finish(order);
+        return;
+    }
+    norms_.assign(static_cast<std::size_t>(padded_), 0);
+    blocks_.assign(static_cast<std::size_t>(padded_ * words_), binary_ ? 0 : loops_.offset);
     for (std::int64_t s = 0; s < n; ++s) {
         if (order[s] < 0) continue;
         write(vectors, order[s], numbers);
         norms_[s] = numbers.squares;
         largest_squares_ = std::max(largest_squares_, numbers.squares);
+        largest_number_ = std::max(largest_number_, numbers.largest);
         std::uint32_t* const to = blocks_.data() + s / strip * words_ * strip + s % strip;
         for (std::int64_t w = 0; w < words_; ++w) to[w * strip] ^= words[w];
     }
@@ -206,8 +256,9 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
 
 void GridTiles::tabulate() {
     const double scale = gamma_ * grid_.step() * grid_.step();
-    // Of bits every distance that there is; at least what registers take.
-    const std::int64_t size = std::max<std::int64_t>(128, binary_ ? 32 * words_ + 1 : most_tabulated);
+    // Of bits every distance that there is; of codes what two factors make; at least what registers take.
+    const std::int64_t size =
+        in_codes() ? 256 : std::max<std::int64_t>(128, binary_ ? 32 * words_ + 1 : most_tabulated);
     table_.reserve(static_cast<std::size_t>(size));
     while (static_cast<std::int64_t>(table_.size()) < size && !complete_) {
         const double k = std::exp(-(scale * static_cast<double>(table_.size())));
@@ -220,8 +271,12 @@ void GridTiles::tabulate() {
     exponential_.exponent = scale * 1.4426950408889634;
     exponential_.high = static_cast<float>(exponential_.exponent);
     exponential_.low = static_cast<float>(exponential_.exponent - static_cast<double>(exponential_.high));
-    const double nothing = 126 / exponential_.exponent * (1 + 1e-9) + 1;
-    exponential_.nothing = nothing < 2147483647.0 ? static_cast<std::int32_t>(nothing) + 1 : 2147483647;
+    const double nothing = 126 / exponential_.exponent * (1 + 1e-9);
+    exponential_.nothing = nothing < 2147483646.0 ? static_cast<std::int32_t>(nothing) + 1 : 2147483647;
+    if (!in_codes()) return;
+    table_.resize(static_cast<std::size_t>(size), 0.0f);
+    exponential_.table = table_.data();
+    for (int i = 0; i < 16; ++i) exponential_.by_eight[i] = table_[8 * i], exponential_.by_sixteen[i] = table_[16 * i];
 }
 
 std::unique_ptr<KernelTiles::Block> GridTiles::block() const { return std::make_unique<Taken>(); }
@@ -231,11 +286,10 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
     b.error.assign(static_cast<std::size_t>(n), infinite);
     b.factor.assign(static_cast<std::size_t>(n), 1.0);
     b.numbers.resize(static_cast<std::size_t>(n * words_));
-    b.tiles.clear(), b.at.clear(), b.words.clear();
-    b.place.clear(), b.sum.clear(), b.squares.clear();
+    b.place.clear(), b.sum.clear(), b.squares.clear(), b.largest.clear();
     for (std::int64_t r = 0; r < n; ++r) {
         const std::int64_t taken = static_cast<std::int64_t>(b.place.size());
-        Numbers row{b.numbers.data() + taken * words_, 0, 0, 0, 0, 0};
+        Numbers row{b.numbers.data() + taken * words_, 0, 0, 0, 0, 0, 0};
         if (!write(rows, which[r], row)) continue;
         const double off = off_ + std::sqrt(row.off + grid_.zeros_off()) * (1 + 1e-9);
         double error = moved(gamma_, off);
@@ -249,20 +303,45 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         if (!(error < 0.5)) continue;
         b.error[r] = error;
         b.place.push_back(r), b.sum.push_back(row.sum), b.squares.push_back(row.squares);
+        b.largest.push_back(row.largest);
     }
+    if (in_codes())
+        take_codes(b);
+    else
+        take_words(b);
+}
 
+namespace {
+// B31, of a value that is wrong by so much of itself before.
+void widen(double& error, double lookup_error) { error = (error + lookup_error * (1 + error)) * (1 + 1e-9); }
+}  // namespace
+
+void GridTiles::take_codes(Taken& b) const {
+    b.codes.clear();
+    for (std::size_t i = 0; i < b.place.size(); ++i) {
+        codes_->take(reinterpret_cast<const unsigned char*>(b.numbers.data() + static_cast<std::int64_t>(i) * words_),
+                     b.codes);
+        widen(b.error[b.place[i]], GridCodes::lookup_error(codes_->lookup(b.codes.rows.back())));
+    }
+}
+
+void GridTiles::take_words(Taken& b) const {
+    b.tiles.clear(), b.at.clear(), b.words.clear();
     const std::int64_t on_grid = static_cast<std::int64_t>(b.place.size());
     for (std::int64_t first = 0; first < on_grid;) {
         // A tile that lacks rows repeats its last one; a row alone goes alone.
         const std::int64_t left = std::min<std::int64_t>(loops_.rows, on_grid - first);
         Taken::Tile tile{};
         tile.rows = left == 1 ? 1 : loops_.rows;
+        tile.distinct = static_cast<int>(left);
         double farthest_row = 0;
+        std::int32_t largest_number = 1;
         const std::uint32_t* row[16];
         for (int i = 0; i < tile.rows; ++i) {
             const std::int64_t from = first + std::min<std::int64_t>(i, left - 1);
             tile.place[i] = b.place[from];
             tile.norms[i] = binary_ ? b.squares[from] : loops_.norm(b.sum[from], b.squares[from]);
+            largest_number = std::max(largest_number, b.largest[from]);
             row[i] = b.numbers.data() + from * words_;
             farthest_row = std::max(farthest_row, static_cast<double>(b.squares[from]));
         }
@@ -274,6 +353,10 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
             if (b.any[w]) b.at.push_back(static_cast<std::int32_t>(w));
         tile.count = static_cast<std::int64_t>(b.at.size()) - tile.at;
         tile.distance = binary_ ? GridDistance::common_bits : GridDistance::numbers;
+        if (uses_small_sums()) {
+            tile.run = loops_.small_sum / (largest_number * std::max(1, largest_number_));
+            tile.distance = tile.run < short_run ? GridDistance::bytes : GridDistance::small_numbers;
+        }
         if (binary_ && 4 * tile.count >= 3 * words_) {  // the end of the sum is cheaper, then
             tile.distance = GridDistance::different_bits;
             tile.count = words_;
@@ -294,11 +377,11 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
                       : binary_ && largest < 128                            ? GridLookup::below_128
                       : binary_ || complete_ || largest < exponential_.last ? GridLookup::table
                                                                             : GridLookup::polynomial;
-        const double lookup_error = tile.lookup == GridLookup::polynomial ? 4 * single : 1.001 * single;  // B32, B34
-        for (std::int64_t i = 0; i < left; ++i) {
-            double& error = b.error[b.place[first + i]];
-            error = (error + lookup_error * (1 + error)) * (1 + 1e-9);
-        }
+        if (loops_.sums && !binary_)
+            tile.lookup = exponential_.nothing <= 1 << 24 ? GridLookup::short_polynomial : GridLookup::polynomial;
+        const bool computed = tile.lookup == GridLookup::polynomial || tile.lookup == GridLookup::short_polynomial;
+        for (std::int64_t i = 0; i < left; ++i)
+            widen(b.error[b.place[first + i]], computed ? 4 * single : 1.001 * single);  // B34, B32
         b.tiles.push_back(tile);
         first += left;
     }
@@ -308,19 +391,61 @@ double GridTiles::relative_error(const KernelTiles::Block& block, std::int64_t r
     return static_cast<const Taken&>(block).error[static_cast<std::size_t>(r)];
 }
 
+std::int64_t GridTiles::vectors_at_a_time() const {
+    if (codes_) return codes_->strips_at_a_time() * strip;
+    return std::max<std::int64_t>(1, bytes_at_a_time / (words_ * strip * 4)) * strip;
+}
+
+GridRows GridTiles::rows_of(const Taken& b, std::size_t tile) {
+    const Taken::Tile& t = b.tiles[tile];
+    return {t.count, b.at.data() + t.at, b.words.data() + t.words, t.norms, t.run};
+}
+
+GridStrips GridTiles::strips(std::int64_t from, std::int64_t to) const {
+    return {(to - from) / strip, words_, blocks_.data() + from * words_, norms_.data() + from};
+}
+
+void GridTiles::add_sums(const KernelTiles::Block& block, std::int64_t n, std::int64_t from, std::int64_t to,
+                         const float* coef, Aligned<float>& scratch, double* sums) const {
+    const Taken& b = static_cast<const Taken&>(block);
+    if (!codes_ && !loops_.sums) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
+    const std::int64_t together = vectors_at_a_time();
+    for (std::int64_t s = from; s < to; s += together) {
+        const std::int64_t end = std::min(to, s + together);
+        if (codes_) {
+            for (std::size_t i = 0; i < b.place.size(); ++i)
+                codes_->add_sums(b.codes, static_cast<std::int64_t>(i), s, end, exponential_, coef + (s - from),
+                                 b.factor[b.place[i]], sums + b.place[i] * lanes);
+            continue;
+        }
+        for (std::size_t t = 0; t < b.tiles.size(); ++t) {
+            const Taken::Tile& tile = b.tiles[t];
+            double now[16][lanes] = {};
+            double* rows[16];
+            for (int i = 0; i < tile.rows; ++i) rows[i] = now[i];
+            loops_.sums(tile.rows, tile.distance, tile.lookup, rows_of(b, t), strips(s, end), exponential_,
+                        coef + (s - from), rows);
+            for (int i = 0; i < std::min(tile.rows, tile.distinct); ++i)
+                for (int lane = 0; lane < lanes; ++lane)
+                    sums[tile.place[i] * lanes + lane] += b.factor[tile.place[i]] * now[i][lane];
+        }
+    }
+}
+
 void GridTiles::values(const KernelTiles::Block& block, std::int64_t from, std::int64_t to, float* out,
                        std::int64_t stride) const {
     const Taken& b = static_cast<const Taken&>(block);
-    const std::int64_t together = std::max<std::int64_t>(1, bytes_at_a_time / (words_ * strip * 4)) * strip;
+    const std::int64_t together = vectors_at_a_time();
     for (std::int64_t s = from; s < to; s += together) {
         const std::int64_t end = std::min(to, s + together);
-        const GridStrips strips{(end - s) / strip, words_, blocks_.data() + s * words_, norms_.data() + s};
-        for (const Taken::Tile& tile : b.tiles) {
+        for (std::size_t i = 0; codes_ && i < b.place.size(); ++i)
+            codes_->values(b.codes, static_cast<std::int64_t>(i), s, end, exponential_,
+                           out + b.place[i] * stride + (s - from));
+        for (std::size_t t = 0; !codes_ && t < b.tiles.size(); ++t) {
+            const Taken::Tile& tile = b.tiles[t];
             float* rows[16];
             for (int i = 0; i < tile.rows; ++i) rows[i] = out + tile.place[i] * stride + (s - from);
-            loops_.values(tile.rows, tile.distance, tile.lookup,
-                          {tile.count, b.at.data() + tile.at, b.words.data() + tile.words, tile.norms}, strips,
-                          exponential_, rows);
+            loops_.values(tile.rows, tile.distance, tile.lookup, rows_of(b, t), strips(s, end), exponential_, rows);
         }
     }
     for (std::int64_t r = 0; r < static_cast<std::int64_t>(b.error.size()); ++r) {

@@ -1,43 +1,25 @@
 // Compiled once per instruction set, as loops.cpp and under the same rule: no inline function of the standard library.
-#include "simd/grid_loops.h"
-
-#include "simd/loops.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "simd/grid_registers.h"
 
 namespace fastsvm {
 namespace FASTSVM_ISA {
+
+#if defined(FASTSVM_GRID_SUMS)
+extern const GridCodeLoops grid_codes;
+#endif
+
 namespace {
 
-// One register of the machine, and how many rows meet two of them at a time: their sums, the two, a row's word and the
-// tables are what the machine has registers for.
+// How many rows meet two registers at a time: their sums, the two, a row's word and the tables are what the machine has
+// registers for.
 #if defined(__AVX512F__)
-constexpr int width = 16, side_by_side = 8;
-#elif defined(__AVX2__)
-constexpr int width = 8, side_by_side = 4;
+constexpr int side_by_side = 8;
 #else
-constexpr int width = 4, side_by_side = 4;
+constexpr int side_by_side = 4;
 #endif
 constexpr int parts = 2;
-typedef std::int32_t I __attribute__((vector_size(4 * width)));
-typedef std::uint32_t U __attribute__((vector_size(4 * width)));
-typedef float F __attribute__((vector_size(4 * width)));
 
-template <class V, class T> inline V load(const T* p) {
-    V x;
-    __builtin_memcpy(&x, p, sizeof x);
-    return x;
-}
-inline void store(float* p, F x) { __builtin_memcpy(p, &x, sizeof x); }
-inline U splat(std::uint32_t x) { return U{} + x; }
-inline I splat(std::int32_t x) { return I{} + x; }
-inline F splat(float x) { return F{} + x; }
-
-// Masks of all ones stand where GCC 12 takes its own headers' unmasked forms for uninitialised reads.
-
-// ---- how many bits are set, in every number or in every byte
+// ---- how many bits are set, in every number or in every byte (where there are no codes, which are faster)
 
 #if defined(__AVX512VPOPCNTDQ__)
 constexpr bool of_bytes = false;
@@ -49,13 +31,6 @@ inline U bits_set(U x) {
         _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     return (U)_mm512_shuffle_epi8(counts, (__m512i)(x & 0x0f0f0f0f)) +
            (U)_mm512_shuffle_epi8(counts, (__m512i)((x >> 4) & 0x0f0f0f0f));
-}
-#elif defined(__AVX2__)
-constexpr bool of_bytes = true;
-inline U bits_set(U x) {
-    const __m256i counts = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-    return (U)_mm256_shuffle_epi8(counts, (__m256i)(x & 0x0f0f0f0f)) +
-           (U)_mm256_shuffle_epi8(counts, (__m256i)((x >> 4) & 0x0f0f0f0f));
 }
 #else
 constexpr bool of_bytes = true;
@@ -90,10 +65,13 @@ std::int32_t norm(std::int32_t sum, std::int32_t squares) { return numbers == 4 
 
 // ---- sums over the words. most: how many words a sum takes before `number` must widen it
 
-template <GridDistance distance> struct Sum {
+template <GridDistance distance> struct Words {
     static constexpr bool by_bytes = distance != GridDistance::numbers && of_bytes;
-    static constexpr std::int64_t most = by_bytes ? 31 : std::int64_t{1} << 40;  // 31 times 8 bits fit a byte
-    static I add(I sum, U x, U z) {
+    typedef I Sum;
+    static Sum nothing() { return I{}; }
+    // 31 times 8 bits fit a byte
+    static std::int64_t most(const GridRows&) { return by_bytes ? 31 : std::int64_t{1} << 40; }
+    static Sum add(Sum sum, U x, U z) {
         if constexpr (distance == GridDistance::numbers)
             return add_products(sum, x, z);
         else if constexpr (distance == GridDistance::common_bits)
@@ -101,7 +79,7 @@ template <GridDistance distance> struct Sum {
         else
             return (I)((U)sum + bits_set(x ^ z));
     }
-    static I number(I sum) {
+    static I number(Sum sum) {
         if constexpr (by_bytes) {
             const U x = (U)sum, pairs = (x & 0x00ff00ff) + ((x >> 8) & 0x00ff00ff);
             return (I)((pairs & 0xffff) + (pairs >> 16));
@@ -110,6 +88,55 @@ template <GridDistance distance> struct Sum {
         }
     }
 };
+
+// Numbers of 8 bits: products are of 16, and are widened word by word, or, of small ones, after a run of words.
+#if defined(FASTSVM_NEON)
+template <> struct Words<GridDistance::bytes> {
+    typedef I Sum;
+    static Sum nothing() { return I{}; }
+    static std::int64_t most(const GridRows&) { return std::int64_t{1} << 40; }
+    static Sum add(Sum sum, U x, U z) {
+        const uint8x16_t a = (uint8x16_t)x, b = (uint8x16_t)z;
+        const uint16x8_t low = vmull_u8(vget_low_u8(a), vget_low_u8(b)), high = vmull_high_u8(a, b);
+        return sum + (I)vpaddq_u32(vpaddlq_u16(low), vpaddlq_u16(high));
+    }
+    static I number(Sum sum) { return sum; }
+};
+template <> struct Words<GridDistance::small_numbers> {
+    struct Sum {
+        uint16x8_t low, high;
+    };
+    static constexpr std::int32_t small = 256, small_sum = 65535;
+    static Sum nothing() { return {vdupq_n_u16(0), vdupq_n_u16(0)}; }
+    static std::int64_t most(const GridRows& z) { return z.run; }
+    static Sum add(Sum sum, U x, U z) {
+        const uint8x16_t a = (uint8x16_t)x, b = (uint8x16_t)z;
+        return {vmlal_u8(sum.low, vget_low_u8(a), vget_low_u8(b)), vmlal_high_u8(sum.high, a, b)};
+    }
+    static I number(Sum sum) { return (I)vpaddq_u32(vpaddlq_u16(sum.low), vpaddlq_u16(sum.high)); }
+};
+#elif defined(FASTSVM_GRID_SUMS)
+template <> struct Words<GridDistance::bytes> {
+    typedef I Sum;
+    static Sum nothing() { return I{}; }
+    static std::int64_t most(const GridRows&) { return std::int64_t{1} << 40; }
+    static Sum add(Sum sum, U x, U z) {
+        return sum + (I)_mm256_madd_epi16(_mm256_maddubs_epi16((__m256i)z, (__m256i)x), _mm256_set1_epi16(1));
+    }
+    static I number(Sum sum) { return sum; }
+};
+template <> struct Words<GridDistance::small_numbers> {
+    typedef I Sum;
+    // Two products are added up at once, and the vectors' numbers are signed.
+    static constexpr std::int32_t small = 128, small_sum = 32767 / 2;
+    static Sum nothing() { return I{}; }
+    static std::int64_t most(const GridRows& z) { return z.run; }
+    static Sum add(Sum sum, U x, U z) {
+        return (I)_mm256_add_epi16((__m256i)sum, _mm256_maddubs_epi16((__m256i)z, (__m256i)x));
+    }
+    static I number(Sum sum) { return (I)_mm256_madd_epi16((__m256i)sum, _mm256_set1_epi16(1)); }
+};
+#endif
 
 // ---- exp
 
@@ -153,79 +180,25 @@ struct Table {
     }
 };
 
-// a b + c, in one rounding where the machine can.
-inline F multiply_add(F a, F b, F c) {
-#if defined(__AVX512F__)
-    return (F)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__FMA__)
-    return (F)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
-
-// 2^-r for |r| <= 1/2 and a little more: Taylor's polynomial of degree 7 (B34).
-inline F power_of_two(F r) {
-    const F y = r * -0.693147180559945309f;
-    F p = multiply_add(splat(1.0f / 5040), y, splat(1.0f / 720));
-    p = multiply_add(p, y, splat(1.0f / 120));
-    p = multiply_add(p, y, splat(1.0f / 24));
-    p = multiply_add(p, y, splat(1.0f / 6));
-    p = multiply_add(p, y, splat(0.5f));
-    p = multiply_add(p, y, splat(1.0f));
-    return multiply_add(p, y, splat(1.0f));
-}
-
-// 2^-(c D), c D = k + r with k the nearest whole number. The product is the sum of two numbers of single precision, the
-// second one exact but for its own rounding; without an instruction that multiplies and adds, one of double precision.
-struct Polynomial {
-    I nothing;
-#if defined(__FMA__)
-    F high, low;
-    explicit Polynomial(const GridExponential& e) : nothing(splat(e.nothing)), high(splat(e.high)), low(splat(e.low)) {}
-    F operator()(I d) const {
-        const F most = __builtin_convertvector(d, F);
-        const F left = __builtin_convertvector(d - __builtin_convertvector(most, I), F);
-        const F product = most * high;
-        const F rest = multiply_add(most, low, multiply_add(left, high, multiply_add(most, high, -product)));
-        const F biased = product + 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest integer
-        const F r = (product - (biased - 12582912.0f)) + rest;
-        const I value = (I)((U)power_of_two(r) - ((U)biased << 23));
-        return (F)(d < nothing ? value : I{});
-    }
-#else
-    double exponent;
-    explicit Polynomial(const GridExponential& e) : nothing(splat(e.nothing)), exponent(e.exponent) {}
-    F operator()(I d) const {
-        typedef double D __attribute__((vector_size(8 * width)));
-        typedef long long L __attribute__((vector_size(8 * width)));
-        const I least = d < nothing ? d : nothing;
-        const D product = __builtin_convertvector(least, D) * exponent;
-        const D biased = product + 6755399441055744.0;  // 1.5 * 2^52
-        const F r = __builtin_convertvector(product - (biased - 6755399441055744.0), F);
-        const U k = (U) __builtin_convertvector((L)biased, I);
-        const I value = (I)((U)power_of_two(r) - (k << 23));
-        return (F)(d < nothing ? value : I{});
-    }
-#endif
-};
-
 // ---- the loop
 
-template <int rows, GridDistance distance, class Lookup>
-void strip_values(const GridRows& z, const GridStrips& x, const GridExponential& exponential, float* const* out) {
-    using Step = Sum<distance>;
+// take(r, at, values): the values of row r and `width` vectors from number `at` on, in order of `at`.
+template <int rows, GridDistance distance, class Lookup, class Take>
+inline __attribute__((always_inline)) void strip_loop(const GridRows& z, const GridStrips& x,
+                                                      const GridExponential& exponential, Take& take) {
+    using Step = Words<distance>;
     const Lookup lookup(exponential);
+    const std::int64_t most = Step::most(z);
     for (std::int64_t s = 0; s < x.count; ++s)
         for (int part = 0; part < strip; part += parts * width) {
             const std::uint32_t* const block = x.blocks + s * x.words * strip + part;
             I total[rows][parts];
             std::int64_t from = 0;
             do {
-                const std::int64_t to = z.count - from > Step::most ? from + Step::most : z.count;
-                I sum[rows][parts];
+                const std::int64_t to = z.count - from > most ? from + most : z.count;
+                typename Step::Sum sum[rows][parts];
                 for (int r = 0; r < rows; ++r)
-                    for (int p = 0; p < parts; ++p) sum[r][p] = I{};
+                    for (int p = 0; p < parts; ++p) sum[r][p] = Step::nothing();
                 for (std::int64_t w = from; w < to; ++w) {
                     const std::uint32_t* const words = block + z.at[w] * strip;
                     U vectors[parts];
@@ -246,10 +219,73 @@ void strip_values(const GridRows& z, const GridStrips& x, const GridExponential&
                 for (int r = 0; r < rows; ++r) {
                     I d = total[r][p];
                     if (distance != GridDistance::different_bits) d = norms + z.norms[r] - 2 * d;
-                    store(out[r] + at, lookup(d));
+                    take(r, at, lookup(d));
                 }
             }
         }
+}
+
+struct Store {
+    float* const* out;
+    void operator()(int r, std::int64_t at, F values) { store(out[r] + at, values); }
+};
+
+#if defined(FASTSVM_GRID_SUMS)
+
+template <int rows> struct AddProducts {
+    const float* coef;
+    double* const* sums;
+    F four[rows];
+    void operator()(int r, std::int64_t at, F values) {
+        const F c = load<F>(coef + at);
+        four[r] = at % (4 * width) == 0 ? values * c : multiply_add(values, c, four[r]);
+        if (at % (4 * width) != 3 * width) return;
+        Sums sum(sums[r]);
+        sum.add(four[r]);
+        sum.put(sums[r]);
+    }
+};
+
+template <int rows, GridDistance distance, class Take>
+void by_lookup(GridLookup lookup, const GridRows& z, const GridStrips& x, const GridExponential& exponential,
+               Take take) {
+    if (lookup == GridLookup::short_polynomial)
+        strip_loop<rows, distance, ShortPolynomial>(z, x, exponential, take);
+    else
+        strip_loop<rows, distance, Polynomial>(z, x, exponential, take);
+}
+
+template <int rows, class Take>
+void by_distance(GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+                 const GridExponential& exponential, Take take) {
+    if (distance == GridDistance::small_numbers)
+        by_lookup<rows, GridDistance::small_numbers>(lookup, z, x, exponential, take);
+    else if (distance == GridDistance::bytes)
+        by_lookup<rows, GridDistance::bytes>(lookup, z, x, exponential, take);
+    else
+        by_lookup<rows, GridDistance::numbers>(lookup, z, x, exponential, take);
+}
+
+template <int rows>
+void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+                const GridExponential& exponential, float* const* out) {
+    by_distance<rows>(distance, lookup, z, x, exponential, Store{out});
+}
+
+void sums(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+          const GridExponential& exponential, const float* coef, double* const* sums) {
+    if (rows == 1)
+        by_distance<1>(distance, lookup, z, x, exponential, AddProducts<1>{coef, sums, {}});
+    else
+        by_distance<side_by_side>(distance, lookup, z, x, exponential, AddProducts<side_by_side>{coef, sums, {}});
+}
+
+#else
+
+template <int rows, GridDistance distance, class Lookup>
+void strip_values(const GridRows& z, const GridStrips& x, const GridExponential& exponential, float* const* out) {
+    Store take{out};
+    strip_loop<rows, distance, Lookup>(z, x, exponential, take);
 }
 
 template <int rows, GridDistance distance>
@@ -257,9 +293,9 @@ void bit_values(GridLookup lookup, const GridRows& z, const GridStrips& x, const
                 float* const* out) {
 #if defined(__AVX512F__)
     switch (lookup) {
-        case GridLookup::below_32: return strip_values<rows, distance, Registers<32>>(z, x, exponential, out);
-        case GridLookup::below_64: return strip_values<rows, distance, Registers<64>>(z, x, exponential, out);
-        case GridLookup::below_128: return strip_values<rows, distance, Registers<128>>(z, x, exponential, out);
+        case GridLookup::below_32: return strip_values<rows, distance, Registers<32> >(z, x, exponential, out);
+        case GridLookup::below_64: return strip_values<rows, distance, Registers<64> >(z, x, exponential, out);
+        case GridLookup::below_128: return strip_values<rows, distance, Registers<128> >(z, x, exponential, out);
         default: break;
     }
 #else
@@ -271,6 +307,7 @@ void bit_values(GridLookup lookup, const GridRows& z, const GridStrips& x, const
 template <int rows>
 void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
                 const GridExponential& exponential, float* const* out) {
+    constexpr GridDistance numbers = GridDistance::numbers;
     switch (distance) {
         case GridDistance::different_bits:
             return bit_values<rows, GridDistance::different_bits>(lookup, z, x, exponential, out);
@@ -279,10 +316,12 @@ void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, con
         default: break;
     }
     if (lookup == GridLookup::polynomial)
-        strip_values<rows, GridDistance::numbers, Polynomial>(z, x, exponential, out);
+        strip_values<rows, numbers, Polynomial>(z, x, exponential, out);
     else
-        strip_values<rows, GridDistance::numbers, Table>(z, x, exponential, out);
+        strip_values<rows, numbers, Table>(z, x, exponential, out);
 }
+
+#endif
 
 void values(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
             const GridExponential& exponential, float* const* out) {
@@ -295,7 +334,13 @@ void values(int rows, GridDistance distance, GridLookup lookup, const GridRows& 
 }  // namespace
 
 extern const GridLoops grid;
-const GridLoops grid = {side_by_side, numbers, numbers == 4 ? 0x80808080u : 0u, norm, values};
+#if defined(FASTSVM_GRID_SUMS)
+constexpr std::int32_t small = Words<GridDistance::small_numbers>::small,
+                       small_sum = Words<GridDistance::small_numbers>::small_sum;
+const GridLoops grid = {side_by_side, numbers, small, small_sum, 0u, norm, values, sums, &grid_codes};
+#else
+const GridLoops grid = {side_by_side, numbers, 0, 0, numbers == 4 ? 0x80808080u : 0u, norm, values, nullptr, nullptr};
+#endif
 
 }  // namespace FASTSVM_ISA
 }  // namespace fastsvm

@@ -1,0 +1,247 @@
+// Kernel values of vectors in codes of four bits (grid_loops.h): of as many vectors as a register has bytes, a row's
+// table tells in one permutation what a code adds to D. Compiled once per instruction set, as loops.cpp and under the
+// same rule: no inline function of the standard library.
+#include "simd/grid_registers.h"
+
+#if defined(FASTSVM_GRID_SUMS)
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+typedef unsigned char B __attribute__((vector_size(4 * width)));
+typedef std::uint16_t H __attribute__((vector_size(4 * width)));
+
+constexpr int bytes = 4 * width, parts = strip / bytes;  // of a register; registers of a strip
+// Registers that meet a table one after the other: their sums stay in registers, too.
+constexpr int together = 4;
+
+// Byte 4 i + b of a register is of its vector b * width + i, so that a shift of 8 b leaves, in numbers of 32 bits,
+// those of `width` vectors that stand side by side.
+int place(int s) { return s / bytes * bytes + s % width * 4 + s % bytes / width; }
+
+// ---- tables of bytes
+
+inline B load_table(const unsigned char* table) {
+#if defined(__AVX2__)
+    return (B)_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+#else
+    return load<B>(table);
+#endif
+}
+inline B pick(B table, B code) {
+#if defined(__AVX2__)
+    return (B)_mm256_shuffle_epi8((__m256i)table, (__m256i)code);
+#else
+    return (B)vqtbl1q_u8((uint8x16_t)table, (uint8x16_t)code);
+#endif
+}
+
+// ---- exp: of D in byte b of each number of 32 bits, or, for the polynomial, in half b
+
+#if defined(__AVX2__)
+inline F pick(F table, U at) { return (F)_mm256_permutevar8x32_ps((__m256)table, (__m256i)at); }  // the low three bits
+// The first where the sign bit of `which` is 0.
+inline F choose(F first, F second, U which) {
+    return (F)_mm256_blendv_ps((__m256)first, (__m256)second, (__m256)which);
+}
+// K(D) is a product of two tables' numbers: by the low bits of D, and by the high ones (B32).
+template <int below> struct Factors {
+    F low, high, next;
+    explicit Factors(const GridExponential& e)
+        : low(load<F>(e.table)), high(load<F>(e.by_eight)), next(load<F>(e.by_eight + 8)) {}
+    template <int b> F of(U d) const {
+        const U at = d >> (8 * b + 3);
+        F factor = pick(high, at);
+        if constexpr (below > 64) factor = choose(factor, pick(next, at), d << (25 - 8 * b));
+        return pick(low, d >> (8 * b)) * factor;
+    }
+};
+template <> struct Factors<256> {
+    F low[2], high[2];
+    explicit Factors(const GridExponential& e)
+        : low{load<F>(e.table), load<F>(e.table + 8)}, high{load<F>(e.by_sixteen), load<F>(e.by_sixteen + 8)} {}
+    template <int b> F of(U d) const {
+        const U ones = d >> (8 * b), sixteens = d >> (8 * b + 4);
+        return choose(pick(low[0], ones), pick(low[1], ones), d << (28 - 8 * b)) *
+               choose(pick(high[0], sixteens), pick(high[1], sixteens), d << (24 - 8 * b));
+    }
+};
+#else
+template <int below> struct Factors {
+    uint8x16x4_t low, high;
+    explicit Factors(const GridExponential& e) : low(table_of(e.table)), high(table_of(e.by_sixteen)) {}
+    template <int b> F of(U d) const { return pick(low, (d >> (8 * b)) & 15) * pick(high, (d >> (8 * b + 4)) & 15); }
+
+private:
+    static uint8x16x4_t table_of(const float* from) {
+        return vld1q_u8_x4(reinterpret_cast<const unsigned char*>(from));
+    }
+    static F pick(uint8x16x4_t table, U at) {  // the bytes of number `at`
+        return (F)vqtbl4q_u8(table, (uint8x16_t)(at * 0x04040404u + 0x03020100u));
+    }
+};
+#endif
+
+struct Halves {
+    ShortPolynomial power;
+    explicit Halves(const GridExponential& e) : power(e) {}
+    F operator()(U d) const { return power((I)d); }
+};
+
+// ---- distances
+
+// Below 256: bytes, whatever carries leave them in between.
+template <int strips> struct Narrow {
+    B sum[strips * parts];
+    inline __attribute__((always_inline)) Narrow(std::int64_t, const GridCodeRow& z, const GridCodeStrips& x,
+                                                 std::int64_t s) {
+        const std::int64_t stride = x.codes * strip;
+        const unsigned char* const block = x.blocks + s * stride;
+        for (int q = 0; q < strips * parts; ++q)
+            sum[q] = load<B>(x.bases + (s + q / parts) * 2 * strip + q % parts * bytes) +
+                     static_cast<unsigned char>(z.start);
+        for (std::int64_t k = 0; k < z.count; ++k) {
+            const B table = load_table(z.tables + k * codes_per_table);
+            const unsigned char* const codes = block + z.at[k];
+            for (int q = 0; q < strips * parts; ++q)
+                sum[q] += pick(table, load<B>(codes + q / parts * stride + q % parts * bytes));
+        }
+    }
+    template <int b, class Lookup> F value(int q, const Lookup& lookup) const {
+        return lookup.template of<b>((U)sum[q]);
+    }
+};
+
+// Below 2^16: bytes are widened before they could overflow. The bytes 0 and 2 of a number of 32 bits are in `even`.
+template <int strips> struct Wide {
+    H even[strips * parts], odd[strips * parts];
+    inline __attribute__((always_inline)) Wide(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+                                               std::int64_t s) {
+        const std::int64_t stride = x.codes * strip;
+        const unsigned char* const block = x.blocks + s * stride;
+        for (int q = 0; q < strips * parts; ++q) {
+            const unsigned char* const base = x.bases + (s + q / parts) * 2 * strip + q % parts * bytes;
+            const H low = load<H>(base), high = load<H>(base + strip);
+            even[q] = (low & 0xff) + (high << 8) + static_cast<std::uint16_t>(z.start);
+            odd[q] = (low >> 8) + (high & 0xff00) + static_cast<std::uint16_t>(z.start);
+        }
+        for (std::int64_t from = 0; from < z.count; from += run) {
+            const std::int64_t to = z.count - from > run ? from + run : z.count;
+            B sum[strips * parts];
+            for (int q = 0; q < strips * parts; ++q) sum[q] = B{};
+            for (std::int64_t k = from; k < to; ++k) {
+                const B table = load_table(z.tables + k * codes_per_table);
+                const unsigned char* const codes = block + z.at[k];
+                for (int q = 0; q < strips * parts; ++q)
+                    sum[q] += pick(table, load<B>(codes + q / parts * stride + q % parts * bytes));
+            }
+            for (int q = 0; q < strips * parts; ++q) {
+                even[q] += (H)sum[q] & 0xff;
+                odd[q] += (H)sum[q] >> 8;
+            }
+        }
+    }
+    template <int b, class Lookup> F value(int q, const Lookup& lookup) const {
+        const U two = (U)(b % 2 ? odd[q] : even[q]);
+        return lookup(b / 2 ? two >> 16 : two & 0xffff);
+    }
+};
+
+// ---- the loop. take(at, ...): the values of four times `width` vectors from number `at` on
+
+template <template <int> class Distances, int strips, class Lookup, class Take>
+inline __attribute__((always_inline)) void some_strips(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+                                                       std::int64_t s, const Lookup& lookup, Take& take) {
+    const Distances<strips> d(run, z, x, s);
+    for (int q = 0; q < strips * parts; ++q)
+        take(s * strip + q * bytes, d.template value<0>(q, lookup), d.template value<1>(q, lookup),
+             d.template value<2>(q, lookup), d.template value<3>(q, lookup));
+}
+
+template <template <int> class Distances, class Lookup, class Take>
+void all_strips(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x, const GridExponential& exponential,
+                Take& take) {
+    const Lookup lookup(exponential);
+    constexpr int most = together / parts;
+    std::int64_t s = 0;
+    for (; s + most <= x.count; s += most) some_strips<Distances, most>(run, z, x, s, lookup, take);
+    for (; s < x.count; ++s) some_strips<Distances, 1>(run, z, x, s, lookup, take);
+}
+
+// Products of two factors below 2^-126 are 0, where a denormal number would take the machine long.
+class NoDenormals {
+#if defined(__SSE2__)
+public:
+    NoDenormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | _MM_FLUSH_ZERO_ON); }
+    ~NoDenormals() { _mm_setcsr(before_); }
+
+private:
+    unsigned before_;
+#else
+public:
+    NoDenormals() {}
+    ~NoDenormals() {}
+#endif
+};
+
+template <class Take>
+void by_lookup(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+               const GridExponential& exponential, Take& take) {
+    const NoDenormals guard;
+    switch (lookup) {
+#if defined(__AVX2__)
+        case GridLookup::below_64: return all_strips<Narrow, Factors<64>>(run, z, x, exponential, take);
+        case GridLookup::below_128: return all_strips<Narrow, Factors<128>>(run, z, x, exponential, take);
+#endif
+        case GridLookup::short_polynomial: return all_strips<Wide, Halves>(run, z, x, exponential, take);
+        default: return all_strips<Narrow, Factors<256>>(run, z, x, exponential, take);
+    }
+}
+
+struct Store {
+    float* out;
+    void operator()(std::int64_t at, F a, F b, F c, F d) {
+        store(out + at, a);
+        store(out + at + width, b);
+        store(out + at + 2 * width, c);
+        store(out + at + 3 * width, d);
+    }
+};
+
+struct AddProducts {
+    const float* coef;
+    Sums sums;
+    void operator()(std::int64_t at, F a, F b, F c, F d) {
+        const float* const from = coef + at;
+        F four = a * load<F>(from);
+        four = multiply_add(b, load<F>(from + width), four);
+        four = multiply_add(c, load<F>(from + 2 * width), four);
+        sums.add(multiply_add(d, load<F>(from + 3 * width), four));
+    }
+};
+
+void values(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+            const GridExponential& exponential, float* out) {
+    Store take{out};
+    by_lookup(lookup, run, z, x, exponential, take);
+}
+
+void sums(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+          const GridExponential& exponential, const float* coef, double factor, double* sums) {
+    AddProducts take{coef, Sums()};
+    by_lookup(lookup, run, z, x, exponential, take);
+    double now[width];
+    take.sums.put(now);
+    for (int i = 0; i < width; ++i) sums[i] += factor * now[i];
+}
+
+}  // namespace
+
+extern const GridCodeLoops grid_codes;
+const GridCodeLoops grid_codes = {together / parts, place, values, sums};
+
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm
+
+#endif

@@ -1,0 +1,145 @@
+// What the loops over whole numbers share (grid.cpp, grid_codes.cpp): registers, the polynomial, and sums of products.
+// Compiled once per instruction set, as loops.cpp and under the same rule: no inline function of the standard library.
+#pragma once
+#include "simd/grid_loops.h"
+#include "simd/loops.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__aarch64__) && !defined(__ARM_BIG_ENDIAN)
+#include <arm_neon.h>
+#define FASTSVM_NEON
+#endif
+
+// Where bytes are permuted and multiplied, and kernel values are summed up at once. (Machines with AVX-512 keep the
+// loops that were measured on them.)
+#if defined(FASTSVM_NEON) || (defined(__AVX2__) && !defined(__AVX512F__))
+#define FASTSVM_GRID_SUMS
+#endif
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+// Numbers in one register of the machine.
+#if defined(__AVX512F__)
+constexpr int width = 16;
+#elif defined(__AVX2__)
+constexpr int width = 8;
+#else
+constexpr int width = 4;
+#endif
+typedef std::int32_t I __attribute__((vector_size(4 * width)));
+typedef std::uint32_t U __attribute__((vector_size(4 * width)));
+typedef float F __attribute__((vector_size(4 * width)));
+
+template <class V, class T> inline V load(const T* p) {
+    V x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+template <class V, class T> inline void store(T* p, V x) { __builtin_memcpy(p, &x, sizeof x); }
+inline U splat(std::uint32_t x) { return U{} + x; }
+inline I splat(std::int32_t x) { return I{} + x; }
+inline F splat(float x) { return F{} + x; }
+
+// Masks of all ones stand where GCC 12 takes its own headers' unmasked forms for uninitialised reads.
+
+// a b + c, in one rounding where the machine can.
+inline F multiply_add(F a, F b, F c) {
+#if defined(__AVX512F__)
+    return (F)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (F)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(FASTSVM_NEON)
+    return (F)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+    return a * b + c;
+#endif
+}
+
+// 2^-r for |r| <= 1/2 and a little more: Taylor's polynomial of degree 7 (B34).
+inline F power_of_two(F r) {
+    const F y = r * -0.693147180559945309f;
+    F p = multiply_add(splat(1.0f / 5040), y, splat(1.0f / 720));
+    p = multiply_add(p, y, splat(1.0f / 120));
+    p = multiply_add(p, y, splat(1.0f / 24));
+    p = multiply_add(p, y, splat(1.0f / 6));
+    p = multiply_add(p, y, splat(0.5f));
+    p = multiply_add(p, y, splat(1.0f));
+    return multiply_add(p, y, splat(1.0f));
+}
+
+// 2^-(c D), c D = k + r with k the nearest whole number. The product is the sum of two numbers of single precision, the
+// second one exact but for its own rounding; without an instruction that multiplies and adds, one of double precision.
+struct Polynomial {
+    I nothing;
+#if defined(__FMA__) || defined(FASTSVM_NEON)
+    F high, low;
+    explicit Polynomial(const GridExponential& e) : nothing(splat(e.nothing)), high(splat(e.high)), low(splat(e.low)) {}
+    F operator()(I d) const {
+        const F most = __builtin_convertvector(d, F);
+        const F left = __builtin_convertvector(d - __builtin_convertvector(most, I), F);
+        return power(d, most, multiply_add(left, high, lost(most)));
+    }
+
+protected:
+    F lost(F most) const { return multiply_add(most, high, -(most * high)); }
+    F power(I d, F most, F lost) const {
+        const F product = most * high;
+        const F rest = multiply_add(most, low, lost);
+        const F biased = product + 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest integer
+        const F r = (product - (biased - 12582912.0f)) + rest;
+        const I value = (I)((U)power_of_two(r) - ((U)biased << 23));
+        return (F)(d < nothing ? value : I{});
+    }
+#else
+    double exponent;
+    explicit Polynomial(const GridExponential& e) : nothing(splat(e.nothing)), exponent(e.exponent) {}
+    F operator()(I d) const {
+        typedef double D __attribute__((vector_size(8 * width)));
+        typedef long long L __attribute__((vector_size(8 * width)));
+        const I least = d < nothing ? d : nothing;
+        const D product = __builtin_convertvector(least, D) * exponent;
+        const D biased = product + 6755399441055744.0;  // 1.5 * 2^52
+        const F r = __builtin_convertvector(product - (biased - 6755399441055744.0), F);
+        const U k = (U) __builtin_convertvector((L)biased, I);
+        const I value = (I)((U)power_of_two(r) - (k << 23));
+        return (F)(d < nothing ? value : I{});
+    }
+#endif
+};
+
+#if defined(FASTSVM_GRID_SUMS)
+// The same where `nothing` is at most 2^24: below, single precision holds all of d.
+struct ShortPolynomial : Polynomial {
+    using Polynomial::Polynomial;
+    F operator()(I d) const {
+        const F most = __builtin_convertvector(d, F);
+        return power(d, most, lost(most));
+    }
+};
+
+// Kernel values times coefficients: four terms in single precision, sums of those in double. `lanes` partial sums, or
+// as many as a register has numbers.
+struct Sums {
+    typedef double D __attribute__((vector_size(4 * width)));
+    D low, high;
+    explicit Sums(const double* sums) : low(load<D>(sums)), high(load<D>(sums + width / 2)) {}
+    Sums() : low{}, high{} {}
+    void add(F four) {
+#if defined(__AVX2__)
+        low += (D)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)four));
+        high += (D)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)four, 1));
+#else
+        low += (D)vcvt_f64_f32(vget_low_f32((float32x4_t)four));
+        high += (D)vcvt_high_f64_f32((float32x4_t)four);
+#endif
+    }
+    void put(double* sums) const { store(sums, low), store(sums + width / 2, high); }
+};
+#endif
+
+}  // namespace
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm
