@@ -275,7 +275,7 @@ std::int64_t find_words(const char* p, const char* end, std::uint32_t* begins) {
 struct Constants {
     alignas(32) std::uint8_t point[32], zero[32], nine[32], tens[32];
     alignas(32) std::uint16_t hundreds[16], ten_thousands[16];
-    alignas(32) double places[4];
+    alignas(32) std::uint32_t parts[8];  // the first halves of two numbers, then the last ones
 };
 
 constexpr Constants make_constants() {
@@ -290,7 +290,7 @@ constexpr Constants make_constants() {
         all.hundreds[i] = i % 2 ? 1 : 100;
         all.ten_thousands[i] = i % 2 ? 1 : 10000;
     }
-    for (int i = 0; i < 4; ++i) all.places[i] = i % 2 ? 1 : 1e8;
+    for (int i = 0; i < 4; ++i) all.parts[i] = static_cast<std::uint32_t>(i % 2 * 4 + i / 2);
     return all;
 }
 
@@ -334,12 +334,11 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
                 _mm256_madd_epi16(_mm256_maddubs_epi16(digits, constant(constants.tens)), constant(constants.hundreds));
             const __m256i halves =
                 _mm256_madd_epi16(_mm256_packus_epi32(by_four, by_four), constant(constants.ten_thousands));
-            // As in read_word: whole numbers below 2^53, and one rounding.
-            const __m256d parts =
-                _mm256_mul_pd(_mm256_cvtepi32_pd(_mm_unpacklo_epi64(_mm256_castsi256_si128(halves),
-                                                                    _mm256_extracti128_si256(halves, 1))),
-                              _mm256_load_pd(constants.places));
-            const __m128d whole = _mm_hadd_pd(_mm256_castpd256_pd128(parts), _mm256_extractf128_pd(parts, 1));
+            // As in read_word: whole numbers below 2^53, nothing of which is rounded, and one division.
+            const __m128i parts =
+                _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(halves, constant(constants.parts)));
+            const __m128d whole = _mm_fmadd_pd(_mm_cvtepi32_pd(parts), _mm_set1_pd(1e8),
+                                               _mm_cvtepi32_pd(_mm_unpackhi_epi64(parts, parts)));
             const __m128d values = _mm_div_pd(whole, _mm_setr_pd(first.divisor, second.divisor));
             _mm_storeu_pd(written.value_out, values);
             written.value_out += 2;

@@ -10,7 +10,7 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t longest_pause = 127;
+constexpr std::int64_t longest_pause = 1023;
 
 }  // namespace
 
