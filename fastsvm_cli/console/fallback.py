@@ -137,7 +137,7 @@ class ExactFile:
         except Exception as error:  # raised where it is asked for
             self._fault = error
 
-    def _pieces(self) -> "Iterator[bytes | memoryview]":
+    def _pieces(self) -> "Iterator[bytes]":
         from fastsvm_cli.models import check_start
         from fastsvm_cli.text.data import read_pieces
 
@@ -145,7 +145,7 @@ class ExactFile:
         for piece in read_pieces(self.path, lambda start: check_start(start, self.path)):
             total += len(piece)
             if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):  # what comes through a pipe comes once
-                kept.append(bytes(piece))
+                kept.append(piece)
             else:
                 kept = []
             yield piece

@@ -47,7 +47,7 @@ class ExactModel(Model):
         if text[body.at :].strip():
             body.fail(f"text found after the {header.total_sv} support vectors that total_sv announces", body.at)
         if header.kernel_type == "precomputed":
-            vectors = _serials(vectors, path, text.count(b"\n", 0, body.at) - vectors.rows + 1)
+            vectors = _serials(vectors, path, body.line() - vectors.rows)
         return cls(header, vectors, path)
 
     def to_text(self) -> bytes:

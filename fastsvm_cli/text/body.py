@@ -150,8 +150,12 @@ class Body:
         """Raise ModelFormatError for what stands at this offset."""
         raise ModelFormatError(self.path, why, self._line_of(at))
 
+    def line(self) -> int:
+        """The number of the line that comes next."""
+        return self._line_of(self.at)
+
     def _line_of(self, at: int) -> int:
-        return self.text.count(b"\n", 0, at) + 1
+        return _native.count_lines(memoryview(self.text)[:at]) + 1
 
 
 def read_compiled(

@@ -60,12 +60,13 @@ def check_own_line(text: bytes, path: str) -> None:
     start = _last_line(text)
     if text[start : start + 80].split()[1:2] != [b"2"]:
         return
-    line = text.count(b"\n", 0, start) + 1
-    text = _with_line_feeds(text)
-    word = text.rfind(b" ") + 1
-    if text[word:] != fingerprint(memoryview(text)[:word]).encode() + b"\n":
+    counted = _with_line_feeds(text)
+    word = counted.rfind(b" ") + 1
+    if counted[word:] != fingerprint(memoryview(counted)[:word]).encode() + b"\n":
         raise ModelFormatError(
-            path, f"{_CHANGED}, or delete this line to use the file as a LIBSVM model and no more", line
+            path,
+            f"{_CHANGED}, or delete this line to use the file as a LIBSVM model and no more",
+            text.count(b"\n", 0, start) + 1,
         )
 
 

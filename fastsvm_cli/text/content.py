@@ -116,6 +116,40 @@ class Content(Source):
             return not self._queue.empty()
         return self._pieces is None and bool(self._poll.poll(0))
 
+    @property
+    def size(self) -> int:
+        """The bytes of the file, compressed or not; 0 where that is not known."""
+        return os.fstat(self._file).st_size if self._pieces is None else 0
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes, at least one, all that a plain file has; none at the end. Raises FileError."""
+        if self._pieces is None:
+            try:
+                if self._pending and not self._seek_back():
+                    size = min(size, len(self._pending))
+                else:
+                    return self._read(size)
+            except OSError as error:
+                raise FileError(self.path, error) from None
+        elif not self._pending:
+            self._pending = next(self._pieces, b"")
+        data, self._pending = self._pending[:size], self._pending[size:]
+        return data
+
+    def unread(self, data: bytes) -> None:
+        """What was read last comes once more."""
+        self._pending = data + self._pending
+
+    def _seek_back(self) -> bool:
+        """To what is pending, where the file can."""
+        try:
+            os.lseek(self._file, -len(self._pending), os.SEEK_CUR)
+        except OSError:
+            return False
+        self._taken -= len(self._pending)
+        self._pending = b""
+        return True
+
     def read_into(self, room: memoryview) -> int:
         """Fill `room` with what there is, at least one byte; 0 at the end."""
         if not self._pending:
@@ -198,14 +232,6 @@ def compression(start: bytes, path: str) -> "str | None":
             words = f"{name} data found, expected text, or gzip, bzip2, xz or zstd"
             raise FileError(path, words + _on_the_way(tool, path))
     return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-
-
-def content_pieces(path: str, size: int) -> "Iterator[memoryview]":
-    """The content of a file, from its beginning to its end; of at most `size` bytes a piece, which is valid until the
-    next is asked for. Raises FileError."""
-    with Content(path) as content, memoryview(bytearray(size)) as room:
-        while got := content.read_into(room):
-            yield room[:got]
 
 
 def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.text.content import content_pieces
+from fastsvm_cli.text.content import Content
 from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, LineBlocks, Place
 
 if TYPE_CHECKING:
@@ -99,38 +99,43 @@ def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_n
 
 def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> bytes:
     """The whole content of a file, decompressed; "-" is standard input. check, and what is raised: as read_pieces."""
-    return b"".join(map(bytes, read_pieces(path, check)))
+    pieces = list(read_pieces(path, check, whole=True))
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def read_start(path: str) -> bytes:
     """The first few thousand bytes of a file, decompressed. Raises FileError."""
-    start = b""
-    for piece in content_pieces(path, _START):
-        start += piece
-        if len(start) >= _START:
-            break
-    return start
+    with Content(path) as content:
+        return _start_of(content)
 
 
-def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None) -> "Iterator[memoryview]":
-    """The content of a file that is not rows, a model say; a piece is valid until the next is asked for. check: called
-    with its beginning, its first line if that is not very long, before more is read: what it raises ends the reading.
-    Raises FileError, and DataFormatError for a line that no model has."""
-    start, lines, length = b"", 0, 0  # length: of the line that has begun
-    for piece in content_pieces(path, 1 << 20):
-        text = bytes(piece)
+def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
+    """The content of a file that is not rows, a model say. check: called with its beginning, its first line if that is
+    not very long, before more is read: what it raises ends the reading. whole: a plain file in one piece. Raises
+    FileError, and DataFormatError for a line that no model has."""
+    with Content(path) as content:
         if check is not None:
-            start += text
-            if b"\n" in start or len(start) >= _START:
-                check(start)
-                check = None
-        last = text.rfind(b"\n")
-        length = length + len(text) if last < 0 else len(text) - last - 1
-        if length > _MAX_MODEL_LINE:
-            raise DataFormatError(
-                path, lines + 1, f"a line of more than {_MAX_MODEL_LINE >> 20} MiB found, expected a model"
-            )
-        lines += text.count(b"\n")
-        yield piece
-    if check is not None:
-        check(start)
+            start = _start_of(content, b"\n")
+            check(start)
+            content.unread(start)
+        size = 1 << 20
+        if whole and content.size < _MAX_MODEL_LINE:  # no line is longer
+            size = max(size, content.size + 1)
+        lines = length = 0  # length: of the line that has begun
+        while piece := content.read(size):
+            last = piece.rfind(b"\n")
+            length = length + len(piece) if last < 0 else len(piece) - last - 1
+            if length > _MAX_MODEL_LINE:
+                raise DataFormatError(
+                    path, lines + 1, f"a line of more than {_MAX_MODEL_LINE >> 20} MiB found, expected a model"
+                )
+            lines += _native.count_lines(piece)
+            yield piece
+
+
+def _start_of(content: Content, stop: "bytes | None" = None) -> bytes:
+    """The first few thousand bytes, or fewer if `stop` is among them."""
+    start = b""
+    while len(start) < _START and not (stop and stop in start) and (piece := content.read(_START - len(start))):
+        start += piece
+    return start

@@ -53,4 +53,3 @@ def test_a_tile_of_six_rows_multiplies_and_adds_registers_and_little_else(tiles,
         for body in loops:  # twelve sums, two registers of vectors, six numbers of rows
             assert sum("vfmadd" in line for line in body) == 12 and len(body) <= 26
             assert not [line for line in body if PIECES.search(line) or ("%rsp" in line and "vmov" in line)]
-

@@ -116,6 +116,75 @@ def test_plain_words_of_every_length_are_what_an_independent_reader_finds(instru
     ]
 
 
+# ---- rows that repeat the indices of the row before
+
+
+@st.composite
+def repeating_rows(draw):
+    """Rows of the same indices, but for some that are missing, others, or no indices; most numbers are plain."""
+    indices = sorted(draw(st.sets(st.one_of(st.integers(0, 40), st.integers(0, 20_000_000)), min_size=1, max_size=30)))
+    blank = draw(st.sampled_from([" "] * 8 + ["\t", "  "]))
+    ending = draw(st.sampled_from(["\n", "\n", " \n", "\r\n", "  \n", "\t\n", " #c\n"]))
+    rows = []
+    for _ in range(draw(st.integers(2, 12))):
+        words = [draw(st.sampled_from(["1", "-1", "+1", "2.5", "1 qid:3"]))]
+        for index in indices:
+            number = draw(st.sampled_from(["1", "0", "0.25", "-0.3333333", "-.5", "12345.678", "123456789012345"]))
+            change = draw(st.integers(0, 80))
+            if change == 0:
+                continue
+            if change == 1:
+                words.append(draw(NUMBERS))
+                continue
+            if change == 2:
+                number = draw(NUMBERS)
+            name = draw(INDICES) if change == 3 else str(index + (change == 4))
+            words.append(("0" if change == 5 else "+" if change == 6 else "") + name + ":" + number)
+        rows.append(blank.join(words) + ending)
+    return "".join(rows)
+
+
+@settings(max_examples=600, deadline=None)
+@given(repeating_rows(), st.integers(0, 90), st.booleans())
+def test_rows_that_repeat_indices_are_read_the_same(text, behind, svmlight):
+    assert_alike(text.encode("latin-1") + BEHIND[len(BEHIND) - behind :].lstrip() + BEHIND, svmlight=svmlight)
+
+
+def test_rows_that_repeat_indices_are_what_an_independent_reader_finds(instruction_set):
+    """One word may be another in any row, at any place: missing, of another index, or of one that no row before had."""
+    rng = random.Random(6)
+    for indices in ([3], [1, 2], list(range(1, 14)), [0, 5, 77, 1234, 1234567, 12345678, 99999999], range(1, 1100)):
+        text = ""
+        for change in [None] * 3 + rng.choices(range(len(indices)), k=60):
+            row = {index: rng.choice(["1", "-0.5", "0.123456", "-12.5", f"{rng.random():.13f}"]) for index in indices}
+            if change is not None:
+                number = row.pop(indices[change])
+                if rng.random() < 0.7:
+                    row[indices[change] + rng.choice([0, 1, 1000])] = number
+            text += "1 " + " ".join(f"{index}:{row[index]}" for index in sorted(row)) + rng.choice(["\n", " \n"])
+        expected, fault = plain_rows(text)
+        assert fault is None
+        chunk, fault, _, _ = _native.parse(text.encode())
+        assert fault is None
+        assert [(label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in rows_in(chunk)] == [
+            (label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in expected
+        ]
+
+
+def test_the_first_fault_is_found_in_rows_that_repeat_indices():
+    """In every word, of every kind, after rows of the same indices; so are its line and what was read before it."""
+    good = [f"{i}:{value}" for i, value in enumerate(["1", "0.5", "-0.25", "7.", ".5", "123456", "-1e3"] * 2, 11)]
+    before = (b"1 " + " ".join(good).encode() + b"\n") * 3
+    for at in range(len(good)):
+        name = f"{at + 11}:"
+        for bad in ("3", "x:1", f"{at + 10}:1", name, name + "1:2", name + "-", name + "-.", "5:1"):
+            if bad == "10:1" or (bad == "5:1" and at == 0):  # in front of all others, these are good
+                continue
+            row = " ".join([*good[:at], bad, *good[at + 1 :]]).encode()
+            _, fault, consumed = assert_alike(before + b"-1 " + row + b"\n" + BEHIND)
+            assert fault is not None and fault[0] == 4 and consumed == len(before), row
+
+
 @pytest.mark.parametrize(
     "word", ["5:1", "12:0.5", "1234:-0.123456", "12345678:1234567.12345678", "3:2e3", "4:0x1", "x"]
 )

@@ -45,45 +45,42 @@ ByteCounts count(const char* text, std::int64_t size, char separator) {
 
 #if defined(__AVX2__)
 
-// What moves the digits of a number to the end of sixteen bytes, by its length and where its point stands (at its
-// length: there is none), and puts 0 before them.
-struct Shuffles {
-    alignas(16) signed char from[16][16][16];
+// Of a word of digits: what moves them to the end of sixteen bytes, and puts 0 before them; and what the whole number
+// that they make is divided by. A sign costs nothing then.
+struct Shape {
+    alignas(32) signed char from[16];
+    double divisor;  // a power of ten; below 1e22 each is a double
 };
 
-constexpr Shuffles make_shuffles() {
-    Shuffles all{};
-    for (int length = 0; length < 16; ++length)
-        for (int point = 0; point < 16; ++point)
-            for (int to = 0; to < 16; ++to) {
-                int from = length - 16 + to;
-                if (point < length && from <= point) --from;
-                all.from[length][point][to] = static_cast<signed char>(from < 0 ? -1 : from);
+// By whether a minus is in front, the length, and the place of the point (at the length: there is none): one number, or
+// GCC computes the place of each part of a shape by itself.
+constexpr std::size_t shape_number(bool minus, std::size_t length, std::size_t point) {
+    return (minus * 16 + length) * 16 + point;
+}
+
+struct Shapes {
+    Shape of[2 * 16 * 16];
+};
+
+constexpr Shapes make_shapes() {
+    Shapes all{};
+    for (int minus = 0; minus < 2; ++minus)
+        for (int length = 0; length < 16; ++length)
+            for (int point = 0; point < 16; ++point) {
+                Shape& shape =
+                    all.of[shape_number(minus, static_cast<std::size_t>(length), static_cast<std::size_t>(point))];
+                int digits = 0;
+                for (int from = length - 1; from >= minus; --from)
+                    if (from != point) shape.from[15 - digits++] = static_cast<signed char>(from);
+                for (int to = 0; to < 16 - digits; ++to) shape.from[to] = -1;
+                if (digits == 0) shape.from[15] = 0;  // a byte that is no digit: of a minus, or a point, alone
+                shape.divisor = minus ? -1 : 1;
+                for (int behind = point + 1; behind < length; ++behind) shape.divisor *= 10;
             }
-    all.from[1][0][15] = 0;  // a point alone is no number: its byte is no digit
     return all;
 }
 
-constexpr Shuffles shuffles = make_shuffles();
-
-// What a whole number is divided by, for [a sign][1 + the digits behind its point; 0: no point]: a sign costs nothing
-// then.
-struct Divisors {
-    double of[2][16];
-};
-
-constexpr Divisors make_divisors() {
-    Divisors all{};
-    double power = 1;  // of ten: below 1e22 each is a double
-    for (int at = 0; at < 16; ++at) {
-        all.of[0][at] = power;
-        all.of[1][at] = -power;
-        if (at) power *= 10;
-    }
-    return all;
-}
-
-constexpr Divisors divisors = make_divisors();
+constexpr Shapes shapes = make_shapes();
 
 // Bits for the 64 bytes of a window.
 using Bits = std::uint64_t;
@@ -121,6 +118,22 @@ struct Window {
                     _mm256_cmpeq_epi8(_mm256_min_epu8(high, blank), high));
         colons = equal(':');
         points = equal('.');
+    }
+};
+
+// Digits at the ends of the two halves of a register, as whole numbers: of each half (the first eight, the last eight)
+// twice.
+struct ToWhole {
+    const __m256i tens = _mm256_set1_epi16(10 | 1 << 8), hundreds = _mm256_set1_epi32(100 | 1 << 16),
+                  ten_thousands = _mm256_set1_epi32(10000 | 1 << 16), nine = _mm256_set1_epi8(9);
+
+    bool are_digits(__m256i digits) const {
+        const __m256i above_nine = _mm256_subs_epu8(digits, nine);
+        return _mm256_testz_si256(above_nine, above_nine);
+    }
+    __m256i operator()(__m256i digits) const {
+        const __m256i by_four = _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
+        return _mm256_madd_epi16(_mm256_packus_epi32(by_four, by_four), ten_thousands);
     }
 };
 
@@ -164,11 +177,38 @@ inline std::int64_t read_one_digits(const char* p, Window& window, Written& writ
     return word;
 }
 
+// Reads a word up to `stop`, its index of so many digits, of plain words; points: the bits of its number's points, from
+// the number's first byte on. Returns whether that is what it is, and whether its index is above the last.
+template <class Points>
+inline bool read_word(const char* word, std::int64_t of_index, const char* stop, const Points& points,
+                      const ToWhole& to_whole, Written& written) {
+    if (static_cast<Bits>(of_index - 1) > 7) return false;
+    const char* const number = word + of_index + 1;
+    const std::int64_t length = stop - number;
+    if (static_cast<Bits>(length - 1) > 14) return false;
+    const std::size_t point = static_cast<std::size_t>(lowest(points(number) | Bits{1} << length));
+    const Shape& shape = shapes.of[shape_number(*number == '-', static_cast<std::size_t>(length), point)];
+    const std::size_t whole_index = static_cast<std::size_t>(of_index);
+    // The index and the number side by side, in halves of a register.
+    const __m256i both = _mm256_sub_epi8(load_two(word, number), _mm256_set1_epi8('0'));
+    const __m256i digits =
+        _mm256_shuffle_epi8(both, load_two(shapes.of[shape_number(false, whole_index, whole_index)].from, shape.from));
+    if (!to_whole.are_digits(digits)) return false;
+    const __m256i by_eight = to_whole(digits);
+    const std::int64_t index =
+        static_cast<std::int64_t>(static_cast<Bits>(_mm_cvtsi128_si64(_mm256_castsi256_si128(by_eight))) >> 32);
+    if (index <= written.last) return false;
+    const Bits halves = static_cast<Bits>(_mm_cvtsi128_si64(_mm256_extracti128_si256(by_eight, 1)));
+    const Bits whole = (halves & 0xffffffffu) * 100000000u + (halves >> 32);
+    // Below 2^53 for fifteen digits, and a power of ten that is a double: one rounding.
+    written.put(index, static_cast<double>(static_cast<std::int64_t>(whole)) / shape.divisor);
+    return true;
+}
+
 const char* read_plain(const char* p, const char* end, PlainWords& words) {
     while (p < end && *p == ' ') ++p;
     Written written{words.indices, words.values, words.last, words.squared_norm};
-    const __m256i tens = _mm256_set1_epi16(10 | 1 << 8), hundreds = _mm256_set1_epi32(100 | 1 << 16),
-                  ten_thousands = _mm256_set1_epi32(10000 | 1 << 16);
+    const ToWhole to_whole;
     const char* const limit = end - bytes_read;
     bool more = true;
     while (more && p <= limit && words.room - (written.index_out - words.indices) >= plain_words_at_once) {
@@ -178,33 +218,11 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
         const Bits whole_words = ~Bits{0} >> _lzcnt_u64(window.ends);
         if (!((window.colons << 2) & whole_words & ~window.ends)) word = read_one_digits(p, window, written);
         while (more && window.ends) {
-            const std::int64_t stop = lowest(window.ends), colon = lowest(window.colons), of_index = colon - word;
-            if (static_cast<Bits>(of_index - 1) > 7) break;
-            const std::int64_t negative = p[colon + 1] == '-';
-            const std::int64_t number = colon + 1 + negative, length = stop - number;
-            if (static_cast<Bits>(length - 1) > 14) break;
-            const std::int64_t point = lowest(window.points >> number | Bits{1} << length);
-            // The index and the number side by side, in halves of a register.
-            const __m256i both = _mm256_sub_epi8(load_two(p + word, p + number), _mm256_set1_epi8('0'));
-            const __m256i digits =
-                _mm256_shuffle_epi8(both, load_two(shuffles.from[of_index][of_index], shuffles.from[length][point]));
-            const __m256i above_nine = _mm256_subs_epu8(digits, _mm256_set1_epi8(9));
-            if (!_mm256_testz_si256(above_nine, above_nine)) break;
-            const __m256i by_four = _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
-            const __m256i by_eight = _mm256_madd_epi16(_mm256_packus_epi32(by_four, by_four), ten_thousands);
-            const std::int64_t index =
-                static_cast<std::int64_t>(static_cast<Bits>(_mm_cvtsi128_si64(_mm256_castsi256_si128(by_eight))) >> 32);
-            if (index <= written.last) break;
-            const Bits halves = static_cast<Bits>(_mm_cvtsi128_si64(_mm256_extracti128_si256(by_eight, 1)));
-            const Bits whole = (halves & 0xffffffffu) * 100000000u + (halves >> 32);
-            // Below 2^53 for fifteen digits, and a power of ten that is a double: one rounding.
-            const double value =
-                static_cast<double>(static_cast<std::int64_t>(whole)) / divisors.of[negative][length - point];
-            if (p[stop] != ' ') {
-                if (p[stop] != '\n' && p[stop] != '\t') break;
-                more = p[stop] != '\n';
-            }
-            written.put(index, value);
+            const std::int64_t stop = lowest(window.ends);
+            if (p[stop] != ' ' && p[stop] != '\n' && p[stop] != '\t') break;
+            const auto points = [&](const char* number) { return window.points >> (number - p); };
+            if (!read_word(p + word, lowest(window.colons) - word, p + stop, points, to_whole, written)) break;
+            more = p[stop] != '\n';
             word = more ? stop + 1 : stop;
             window.ends &= window.ends - 1;
             window.colons &= window.colons - 1;
@@ -218,7 +236,145 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
     return p;
 }
 
+// Where the words of a row begin whose first one begins at p, a single blank or the LF behind each, and where the next
+// one would. Returns how many they are; none, where they are more than `most`, or end less than bytes_read before
+// `end`.
+std::int64_t find_words(const char* p, const char* end, std::uint32_t* begins) {
+    constexpr std::int64_t most = IndexTexts::most;
+    const __m256i blank = _mm256_set1_epi8(' '), line_feed = _mm256_set1_epi8('\n');
+    std::int64_t found = 0;
+    begins[0] = 0;
+    for (std::uint32_t at = 0; end - p - at >= bytes_read && found <= most && at < 1u << 30; at += 64) {
+        Bits blanks = 0, line_feeds = 0;
+        for (int half = 0; half < 64; half += 32) {
+            const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + at + half));
+            const auto equal = [&](__m256i to) {
+                return static_cast<Bits>(static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, to))))
+                       << half;
+            };
+            blanks |= equal(blank);
+            line_feeds |= equal(line_feed);
+        }
+        Bits bits = (blanks | line_feeds) & (line_feeds ^ (line_feeds - 1));  // up to the first LF
+        const std::int64_t here = __builtin_popcountll(bits);
+        for (std::int64_t i = found; i < found + here; i += 8)
+            for (int j = 1; j <= 8; ++j) {
+                begins[i + j] = at + 1 + static_cast<std::uint32_t>(lowest(bits));
+                bits &= bits - 1;
+            }
+        found += here;
+        if (line_feeds) {
+            found -= found > 1 && begins[found] == begins[found - 1] + 1;  // a blank in front of the LF
+            return found <= most ? found : 0;
+        }
+    }
+    return 0;
+}
+
+// In memory: of what is set by words the compiler makes registers again and again.
+struct Constants {
+    alignas(32) std::uint8_t point[32], zero[32], nine[32], tens[32];
+    alignas(32) std::uint16_t hundreds[16], ten_thousands[16];
+    alignas(32) std::uint32_t parts[8];  // the first halves of two numbers, then the last ones
+};
+
+constexpr Constants make_constants() {
+    Constants all{};
+    for (int i = 0; i < 32; ++i) {
+        all.point[i] = '.';
+        all.zero[i] = '0';
+        all.nine[i] = 9;
+        all.tens[i] = i % 2 ? 1 : 10;
+    }
+    for (int i = 0; i < 16; ++i) {
+        all.hundreds[i] = i % 2 ? 1 : 100;
+        all.ten_thousands[i] = i % 2 ? 1 : 10000;
+    }
+    for (int i = 0; i < 4; ++i) all.parts[i] = static_cast<std::uint32_t>(i % 2 * 4 + i / 2);
+    return all;
+}
+
+constexpr Constants constants = make_constants();
+
+inline __m256i constant(const void* of) { return _mm256_load_si256(static_cast<const __m256i*>(of)); }
+
+const char* read_alike(const char* p, const char* end, const IndexTexts& before, PlainWords& words,
+                       std::int64_t& repeated) {
+    while (p < end && *p == ' ') ++p;
+    std::uint32_t begins[IndexTexts::most + 1 + 64 + 8];  // and of a window's words that are not of the row
+    const std::uint32_t *begin = begins, *const begins_end = begins + find_words(p, end, begins);
+    const IndexTexts::Word *word = before.words, *const words_end = word + before.count;
+    Written written{words.indices, words.values, words.last, words.squared_norm};
+    bool plain = true;
+    std::int64_t others = 0;
+    while (plain && begin < begins_end && word < words_end) {
+        // Two words at a time, as long as they begin as they did.
+        for (; begin + 1 < begins_end && word + 1 < words_end; word += 2, begin += 2) {
+            Bits text[2];
+            __builtin_memcpy(text, p + begin[0], sizeof text[0]);
+            __builtin_memcpy(text + 1, p + begin[1], sizeof text[1]);
+            if ((text[0] ^ word[0].text) << word[0].others | (text[1] ^ word[1].text) << word[1].others) break;
+            const char* const number[2] = {p + begin[0] + word[0].bytes, p + begin[1] + word[1].bytes};
+            const std::size_t length[2] = {static_cast<std::size_t>(p + begin[1] - 1 - number[0]),
+                                           static_cast<std::size_t>(p + begin[2] - 1 - number[1])};
+            if (length[0] - 1 > 14 || length[1] - 1 > 14) break;
+            const __m256i both = load_two(number[0], number[1]);
+            const Bits points =
+                static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(both, constant(constants.point))));
+            const auto shape = [&](int i) -> const Shape& {
+                const std::int64_t point = lowest(points >> 16 * i | Bits{1} << length[i]);
+                return shapes.of[shape_number(*number[i] == '-', length[i], static_cast<std::size_t>(point))];
+            };
+            const Shape &first = shape(0), &second = shape(1);
+            const __m256i digits =
+                _mm256_shuffle_epi8(_mm256_sub_epi8(both, constant(constants.zero)), load_two(first.from, second.from));
+            const __m256i above_nine = _mm256_subs_epu8(digits, constant(constants.nine));
+            if (!_mm256_testz_si256(above_nine, above_nine)) break;
+            const __m256i by_four =
+                _mm256_madd_epi16(_mm256_maddubs_epi16(digits, constant(constants.tens)), constant(constants.hundreds));
+            const __m256i halves =
+                _mm256_madd_epi16(_mm256_packus_epi32(by_four, by_four), constant(constants.ten_thousands));
+            // As in read_word: whole numbers below 2^53, nothing of which is rounded, and one division.
+            const __m128i parts =
+                _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(halves, constant(constants.parts)));
+            const __m128d whole = _mm_fmadd_pd(_mm_cvtepi32_pd(parts), _mm_set1_pd(1e8),
+                                               _mm_cvtepi32_pd(_mm_unpackhi_epi64(parts, parts)));
+            const __m128d values = _mm_div_pd(whole, _mm_setr_pd(first.divisor, second.divisor));
+            _mm_storeu_pd(written.value_out, values);
+            written.value_out += 2;
+            *written.index_out++ = word[0].index;
+            *written.index_out++ = word[1].index;
+            const __m128d squares = _mm_mul_pd(values, values);
+            written.squared_norm += squares[0];
+            written.squared_norm += squares[1];
+        }
+        if (begin > begins) written.last = written.index_out[-1];
+        if (begin == begins_end || word == words_end) break;
+        // By itself one that does not, and the last one.
+        const char* const text = p + *begin;
+        const auto bits = [](const char* at, char byte) {
+            return static_cast<Bits>(_mm_movemask_epi8(_mm_cmpeq_epi8(load(at), _mm_set1_epi8(byte))));
+        };
+        const auto points = [&](const char* number) { return bits(number, '.'); };
+        plain = read_word(text, lowest(bits(text, ':')), p + begin[1] - 1, points, ToWhole(), written);
+        others += plain;
+        begin += plain;
+        while (word < words_end && word->index <= written.last) ++word;
+    }
+    words.count = begin - begins;
+    repeated = words.count - others;
+    words.last = written.last;
+    words.squared_norm = written.squared_norm;
+    if (begin == begins) return p;
+    return p + *begin - (p[*begin - 1] == '\n');  // which is not passed
+}
+
 #else
+
+const char* read_alike(const char* p, const char*, const IndexTexts&, PlainWords& words, std::int64_t&) {
+    words.count = 0;
+    return p;
+}
 
 const char* read_plain(const char* p, const char*, PlainWords& words) {
     words.count = 0;
@@ -230,7 +386,7 @@ const char* read_plain(const char* p, const char*, PlainWords& words) {
 }  // namespace
 
 extern const TextLoops text;
-const TextLoops text = {count, read_plain};
+const TextLoops text = {count, read_plain, read_alike};
 
 }  // namespace FASTSVM_ISA
 }  // namespace fastsvm

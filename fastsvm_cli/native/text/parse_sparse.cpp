@@ -8,6 +8,7 @@
 #include "text/faults.h"
 #include "text/numbers.h"
 #include "text/piece.h"
+#include "text/row_before.h"
 
 namespace fastsvm {
 
@@ -102,6 +103,7 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
     std::int64_t* row_end = target.row_end + piece.row_base;
     double* norm = target.squared_norms + piece.row_base;
     EntryWriter<scaled> entries(piece, target, format);
+    RowBefore row_before;
     std::int32_t max_index = 0;
     const auto stop = [&](std::string fault) { piece.fault = std::move(fault); };
 
@@ -125,7 +127,9 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
             good = false;
         }
         const char* const first_word = p;
-        bool plain = true;  // whether the next words are likely to be
+        std::int64_t repeated = 0;
+        if (good && row_before.texts().count > 0) p = entries.take_alike(p, end, row_before.texts(), last, repeated);
+        bool plain = *p != '\n';  // whether the next words are likely to be
         while (good) {
             if (plain) {
                 const std::int64_t before = last;
@@ -204,6 +208,7 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
         }
         ++p;
         entries.end_row();
+        if (!scaled) row_before.end_row(first_word, entries.row_indices(), entries.row_count(), repeated);
         max_index = std::max(max_index, entries.last_index());
         leading += format.leading_count;
         *norm++ = entries.squared_norm();

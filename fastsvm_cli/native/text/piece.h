@@ -97,6 +97,20 @@ public:
         return p;
     }
 
+    // As take_plain, in a row without words so far that may have the indices of `before`: as read_alike; scaled, it
+    // takes none.
+    const char* take_alike(const char* p, const char* end, const IndexTexts& before, std::int64_t& last,
+                           std::int64_t& repeated) {
+        if constexpr (!scaled) {
+            PlainWords words{indices_ + count_, values_ + count_, no_limit, last, squared_norm_, 0};
+            p = loops().text->read_alike(p, end, before, words, repeated);
+            count_ += words.count;
+            squared_norm_ = words.squared_norm;
+            last = words.last;
+        }
+        return p;
+    }
+
     void end_row() {
         if constexpr (scaled) {
             put_shifted(std::numeric_limits<std::int64_t>::max());
@@ -107,6 +121,8 @@ public:
     void drop_row() { count_ = row_; }
 
     std::int64_t count() const { return count_; }  // of all rows
+    const std::int32_t* row_indices() const { return indices_ + row_; }
+    std::int64_t row_count() const { return count_ - row_; }
     double squared_norm() const { return squared_norm_; }
     // The largest one written in this row.
     std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
