@@ -28,7 +28,7 @@ namespace FASTSVM_ISA {
 namespace {
 
 // a b + c
-template <bool fuse> inline __attribute__((always_inline)) vd product_and(vd a, vd b, vd c) {
+template <bool fuse> FASTSVM_INLINE vd product_and(vd a, vd b, vd c) {
 #ifdef FASTSVM_FUSED
     if (fuse) return fused(a, b, c);
 #endif
@@ -36,7 +36,7 @@ template <bool fuse> inline __attribute__((always_inline)) vd product_and(vd a, 
 }
 
 // The two columns of the table, of the low seven bits of k.
-inline __attribute__((always_inline)) void look_up(vu k, vd& correction, vu& power) {
+FASTSVM_INLINE void look_up(vu k, vd& correction, vu& power) {
 #if defined(__AVX512F__)
     const __m512i at = (__m512i)((k & 127) << 1);
     // Masked, for GCC 12 warns of the undefined numbers that its other gather passes through.
@@ -60,7 +60,7 @@ inline __attribute__((always_inline)) void look_up(vu k, vd& correction, vu& pow
 }
 
 // e^x for |x| < exp_near.
-template <bool fuse> inline __attribute__((always_inline)) vd glibc_exp(vd x) {
+template <bool fuse> FASTSVM_INLINE vd glibc_exp(vd x) {
     const vd per_ln2 = all(0x1.71547652b82fep0 * 128);
 #if defined(__aarch64__)
     const float64x2_t nearest = vrndaq_f64((float64x2_t)(x * per_ln2));

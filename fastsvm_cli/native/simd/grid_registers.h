@@ -2,14 +2,8 @@
 // Compiled once per instruction set, as loops.cpp and under the same rule: no inline function of the standard library.
 #pragma once
 #include "simd/grid_loops.h"
+#include "simd/isa.h"
 #include "simd/loops.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#elif defined(__aarch64__) && !defined(__ARM_BIG_ENDIAN)
-#include <arm_neon.h>
-#define FASTSVM_NEON
-#endif
 
 // Where bytes are permuted and multiplied, and kernel values are summed up at once. (Machines with AVX-512 keep the
 // loops that were measured on them.)
@@ -21,17 +15,10 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// Numbers in one register of the machine.
-#if defined(__AVX512F__)
-constexpr int width = 16;
-#elif defined(__AVX2__)
-constexpr int width = 8;
-#else
-constexpr int width = 4;
-#endif
-typedef std::int32_t I __attribute__((vector_size(4 * width)));
-typedef std::uint32_t U __attribute__((vector_size(4 * width)));
-typedef float F __attribute__((vector_size(4 * width)));
+constexpr int width = register_bytes / 4;  // numbers in a register
+typedef std::int32_t I __attribute__((vector_size(register_bytes)));
+typedef std::uint32_t U __attribute__((vector_size(register_bytes)));
+typedef float F __attribute__((vector_size(register_bytes)));
 
 template <class V, class T> inline V load(const T* p) {
     V x;

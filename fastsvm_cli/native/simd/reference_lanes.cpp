@@ -14,35 +14,35 @@ namespace {
 // As many registers of rows: sums of one row depend on each other, those of different rows do not.
 template <int registers> struct Lanes {
     vd v[registers];
-    static inline __attribute__((always_inline)) Lanes zero() {
+    static FASTSVM_INLINE Lanes zero() {
         Lanes x;
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) x.v[w] = vd{};
         return x;
     }
-    static inline __attribute__((always_inline)) Lanes of(const double* p) {
+    static FASTSVM_INLINE Lanes of(const double* p) {
         Lanes x;
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) x.v[w] = load(p + doubles * w);
         return x;
     }
-    inline __attribute__((always_inline)) void put(double* p) const {
+    FASTSVM_INLINE void put(double* p) const {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) store(p + doubles * w, v[w]);
     }
-    inline __attribute__((always_inline)) void add_products(const double* a, double b) {
+    FASTSVM_INLINE void add_products(const double* a, double b) {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) v[w] += load(a + doubles * w) * b;
     }
     // Of y - x in place of x - y: its square is the same.
-    inline __attribute__((always_inline)) void add_squares(const double* x, double y) {
+    FASTSVM_INLINE void add_squares(const double* x, double y) {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) {
             const vd d = y - load(x + doubles * w);
             v[w] += d * d;
         }
     }
-    inline __attribute__((always_inline)) void add_square(double y) {
+    FASTSVM_INLINE void add_square(double y) {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) v[w] += y * y;
     }

@@ -1,37 +1,27 @@
-// One register of doubles, the longest that the instruction set has. For files that are compiled once per instruction
-// set. No vector is longer than that: GCC moves and compares longer ones in pieces.
+// One register of doubles. For files that are compiled once per instruction set.
 #pragma once
 #include <cstdint>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#endif
+
+#include "simd/isa.h"
 
 namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int doubles = 8;
-#elif defined(__AVX2__)
-constexpr int doubles = 4;
-#else
-constexpr int doubles = 2;
-#endif
-typedef double vd __attribute__((vector_size(8 * doubles)));
-typedef std::uint64_t vu __attribute__((vector_size(8 * doubles)));
+constexpr int doubles = register_bytes / 8;
+typedef double vd __attribute__((vector_size(register_bytes)));
+typedef std::uint64_t vu __attribute__((vector_size(register_bytes)));
 
-inline __attribute__((always_inline)) vd load(const double* p) {
+FASTSVM_INLINE vd load(const double* p) {
     vd x;
     __builtin_memcpy(&x, p, sizeof x);
     return x;
 }
-inline __attribute__((always_inline)) void store(double* p, vd x) { __builtin_memcpy(p, &x, sizeof x); }
-inline __attribute__((always_inline)) vd all(double x) { return vd{} + x; }
+FASTSVM_INLINE void store(double* p, vd x) { __builtin_memcpy(p, &x, sizeof x); }
+FASTSVM_INLINE vd all(double x) { return vd{} + x; }
 
 // Whether any number of a mask, 0 or all ones each, is not 0.
-inline __attribute__((always_inline)) bool any(vu mask) {
+FASTSVM_INLINE bool any(vu mask) {
 #if defined(__AVX512F__)
     return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
 #elif defined(__AVX2__)
@@ -44,9 +34,9 @@ inline __attribute__((always_inline)) bool any(vu mask) {
 }
 
 // a b + c in one rounding, where the instruction set has that.
-#if defined(__FMA__) || defined(__aarch64__)
+#if defined(__FMA__) || defined(FASTSVM_NEON)
 #define FASTSVM_FUSED 1
-inline __attribute__((always_inline)) vd fused(vd a, vd b, vd c) {
+FASTSVM_INLINE vd fused(vd a, vd b, vd c) {
 #if defined(__AVX512F__)
     return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #elif defined(__AVX2__)

@@ -1,29 +1,14 @@
-// n numbers side by side, in as many registers as that takes: a tree whose leaves are registers. GCC keeps vector types
-// that are longer than a register in memory and moves, compares and converts them in pieces, so that on AVX2 a loop
-// over 64-byte vectors takes 3 to 30 times as long as one over these. For files that are compiled once per instruction
-// set.
+// n numbers side by side, in as many registers as that takes: a tree whose leaves are registers. On AVX2 a loop over
+// vector types of 64 bytes takes 3 to 30 times as long as one over these. For files that are compiled once per
+// instruction set.
 #pragma once
 #include <cstdint>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#endif
-
-#define FASTSVM_INLINE inline __attribute__((always_inline))
+#include "simd/isa.h"
 
 namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int register_bytes = 64;
-#elif defined(__AVX2__)
-constexpr int register_bytes = 32;
-#else
-constexpr int register_bytes = 16;
-#endif
 
 // The bits of a number, unsigned: their sums may wrap.
 template <class T> struct BitsOf;
@@ -153,7 +138,7 @@ FASTSVM_INLINE Wide<double, 4> widened(Wide<float, 4> x) {
     typedef Wide<double, 2>::V V;
 #if defined(__SSE2__)
     return {{(V)_mm_cvtps_pd((__m128)x.v)}, {(V)_mm_cvtps_pd(_mm_movehl_ps((__m128)x.v, (__m128)x.v))}};
-#elif defined(__aarch64__)
+#elif defined(FASTSVM_NEON)
     return {{(V)vcvt_f64_f32(vget_low_f32((float32x4_t)x.v))}, {(V)vcvt_high_f64_f32((float32x4_t)x.v)}};
 #else
     return {{V{x[0], x[1]}}, {V{x[2], x[3]}}};

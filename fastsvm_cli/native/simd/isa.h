@@ -1,0 +1,28 @@
+// The registers of an instruction set, and its intrinsics. For files that are compiled once per instruction set.
+#pragma once
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__aarch64__) && !defined(__ARM_BIG_ENDIAN)
+#include <arm_neon.h>
+#define FASTSVM_NEON
+#endif
+
+#define FASTSVM_INLINE inline __attribute__((always_inline))
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+// No vector type is longer: GCC keeps longer ones in memory and moves, compares and converts them in pieces.
+#if defined(__AVX512F__)
+constexpr int register_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int register_bytes = 32;
+#else
+constexpr int register_bytes = 16;
+#endif
+
+}  // namespace
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm
