@@ -10,9 +10,7 @@ namespace fastsvm {
 
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-// The largest coefficient has this exponent, so that no product with a kernel value is denormal, which takes long.
-constexpr int coefficient_exponent = 60;
-constexpr std::int64_t run = 16;  // numbers that the sums take at a time
+constexpr std::int64_t run = 16;                        // numbers that the sums take at a time
 // Kernel values that a thread may hold, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
 
@@ -39,6 +37,7 @@ struct LabelSums::Scratch {
     std::vector<float> peaks;                            // (classes, product_rows)
     std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::unique_ptr<Votes> votes;
+    AllPairs::Scratch pairs;  // of many classes
 };
 
 bool LabelSums::holds(const SvmModel& model) {
@@ -57,6 +56,11 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
     double most = 0;
     for (std::int64_t i = 0; i < sv.leading.size(); ++i) most = std::max(most, std::fabs(sv.leading[i]));
     scale_ = std::ldexp(1.0, std::ilogb(most) - coefficient_exponent);
+    all_pairs_ = AllPairs::of(model, rounding, scale_);
+    if (all_pairs_) {
+        padded_ = static_cast<std::int64_t>(order().size());
+        return;
+    }
     const int columns = sv.leading_count;
     const auto fill_up = [this](std::int64_t to) {
         order_.resize(static_cast<std::size_t>(whole(static_cast<std::int64_t>(order_.size()), to)), -1);
@@ -108,14 +112,16 @@ void LabelSums::settle(const KernelTiles& tiles, const Rows& rows, std::vector<s
     Scratch scratch;
     scratch.block = tiles.block();
     const bool pair = model_.pairs() == 1;
+    const auto settle_some = pair         ? &LabelSums::settle_pair
+                             : all_pairs_ ? &LabelSums::settle_pairs
+                                          : &LabelSums::settle_classes;
     const std::int64_t n = static_cast<std::int64_t>(open.size());
     const std::int64_t most =
         pair ? rows_at_once
              : std::clamp<std::int64_t>(values_max / padded_ / panel * panel, std::int64_t{1}, rows_at_once);
     std::vector<std::int64_t> left;
     for (std::int64_t at = 0; at < n; at += most)
-        (this->*(pair ? &LabelSums::settle_pair : &LabelSums::settle_classes))(
-            tiles, rows, open.data() + at, std::min(most, n - at), scratch, left, winner);
+        (this->*settle_some)(tiles, rows, open.data() + at, std::min(most, n - at), scratch, left, winner);
     open.swap(left);
 }
 
@@ -172,6 +178,14 @@ void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* valu
     for (int r = 0; r < rows; ++r)
         for (std::int64_t other = 0; other < classes; ++other)
             sums[r][other] = scratch.own[other * product_rows + r] + scratch.others[other * product_rows + r];
+}
+
+void LabelSums::settle_pairs(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
+                             Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const {
+    tiles.take(rows, which, n, *scratch.block);
+    scratch.values.resize(static_cast<std::size_t>(n * padded_));
+    tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);
+    all_pairs_->settle(tiles, *scratch.block, rows, which, n, scratch.values.data(), scratch.pairs, open, winner);
 }
 
 void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,

@@ -28,23 +28,31 @@ static_assert(tile % reference_lanes == 0, "whole lanes");
 // Whether kernel values come from numbers that lanes compute.
 bool by_lanes(const Kernel& kernel) { return kernel.type != KernelType::precomputed && !kernel.normalized(); }
 
+std::int64_t whole_lanes(std::int64_t n) { return (n + reference_lanes - 1) / reference_lanes * reference_lanes; }
+
+// A row's kernel values with n vectors from `first` on, at most `tile`.
+void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::int64_t first, std::int64_t n,
+                   double (&values)[tile]) {
+    std::fill_n(values, tile, 0.0);
+    if (by_lanes(m.kernel)) {
+        reference_beginnings(m.kernel, rows, row, *m.vectors, first, n, values);
+        reference_kernel_from(m.kernel, 1, whole_lanes(n), n, values);
+    } else {
+        for (std::int64_t t = 0; t < n; ++t) values[t] = reference_kernel(m.kernel, rows, row, *m.vectors, first + t);
+    }
+}
+
 // A row by itself: its sums stand where they are wanted.
 void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
     const Rows& sv = *m.vectors;
-    const bool lanes = by_lanes(m.kernel);
     std::fill_n(out, m.pairs(), 0.0);
     std::int64_t first = 0;
     for (std::int64_t c = 0; c < m.classes(); ++c) {
         const std::int64_t stop = first + m.nr_sv[static_cast<std::size_t>(c)];
         for (std::int64_t n; first < stop; first += n) {
             n = std::min(tile, stop - first);
-            double values[tile] = {};
-            if (lanes) {
-                reference_beginnings(m.kernel, rows, row, sv, first, n, values);
-                reference_kernel_from(m.kernel, 1, tile, n, values);
-            } else {
-                for (std::int64_t t = 0; t < n; ++t) values[t] = reference_kernel(m.kernel, rows, row, sv, first + t);
-            }
+            double values[tile];
+            kernel_values(m, rows, row, first, n, values);
             for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) {
                 const double* const coef = sv.leading.data() + first * sv.leading_count + column;
                 for (std::int64_t t = 0; t < n; ++t) out[pair] += coef[t * sv.leading_count] * values[t];
@@ -161,6 +169,21 @@ void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* whi
         group->sum(rows, which + first, n, out + first * pairs);
         first += n;
     }
+}
+
+double reference_sum(const SvmModel& m, const Rows& rows, std::int64_t row, ClassPlace i, ClassPlace j) {
+    const Rows& sv = *m.vectors;
+    double sum = 0, values[tile];
+    for (const ClassPlace& c : {i, j}) {
+        const std::int64_t column = c.number == i.number ? j.number - 1 : i.number;
+        const std::int64_t stop = c.first + m.nr_sv[static_cast<std::size_t>(c.number)];
+        for (std::int64_t first = c.first, n; first < stop; first += n) {
+            n = std::min(tile, stop - first);
+            kernel_values(m, rows, row, first, n, values);
+            for (std::int64_t t = 0; t < n; ++t) sum += sv.leading[(first + t) * sv.leading_count + column] * values[t];
+        }
+    }
+    return sum - m.rho[static_cast<std::size_t>(m.pair_of(i.number, j.number))];
 }
 
 void reference_sums(const SvmModel& m, const Rows& rows, Decisions& out) {

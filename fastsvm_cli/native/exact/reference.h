@@ -13,6 +13,14 @@ namespace fastsvm {
 void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t* which, std::int64_t count,
                     double* out);
 
+// One class, and its first vector's place among the model's.
+struct ClassPlace {
+    std::int64_t number, first;
+};
+
+// The decision value of one row and one pair of classes, i before j, likewise.
+double reference_sum(const SvmModel& model, const Rows& rows, std::int64_t row, ClassPlace i, ClassPlace j);
+
 // Of all rows, on all threads: their values, and radii of 0.
 void reference_sums(const SvmModel& model, const Rows& rows, Decisions& out);
 

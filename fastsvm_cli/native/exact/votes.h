@@ -5,6 +5,15 @@
 
 namespace fastsvm {
 
+// The class that LIBSVM elects, the first of those with most votes, or -1 where that is open. low, high: (classes), the
+// votes of each for certain, and at most.
+inline int elected(int classes, const int* low, const int* high) {
+    const int best = static_cast<int>(std::max_element(low, low + classes) - low);
+    for (int c = 0; c < classes; ++c)
+        if (c != best && !(low[best] > high[c] || (low[best] == high[c] && best < c))) return -1;
+    return best;
+}
+
 class Votes {
 public:
     explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}
@@ -31,19 +40,12 @@ public:
                 high_[other] -= won_[other] > 0;
             }
             met_[candidate] = 1;
-            if (const int found = elected(); found >= 0) return found;
+            if (const int found = elected(classes_, low_.data(), high_.data()); found >= 0) return found;
         }
         return -1;
     }
 
 private:
-    // The class that is out of the others' reach, or -1.
-    int elected() const {
-        const int best = static_cast<int>(std::max_element(low_.begin(), low_.end()) - low_.begin());
-        for (int c = 0; c < classes_; ++c)
-            if (c != best && !(low_[best] > high_[c] || (low_[best] == high_[c] && best < c))) return -1;
-        return best;
-    }
     int best_left() const {
         int best = -1;
         for (int c = 0; c < classes_; ++c)

@@ -499,6 +499,7 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
 extern const TileLoops tiles;                                  // tiles.cpp
 extern const ProductLoops products_table;                      // products.cpp
+extern const VoteLoops votes_table;                            // pair_votes.cpp
 extern const GridLoops grid;                                   // grid.cpp
 #ifndef __AVX2__
 extern const TextLoops text;
@@ -533,6 +534,7 @@ const Loops table = {
     certain_sums,
     &tiles,
     &products_table,
+    &votes_table,
 #ifdef __AVX2__
     &avx2::text,
 #else

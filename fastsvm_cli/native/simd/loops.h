@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "simd/grid_loops.h"
+#include "simd/pair_votes.h"
 #include "simd/products.h"
 #include "simd/reference_lanes.h"
 #include "simd/text_loops.h"
@@ -99,6 +100,7 @@ struct Loops {
                                  const double* sums);
     const TileLoops* tiles;
     const ProductLoops* products;
+    const VoteLoops* votes;
     const TextLoops* text;
 };
 
