@@ -1,8 +1,6 @@
 // Compiled once per instruction set, as loops.cpp is.
 #include "simd/pair_votes.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "simd/wide.h"
@@ -33,7 +31,7 @@ FASTSVM_INLINE bool any(Bits mask) {
     return _mm256_movemask_ps((__m256)mask) != 0;
 #elif defined(__SSE2__)
     return _mm_movemask_ps((__m128)mask) != 0;
-#elif defined(__aarch64__)
+#elif defined(FASTSVM_NEON)
     return vmaxvq_u32((uint32x4_t)mask) != 0;
 #else
     return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
@@ -74,7 +72,8 @@ std::int64_t measure(const PairTables& t, float relative, float absolute, const 
     int best = 0;
     for (int k = 1; k < width; ++k)
         if (most[k] > most[best]) best = k;
-    return std::min(static_cast<std::int64_t>(nearest[best]), t.classes - 1);
+    const std::int64_t found = static_cast<std::int64_t>(nearest[best]);
+    return found < t.classes ? found : t.classes - 1;
 }
 
 Opponent strongest(const PairTables& t, std::int64_t i, const PairVotes& row) {
@@ -100,7 +99,7 @@ Opponent strongest(const PairTables& t, std::int64_t i, const PairVotes& row) {
 __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, std::int64_t j, std::int64_t most,
                                          PairVotes& row, float* v) {
     for (std::int64_t k = 0; k < width && j + k < t.classes; ++k) {
-        if (!(std::fabs(v[k]) <= row.radii[i] + row.radii[j + k])) continue;
+        if (!(__builtin_fabsf(v[k]) <= row.radii[i] + row.radii[j + k])) continue;
         v[k] = none;
         if (row.opened < most) {
             row.open[2 * row.opened] = static_cast<std::int32_t>(i);
@@ -116,7 +115,7 @@ template <int R> void votes_of_rows(const PairTables& t, std::int64_t most, Pair
     std::int32_t* low[R];
     for (int r = 0; r < R; ++r) {
         values[r] = rows[r].values, radii[r] = rows[r].radii, low[r] = rows[r].low;
-        std::fill_n(low[r], t.stride, 0);
+        __builtin_memset(low[r], 0, static_cast<std::size_t>(t.stride) * sizeof *low[r]);
         rows[r].opened = 0;
     }
     // Of a register that i stands in, the classes up to i are no pairs of its own here.
