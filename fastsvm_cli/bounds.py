@@ -141,7 +141,7 @@ B23. *Powers.* The computed D, which may be negative by delta < 1/4, is k + r wi
      whose roundings of products and sums are at most 2.01 v of the result: 2.3 v. The product with 2^-k is exact, since
      D is taken for 126 where it is larger: there both 2^-126 and K are between 0 and 2^-126 (1 + delta).
 B24. Together |value - K| <= ((2^delta - 1) + 2.3 v 2^delta) K + 2^-126; a row with delta >= 1/4 has no such bound and
-     climbs.
+     climbs. 2^delta - 1 = e^t - 1 <= t + t^2/2 + t^3/6 + 1.05 t^4/24, t = ln 2 delta < 0.18.
 B25. *Sums of positive terms.* c_i >= 0 coefficients, of which single precision keeps c^_i (wrong by v of itself, unless
      all are exact); products and sums of four of them are of single precision, 4 v, the rest of double precision. So a
      computed sum of c_i K_i is wrong by at most `term` of itself, term = (1 + relative_error) (1 + v) (1 + 4 v) - 1, up
@@ -281,6 +281,31 @@ B37. RBF kernels, gamma < 1e100, A = sum |a_i| < 1e90, n < 1e9 support vectors, 
      computed, add up to at least W less 0.0105 of it, since 1.02 delta < 0.01; 1.02 times them, and 1e-190 for values
      that underflow, is more. What underflows elsewhere is below A 1e-100 + 1e-200. The subtraction of rho is B5's.
 
+All pairs of many classes in single precision (native/exact/all_pairs.cpp, native/simd/pair_votes.cpp)
+------------------------------------------------------------------------------------------------------
+B38. RBF kernels, classes of at most T vectors, coefficients and rho divided by a power of two (`scale`), so that the
+     largest coefficient is below 2^61; |rho| < 2^100. v = 2^-24. a^, K^ and rho^ are the numbers of single precision:
+     a^ and rho^ are wrong by v of themselves, K^ by e K + 2^-126 (B24, B30 to B34), e < 1/4. Let W = sum |a^| K^ over
+     the vectors of classes i and j. With K <= (K^ + 2^-126) / (1 - e) and |a| <= |a^| / (1 - v), sum |a K - a^ K^| <=
+     (e + v) / ((1 - e) (1 - v)) W, up to 2T 2^61 2^-126 / (1 - e), which 2T 2^-63 covers with all that underflows. The
+     sum begins with -rho^ and adds 2T products. Whether they are contracted or not, products lose v of W together, and
+     each addition v of what is added up so far, at most |rho^| + W: with g = 1.0001 (2T + 1) v, g < 1e-4, the rounding
+     of second order included, g (|rho^| + W). So with f the exact value and f^ the computed one
+
+       |f^ - f| <= W ((e + v) / ((1 - e) (1 - v)) + g) + |rho^| (g + 1.001 v) + 2T 2^-63.
+
+     |rho^| <= 1.001 (|f^| + W), since f^ is within g (|rho^| + W) of a sum of sizes at most W less rho^. Hence
+
+       |f^ - f| <= W ((e + v) / ((1 - e) (1 - v)) + 2.01 (g + v)) + 1.01 (g + v) |f^| + 2T 2^-63:
+
+     no rho, however large, needs a term of its own. W is at most (1 + g) times the sum of the two classes' sizes as
+     they are computed, size_c = sum max_p |a^_p| K^. To it comes svm-predict's own rounding, that of any pair (B5). The
+     term with |f^| goes to the other side: the radius of a pair is the sum of the radii of its classes, each a multiple
+     of size_c and half of what is absolute, over 1 - 1.01 (g + v). 1 + 1e-6 covers the roundings of the radii and of
+     the comparison, fewer than 8 v. A class that wins all its pairs is the label (B21); otherwise each class has the
+     votes that are proven, and those of its open pairs at most. Of a pair that is open svm-predict's own value is
+     computed, and needs no proof.
+
 Where each is used, and what tries to break it
 ----------------------------------------------
 The paths are those of the package. A statement has one proof and may have several uses; here is the one it was made
@@ -326,6 +351,7 @@ B34  native/simd/grid.cpp                    test_the_polynomial_is_right_from_o
 B35  native/models/center.cpp                test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it
 B36  compilers/maclaurin/compression.py      test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed
 B37  native/exact/rounding.cpp               test_values_of_cancelling_coefficients_are_within_their_radius
+B38  native/exact/all_pairs.cpp              test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts
 """
 
 from math import exp, factorial, inf, sqrt

@@ -141,7 +141,11 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
                 std::fill(votes.begin(), votes.end(), 0);
                 std::size_t pair = 0;
                 for (int i = 0; i < k; ++i)
-                    for (int j = i + 1; j < k; ++j, ++pair) ++votes[static_cast<std::size_t>(value[pair] > 0 ? i : j)];
+                    for (int j = i + 1; j < k; ++j, ++pair) {  // no branch: signs are hard to guess
+                        const int first = value[pair] > 0;
+                        votes[static_cast<std::size_t>(i)] += first;
+                        votes[static_cast<std::size_t>(j)] += 1 - first;
+                    }
                 int best = 0;
                 for (int i = 1; i < k; ++i)
                     if (votes[static_cast<std::size_t>(i)] > votes[static_cast<std::size_t>(best)]) best = i;

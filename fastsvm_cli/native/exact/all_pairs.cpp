@@ -12,7 +12,7 @@ namespace fastsvm {
 
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-constexpr std::int64_t classes_min = 16, vectors_max = 32;
+constexpr std::int64_t classes_min = 16;
 constexpr std::int64_t table_numbers_max = 1 << 24;  // 64 MB
 // Classes that may win all their pairs, one after the other, before all pairs vote.
 constexpr int tries = 3;
@@ -25,7 +25,7 @@ std::int64_t whole(std::int64_t n, std::int64_t of) { return (n + of - 1) / of *
 std::unique_ptr<const AllPairs> AllPairs::of(const SvmModel& model, const Rounding& rounding, double scale) {
     const std::int64_t classes = model.classes(), stride = whole(classes, vote_stride);
     const std::int64_t vectors = *std::max_element(model.nr_sv.begin(), model.nr_sv.end());
-    if (classes < classes_min || vectors > vectors_max || stride * vectors > 2 * model.total_sv() ||
+    if (classes < classes_min || vectors > vote_vectors || stride * vectors > 2 * model.total_sv() ||
         classes * stride > table_numbers_max / (2 * vectors + 1))
         return nullptr;
     for (double rho : model.rho)
@@ -91,6 +91,7 @@ void AllPairs::settle(const KernelTiles& tiles, const KernelTiles::Block& block,
     const std::int64_t most = open_per_class * tables_.classes;
     scratch.radii.resize(static_cast<std::size_t>(n * stride));
     scratch.low.resize(static_cast<std::size_t>(vote_rows * stride));
+    scratch.mixed.resize(static_cast<std::size_t>(vote_rows * (tables_.vectors + 1) * stride));
     scratch.open.resize(static_cast<std::size_t>(vote_rows * most * 2));
     scratch.tied.clear();
     scratch.tied_at.clear();
@@ -121,7 +122,7 @@ void AllPairs::settle(const KernelTiles& tiles, const KernelTiles::Block& block,
             some[r].low = scratch.low.data() + static_cast<std::int64_t>(r) * stride;
             some[r].open = scratch.open.data() + static_cast<std::int64_t>(r) * most * 2;
         }
-        loop.all_pairs(tables_, most, static_cast<std::int64_t>(now), some);
+        loop.all_pairs(tables_, most, static_cast<int>(now), some, scratch.mixed.data());
         for (std::size_t r = 0; r < now; ++r) {
             const std::int64_t row = scratch.tied_at[at + r];
             if (some[r].opened > most)

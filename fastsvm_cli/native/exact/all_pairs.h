@@ -24,6 +24,7 @@ public:
     struct Scratch {
         Aligned<float> radii;            // (rows, stride)
         Aligned<std::int32_t> low;       // (vote_rows, stride)
+        Aligned<float> mixed;            // (vote_rows, vectors + 1, stride)
         std::vector<std::int32_t> open;  // (vote_rows, most open, 2)
         std::vector<PairVotes> rows, tied;
         std::vector<std::int64_t> tied_at;

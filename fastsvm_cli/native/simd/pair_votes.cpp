@@ -38,16 +38,21 @@ FASTSVM_INLINE bool any(Bits mask) {
 #endif
 }
 
-// v + the values of class i against those from j on, of R rows.
-template <int R>
-FASTSVM_INLINE void add_values(const PairTables& t, std::int64_t i, std::int64_t j, const float* const (&values)[R],
-                               vf (&v)[R]) {
-    const std::int64_t first = i * t.vectors * t.stride + j;
-    for (std::int64_t s = 0; s < t.vectors * t.stride; s += t.stride) {
-        const vf own = vf::load(t.own + first + s), other = vf::load(t.other + first + s);
+// Numbers of R rows, (stride) each, stand register by register: where the one of row 0 and class c is.
+template <int R> FASTSVM_INLINE std::int64_t mixed(std::int64_t c) { return c / width * width * R + c % width; }
+
+// v + the values of class i against those from j on, of R rows. mine: (vectors, R), i's kernel values; values:
+// (vectors, stride) for R rows, mixed. T: vectors, or 0 for any number.
+template <int R, int T>
+FASTSVM_INLINE void add_values(const PairTables t, std::int64_t i, std::int64_t j, const float* mine,
+                               const float* values, vf (&v)[R]) {
+    const std::int64_t vectors = T ? T : t.vectors, first = i * vectors * t.stride + j;
+    const float *own = t.own + first, *other = t.other + first, *theirs = values + j * R;
+    _Pragma("GCC unroll 4") for (std::int64_t s = 0; s < vectors; ++s) {
+        const vf a = vf::load(own + s * t.stride), b = vf::load(other + s * t.stride);
         _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) {
-            v[r] += own * values[r][s + i];
-            v[r] += other * vf::load(values[r] + s + j);
+            v[r] += a * mine[s * R + r];
+            v[r] += b * vf::load(theirs + s * t.stride * R + r * width);
         }
     }
 }
@@ -77,13 +82,14 @@ std::int64_t measure(const PairTables& t, float relative, float absolute, const 
 }
 
 Opponent strongest(const PairTables& t, std::int64_t i, const PairVotes& row) {
-    const float* const values[1] = {row.values};
     float numbers[width];
     for (int k = 0; k < width; ++k) numbers[k] = static_cast<float>(k);
+    float mine[vote_vectors];
+    for (std::int64_t s = 0; s < t.vectors; ++s) mine[s] = row.values[s * t.stride + i];
     vf least = vf::splat(infinite), of = vf::splat(0), classes = vf::load(numbers);
     for (std::int64_t j = 0; j < t.classes; j += width) {
         vf v[1] = {vf::load(t.rho + i * t.stride + j)};
-        add_values(t, i, j, values, v);
+        add_values<1, 0>(t, i, j, mine, row.values, v);
         const vf margin = v[0] - vf::load(row.radii + j);
         of = where_less(margin, least, classes, of);  // false for NaN
         least = where_less(margin, least, margin, least);
@@ -109,15 +115,18 @@ __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, st
     }
 }
 
-template <int R> void votes_of_rows(const PairTables& t, std::int64_t most, PairVotes* rows) {
-    const float* values[R];
-    const float* radii[R];
-    std::int32_t* low[R];
+template <int R, int T>
+void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows, float* scratch) {
+    const PairTables t = tables;  // what is stored might be its own numbers, for all the compiler knows
+    const std::int64_t padded = t.vectors * t.stride;
+    float *const values = scratch, *const radii = values + R * padded;
+    std::int32_t* const low = rows[0].low;  // those of all rows, mixed
     for (int r = 0; r < R; ++r) {
-        values[r] = rows[r].values, radii[r] = rows[r].radii, low[r] = rows[r].low;
-        __builtin_memset(low[r], 0, static_cast<std::size_t>(t.stride) * sizeof *low[r]);
+        for (std::int64_t c = 0; c < padded; c += width) vf::load(rows[r].values + c).store(values + c * R + r * width);
+        for (std::int64_t c = 0; c < t.stride; c += width) vf::load(rows[r].radii + c).store(radii + c * R + r * width);
         rows[r].opened = 0;
     }
+    for (std::int64_t c = 0; c < R * t.stride; ++c) low[c] = 0;
     // Of a register that i stands in, the classes up to i are no pairs of its own here.
     float hide[2 * width];
     for (int k = 0; k < width; ++k) hide[k] = none, hide[width + k] = 0;
@@ -126,9 +135,12 @@ template <int R> void votes_of_rows(const PairTables& t, std::int64_t most, Pair
         Bits lost[R];
         vf own_radius[R];
         std::int64_t before[R];
+        float mine[(T ? T : vote_vectors) * R];
+        for (std::int64_t s = 0; s < (T ? T : t.vectors); ++s)
+            for (int r = 0; r < R; ++r) mine[s * R + r] = values[s * t.stride * R + mixed<R>(i) + r * width];
         for (int r = 0; r < R; ++r) {
             lost[r] = Bits{};
-            own_radius[r] = vf::splat(radii[r][i]);
+            own_radius[r] = vf::splat(radii[mixed<R>(i) + r * width]);
             before[r] = rows[r].opened;
         }
         std::int64_t j = (i + 1) / width * width;
@@ -137,23 +149,24 @@ template <int R> void votes_of_rows(const PairTables& t, std::int64_t most, Pair
             vf v[R];
             const vf rho = vf::load(t.rho + i * t.stride + j) + hidden;
             for (int r = 0; r < R; ++r) v[r] = rho;
-            add_values(t, i, j, values, v);
+            add_values<R, T>(t, i, j, mine, values, v);
             Bits open{};
             _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) open |=
-                (Bits)(magnitude(v[r]).v <= (own_radius[r] + vf::load(radii[r] + j)).v);  // false for NaN
+                (Bits)(magnitude(v[r]).v <= (own_radius[r] + vf::load(radii + j * R + r * width)).v);  // not NaN
             if (__builtin_expect(any(open), 0)) {
-                for (int r = 0; r < R; ++r) {
+                _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) {
                     float each[width];
                     v[r].store(each);
                     set_aside(t, i, j, most, rows[r], each);
                     v[r] = vf::load(each);
                 }
             }
+            std::int32_t* const votes = low + j * R;
             _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) {
                 const Bits loses = (Bits)(v[r].v < zero.v);  // -1 each
                 lost[r] -= loses;
-                const Bits votes = load_bits(low[r] + j) - loses;
-                __builtin_memcpy(low[r] + j, &votes, sizeof votes);
+                const Bits now = load_bits(votes + r * width) - loses;
+                __builtin_memcpy(votes + r * width, &now, sizeof now);
             }
             hidden = zero;
         }
@@ -161,17 +174,32 @@ template <int R> void votes_of_rows(const PairTables& t, std::int64_t most, Pair
         for (int r = 0; r < R; ++r) {
             std::int64_t gone = rows[r].opened - before[r];
             for (int k = 0; k < width; ++k) gone += lost[r][k];
-            low[r][i] += static_cast<std::int32_t>(t.classes - 1 - i - gone);
+            low[mixed<R>(i) + r * width] += static_cast<std::int32_t>(t.classes - 1 - i - gone);
             hopeless = hopeless && rows[r].opened > most;
         }
         if (hopeless) return;
     }
+    // Each row's by itself; the kernel values are done with.
+    std::int32_t* const apart = reinterpret_cast<std::int32_t*>(scratch);
+    for (std::int64_t c = 0; c < t.classes; ++c)
+        for (int r = 0; r < R; ++r) __builtin_memcpy(apart + r * t.stride + c, low + mixed<R>(c) + r * width, 4);
+    for (int r = 0; r < R; ++r)
+        __builtin_memcpy(low + r * t.stride, apart + r * t.stride, static_cast<std::size_t>(4 * t.stride));
 }
 
-void all_pairs(const PairTables& t, std::int64_t most, std::int64_t n, PairVotes* rows) {
-    std::int64_t r = 0;
-    for (; r + vote_rows <= n; r += vote_rows) votes_of_rows<vote_rows>(t, most, rows + r);
-    for (; r < n; ++r) votes_of_rows<1>(t, most, rows + r);
+template <int R> void votes_by_vectors(const PairTables& t, std::int64_t most, PairVotes* rows, float* scratch) {
+    switch (t.vectors) {
+        case 1: return votes_of_rows<R, 1>(t, most, rows, scratch);
+        case 2: return votes_of_rows<R, 2>(t, most, rows, scratch);
+        case 3: return votes_of_rows<R, 3>(t, most, rows, scratch);
+        case 4: return votes_of_rows<R, 4>(t, most, rows, scratch);
+        default: return votes_of_rows<R, 0>(t, most, rows, scratch);
+    }
+}
+
+void all_pairs(const PairTables& t, std::int64_t most, int n, PairVotes* rows, float* scratch) {
+    if (n == vote_rows) return votes_by_vectors<vote_rows>(t, most, rows, scratch);
+    for (int r = 0; r < n; ++r) votes_by_vectors<1>(t, most, rows + r, scratch);
 }
 
 }  // namespace

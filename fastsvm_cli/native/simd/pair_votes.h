@@ -6,6 +6,7 @@
 namespace fastsvm {
 
 constexpr std::int64_t vote_stride = 16;  // classes are filled up to whole runs of so many, a register at most
+constexpr int vote_vectors = 32;          // of a class, at most
 constexpr int vote_rows = 4;              // that meet the same coefficients, side by side
 
 // The value of class i against j is rho[i][j] + sum over t of own[i][t][j] K(t-th vector of i) + other[i][t][j] K(t-th
@@ -36,8 +37,9 @@ struct VoteLoops {
     std::int64_t (*measure)(const PairTables& tables, float relative, float absolute, const PairVotes& row);
     // The class with the least margin against i.
     Opponent (*strongest)(const PairTables& tables, std::int64_t i, const PairVotes& row);
-    // Fills low, open and opened of n rows; where `opened` is above `most`, low means nothing.
-    void (*all_pairs)(const PairTables& tables, std::int64_t most, std::int64_t n, PairVotes* rows);
+    // Fills low, open and opened of n rows, vote_rows at most, whose `low` stand behind each other; where `opened` is
+    // above `most`, low means nothing. scratch: (vote_rows, vectors + 1, stride).
+    void (*all_pairs)(const PairTables& tables, std::int64_t most, int n, PairVotes* rows, float* scratch);
 };
 
 }  // namespace fastsvm
