@@ -13,6 +13,8 @@ from support.oracles import random_machine, random_rows
 SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # places in rung_rows
 SHAPES = [(16, 1, 1), (17, 2, 3), (20, 2, 2), (31, 3, 4), (33, 1, 2), (48, 4, 5), (64, 1, 1), (18, 20, 32)]
 
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
+
 
 def small_classes(rng, classes, least, most, d=3, gamma=0.5):
     """Classes of `least` to `most` vectors, with coefficients and offsets drawn without regard to them."""
