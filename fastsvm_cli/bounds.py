@@ -347,7 +347,7 @@ B30  native/exact/grid_tiles.cpp             test_the_largest_distance_of_the_mo
 B31  native/exact/grid_tiles.cpp             test_no_row_of_any_kind_breaks_its_error
 B32  native/exact/grid_tiles.cpp             test_values_are_within_their_error
 B33  native/exact/grid_tiles.cpp             test_entries_that_no_vector_has_count_in_the_distance
-B34  native/simd/grid.cpp                    test_the_polynomial_is_right_from_one_to_nothing
+B34  native/simd/grid_registers.h            test_the_polynomial_is_right_from_one_to_nothing
 B35  native/models/center.cpp                test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it
 B36  compilers/maclaurin/compression.py      test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed
 B37  native/exact/rounding.cpp               test_values_of_cancelling_coefficients_are_within_their_radius

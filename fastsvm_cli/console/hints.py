@@ -18,7 +18,8 @@ def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, 
     """What to type instead of a command that failed, or None where the mistake is not plain. command: its name. given:
     its parameters, by name."""
     if isinstance(error, FileError):
-        return _about_several(error.path) if command == "predict" and error.path == given["test_file"] else None
+        alone = command == "predict" and not given.get("dask")
+        return _about_several(error.path) if alone and error.path == given["test_file"] else None
     marked = _about_mark(error.path) if error.line == 1 else None
     if marked is not None:
         return marked

@@ -2,12 +2,12 @@
 
 import sys
 import warnings
+from math import inf
 
 from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_exact, doubtful_gain, trial
 from fastsvm_cli.errors import FastsvmWarning
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import MaclaurinModel
 
 #: Options that bring a method's labels nearer to the exact model's.
 _BETTER = {"approx": "a higher degree, more centers", "reduce": "more vectors", "border": "more samples"}
@@ -32,7 +32,8 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
     """A FastsvmWarning where a trial on support vectors takes the model longer than the exact one."""
-    if isinstance(model, MaclaurinModel) and not doubtful_gain(model.products, source):
+    products = getattr(model, "products", inf)  # of a row, where that is known before a trial
+    if not doubtful_gain(products, source):
         return
     tried = trial(model, source)
     if tried is not None and tried.speed_up < 1:

@@ -149,7 +149,9 @@ def test_json_summary(fastsvm, trained, rings):
         ]
         < 1
     )
-    assert json.loads(fastsvm("predict", "--json", "-", rings, "out", input="").out) == {
+    empty = json.loads(fastsvm("predict", "--json", "-", rings, "out", input="").out)
+    measured = ("fastsvm", "model_kind", "model_fingerprint", "exact_fingerprint", "seconds", "rows_per_second")
+    assert {key: value for key, value in empty.items() if key not in measured} == {
         "rows": 0,
         "accuracy": None,
         "correct": 0,
@@ -244,7 +246,7 @@ def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_p
     "arguments, message",
     [
         (["nowhere", "MODEL", "out"], "nowhere: No such file or directory"),
-        ([".", "MODEL", "out"], ".: Is a directory"),
+        ([".", "MODEL", "out"], ".: Is a directory; --dask predicts every file of a pattern, as './*', into a folder"),
         (["DATA", "nowhere", "out"], "nowhere: No such file or directory"),
         (["DATA", ".", "out"], ".: Is a directory"),
         (["DATA", "DATA", "out"], "DATA:1: this looks like a data file, expected a LIBSVM or fastsvm model"),
@@ -284,7 +286,7 @@ def test_dev_null_stays_a_device(fastsvm, rings):
         ([], "Usage"),
         (["predit"], "Did you mean 'predict'?"),
         (["predict", "a"], "Missing argument 'MODEL_FILE'"),
-        (["predict", "-b", "2", "a", "b"], "2 is not in the range"),
+        (["predict", "-b", "2", "a", "b"], "'2' found, expected 0 or 1"),
         (["predict", "-", "-"], "cannot both be standard input"),
         (["predict", "--delim", "1", "a", "b"], "one character"),
         (["approx", "--center", "median", "m"], "median"),

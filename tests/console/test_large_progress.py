@@ -191,7 +191,7 @@ def test_predict_counts_its_rows_on_a_terminal(monkeypatch, tmp_path, model, pip
     """Those of a pipe without a bar."""
     terminal = terminal_of(monkeypatch, 80)
     (tmp_path / "m").write_bytes(model.to_text())
-    (tmp_path / "rows").write_text("1 1:0.5\n" * 4000)
+    (tmp_path / "rows").write_text("-1 1:0.5\n" * 4000)
     ticks = iter(range(100, 10**6))
     monkeypatch.setattr(progress, "monotonic", lambda: float(next(ticks)))
     words = ["-" if piped else str(tmp_path / "rows"), str(tmp_path / "m"), str(tmp_path / "out")]
