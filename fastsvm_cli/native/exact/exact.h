@@ -73,6 +73,8 @@ private:
     int likely_class(const double* kernel_values) const;
     struct OwnSums;
     void meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const;
+    template <class Value> int vote(const Rounding::Row& rounding, Votes& votes, Value value) const;
+    void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     // Whether rows of which these probabilities are asked, the model's own, go to the reference sum at once: double
     // precision leaves most of a few support vectors open, and costs about half of that sum.
