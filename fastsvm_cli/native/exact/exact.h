@@ -23,7 +23,8 @@ namespace fastsvm {
 
 // A ladder of evaluations, cheapest first; a row climbs while its label is open:
 //   for labels alone, whole numbers where features take few values on one grid (grid_tiles.h),
-//   and single precision in register tiles (single_tiles.h),
+//   and single precision in register tiles (single_tiles.h); with many small classes, a few pairs that these leave
+//     open get their reference sum at once (all_pairs.h),
 //   double precision: support vectors in strips of `strip` columns, or, where few entries are non-zero, in column
 //     lists, so that a sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold
 //     into one vector per pair,
