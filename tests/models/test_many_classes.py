@@ -104,7 +104,7 @@ def test_labels_of_a_tournament_are_libsvms(tmp_path, kernel, classes, per_class
 def test_labels_where_every_vote_is_a_matter_of_rounding_are_libsvms(tmp_path, kernel):
     """Vectors and their mirror images, so that every decision value is 0 but for rounding."""
     rng = np.random.default_rng(5)
-    for classes in (3, 6):
+    for classes in (3, 6, 20):
         x = rng.standard_normal((classes * 6, 4))
         mirrored = np.vstack([np.vstack([part, part[:, ::-1]]) for part in x.reshape(classes, 6, 4)])
         a = rng.uniform(0.1, 3, (classes, 6, classes - 1))

@@ -23,7 +23,8 @@ namespace fastsvm {
 
 // A ladder of evaluations, cheapest first; a row climbs while its label is open:
 //   for labels alone, whole numbers where features take few values on one grid (grid_tiles.h),
-//   and single precision in register tiles (single_tiles.h),
+//   and single precision in register tiles (single_tiles.h); with many small classes, a few pairs that these leave
+//     open get their reference sum at once (all_pairs.h),
 //   double precision: support vectors in strips of `strip` columns, or, where few entries are non-zero, in column
 //     lists, so that a sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold
 //     into one vector per pair,
@@ -73,6 +74,8 @@ private:
     int likely_class(const double* kernel_values) const;
     struct OwnSums;
     void meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const;
+    template <class Value> int vote(const Rounding::Row& rounding, Votes& votes, Value value) const;
+    void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     // Whether rows of which these probabilities are asked, the model's own, go to the reference sum at once: double
     // precision leaves most of a few support vectors open, and costs about half of that sum.

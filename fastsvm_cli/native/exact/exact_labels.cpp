@@ -10,6 +10,11 @@
 
 namespace fastsvm {
 
+namespace {
+// Classes that are tried, one after the other, before all pairs vote; with few classes that is no less work.
+constexpr int tries = 3, few_classes = 16;
+}  // namespace
+
 // A guess at the winner: the class of the nearest vector; where that cannot be told, the one with the largest sum of
 // kernel values.
 int Exact::likely_class(const double* kernel_values) const {
@@ -60,6 +65,38 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
     }
 }
 
+// What the vectors of class c add to the sums of its pairs: (classes, classes - 1), by column of their coefficients.
+void Exact::shares_of_classes(const double* kernel_values, double* shares) const {
+    const std::int64_t others = model_.classes() - 1;
+    const double* coef = model_.vectors->leading.data();
+    for (std::int64_t c = 0; c <= others; ++c, shares += others) {
+        std::fill_n(shares, others, 0.0);
+        for (std::int64_t s = 0; s < model_.nr_sv[c]; ++s, coef += others)
+            loops().add_scaled(others, kernel_values[class_start_[c] + s], coef, shares);
+    }
+}
+
+// The class that all pairs elect, or -1. value(i, j): that of a pair i < j.
+template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& votes, Value value) const {
+    constexpr int together = 8;  // columns, whose shares are read line by line
+    const int classes = static_cast<int>(model_.classes());
+    // A value beyond this is beyond its radius, which grows by less than 1e-9 of it.
+    const double sure = rounding_->radius_of_any(rounding, 0.0) * (1 + 1e-8);
+    votes.begin();
+    for (int from = 0; from < classes; from += together) {
+        const int to = std::min(classes, from + together);
+        for (int i = 0; i < to; ++i)
+            for (int j = std::max(i + 1, from); j < to; ++j) {
+                const double x = value(i, j), size = std::fabs(x);
+                if (size > sure || size > rounding_->radius(model_.pair_of(i, j), rounding, x))  // false for NaN
+                    votes.cast(i, j, x > 0);
+                else
+                    votes.leave_open(i, j);
+            }
+    }
+    return votes.elect();
+}
+
 // The winners of a few rows, of more than two classes, in double precision; rows that stay open go to block.open.
 void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                   std::int32_t* winner) const {
@@ -94,7 +131,8 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
         } else if (!in_strips_) {
             layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
         }
-        const int found = votes.winner(linear_ ? 0 : likely_class(values), [&](int c, int* won) {
+        const int most = classes > few_classes ? tries : classes;
+        int found = votes.winner(linear_ ? 0 : likely_class(values), most, [&](int c, int* won) {
             if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
             for (int other = 0; other < classes; ++other) {
                 if (other == c) continue;
@@ -107,6 +145,21 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
                 won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
             }
         });
+        if (found < 0 && most < classes && linear_) {
+            found = vote(rounding, votes, [&](int i, int j) {
+                const std::int64_t pair = model_.pair_of(i, j);
+                return values[pair] - model_.rho[pair];
+            });
+        } else if (found < 0 && most < classes) {
+            const std::size_t others = static_cast<std::size_t>(classes - 1);
+            block.own.resize(static_cast<std::size_t>(classes) * others);
+            const double* const shares = block.own.data();
+            shares_of_classes(values, block.own.data());
+            found = vote(rounding, votes, [&](std::size_t i, std::size_t j) {
+                return shares[i * others + j - 1] + shares[j * others + i] -
+                       model_.rho[model_.pair_of(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j))];
+            });
+        }
         if (found < 0)
             block.open.push_back(which[r]);
         else
@@ -144,12 +197,11 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
         reference_sums(model_, rows, block.open.data() + at, count, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
             const double* const value = block.value.data() + r * pairs;
-            winner[block.open[at]] = pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.winner(0, [&](int c, int* won) {
-                for (int other = 0; other < classes; ++other)
-                    if (other != c)
-                        won[other] =
-                            (value[model_.pair_of(std::min(c, other), std::max(c, other))] > 0) == (c < other) ? 1 : -1;
-            });
+            votes.begin();
+            std::int64_t pair = 0;
+            for (int i = 0; i < classes; ++i)
+                for (int j = i + 1; j < classes; ++j, ++pair) votes.cast(i, j, value[pair] > 0);
+            winner[block.open[at]] = pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.elect();
         }
     }
 }

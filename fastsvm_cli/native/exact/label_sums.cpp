@@ -260,7 +260,7 @@ int LabelSums::elect(int likely, std::int64_t r, Scratch& scratch, const float* 
     const std::int64_t classes = model_.classes();
     const ClassRow& row = scratch.rows[static_cast<std::size_t>(r)];
     const double* const sizes = scratch.sizes.data() + r / product_rows * product_rows * classes + r % product_rows;
-    return scratch.votes->winner(likely, [&](int c, int* won) {
+    return scratch.votes->winner(likely, static_cast<int>(classes), [&](int c, int* won) {
         const double* sums = scratch.met.data() + r * classes;
         if (c != likely) {
             double* const again = scratch.again.data();

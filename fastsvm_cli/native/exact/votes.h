@@ -25,12 +25,12 @@ public:
     //
     // A class has low votes for certain and high ones at most, and LIBSVM elects the first of those with most. The
     // class that could still get most meets all others, until one is out of reach: a winner of all its pairs at once,
-    // whatever the other pairs say.
-    template <class Meet> int winner(int likely, Meet meet) {
+    // whatever the other pairs say. Of `most` classes, and no more: -1 where the winner is not among them.
+    template <class Meet> int winner(int likely, int most, Meet meet) {
         std::fill(low_.begin(), low_.end(), 0);
         std::fill(high_.begin(), high_.end(), classes_ - 1);
         std::fill(met_.begin(), met_.end(), 0);
-        for (int candidate = likely; candidate >= 0; candidate = best_left()) {
+        for (int candidate = likely; candidate >= 0 && most > 0; candidate = best_left(), --most) {
             meet(candidate, won_.data());
             for (int other = 0; other < classes_; ++other) {
                 if (other == candidate || met_[other]) continue;
@@ -43,6 +43,24 @@ public:
             if (const int found = elected(classes_, low_.data(), high_.data()); found >= 0) return found;
         }
         return -1;
+    }
+
+    // The same of all pairs: begin, then each pair once, in any order, then elect.
+    void begin() {
+        std::fill(low_.begin(), low_.end(), 0);
+        std::fill(high_.begin(), high_.end(), 0);
+    }
+    void cast(int i, int j, bool for_i) {  // no branch: signs are hard to guess
+        low_[i] += for_i;
+        low_[j] += !for_i;
+    }
+    void leave_open(int i, int j) {
+        ++high_[i];
+        ++high_[j];
+    }
+    int elect() {
+        for (int c = 0; c < classes_; ++c) high_[c] += low_[c];
+        return elected(classes_, low_.data(), high_.data());
     }
 
 private:
