@@ -226,7 +226,7 @@ def _class_record(each: ClassRows) -> dict:
 
 
 def _fingerprint(path: "str | None") -> "str | None":
-    """Of a model's file, where there is one."""
+    """The fingerprint of a model's file, or None where there is no such file."""
     try:
         return None if path is None else fingerprint(read_bytes(path))
     except FastsvmError:

@@ -233,7 +233,7 @@ def test_wide_bits_are_counted_to_the_last(instruction_set):
     rows = [vectors[4], vectors[5], vectors[0], vectors[1], {3: 1.0, 4000: 1.0}, vectors[2], vectors[3]]
     for count in (1, len(rows)):
         values, errors = _values(_tiles(vectors, 1e-3), rows[:count], 6)
-        assert (errors < 5 * SINGLE).all()
+        assert (errors < (5 if instruction_set == "avx2" else 4) * SINGLE).all()  # B34 there, the table elsewhere
         _hold(values, errors, _exact(vectors, rows[:count], 1e-3))
 
 
@@ -277,6 +277,7 @@ def test_sums_are_those_of_the_values(instruction_set, name, d):
             sums = tiles.kernel_sums(chunk, list(range(count)), start, coef[start:stop].tolist())
             known = np.isfinite(errors)
             expected = np.array(values, np.float64) @ coef[start:stop].astype(np.float64)
+            assert np.isfinite(sums).all()
             assert np.array(sums)[known] == pytest.approx(expected[known], rel=6 * SINGLE, abs=400 * 2.0**-126)
 
 
