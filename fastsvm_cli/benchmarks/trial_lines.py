@@ -5,12 +5,13 @@ from math import isnan
 
 from rich.cells import cell_len
 
-from fastsvm_cli.benchmarks.attempts import Attempt, methods_refused
 from fastsvm_cli.benchmarks.case import Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.choice import best_so_far, fits
 from fastsvm_cli.benchmarks.report import class_words
 from fastsvm_cli.benchmarks.tables import Line, printable, wrapped
+from fastsvm_cli.methods import refusals
+from fastsvm_cli.methods.method import Attempt
 from fastsvm_cli.text.sizes import digits
 
 _SPEED, _PROVEN = 8, len("59.37 % proven")  # columns
@@ -45,7 +46,7 @@ class TrialLines:
             if left_out:
                 out.append(f"Left out by {limit} {value}: {', '.join(left_out)}.")
         whys: dict[str, list[str]] = {}
-        for command, why in methods_refused(self._bench.answers.model):
+        for command, why in refusals(self._bench.answers.model):
             whys.setdefault(why, []).append(command)
         out += [f"Left out: {', '.join(commands)}: {why}." for why, commands in whys.items()]
         return [(line, "") for text in out for line in wrapped(text, self._width)]

@@ -9,10 +9,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from fastsvm_cli.benchmarks.attempts import Attempt, CompileAll, Outcome, refused_before, run
+from fastsvm_cli.benchmarks.attempts import CompileAll, Outcome, refused_before, run
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.cluster.lost import demanding_workers
 from fastsvm_cli.cluster.scheduler import Address, connect
+from fastsvm_cli.methods.method import Attempt
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -83,8 +84,10 @@ def _made(
             found[at] = task.result()  # raises what became of it: a scheduler that has gone cancels all of them
             each = tried[at][0]
             begins(f"{len(found)} of {len(tried)} attempts compiled on the cluster")
-            if found[at][0].given_up and each.reduces:
-                too_large = [other for other in tasks if tasks[other] > at and tried[tasks[other]][0].reduces]
+            if found[at][0].given_up and each.command == "reduce":
+                too_large = [
+                    other for other in tasks if tasks[other] > at and tried[tasks[other]][0].command == "reduce"
+                ]
                 for other in too_large:
                     if tasks[other] not in found:
                         why = refused_before(bench, tried[tasks[other]][0], each.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts, one_by_one
+from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.choice import fastest_compiled
@@ -10,6 +10,7 @@ from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
 from fastsvm_cli.console.bench_options import BenchOptions
 from fastsvm_cli.console.bench_screen import BenchScreen, about
+from fastsvm_cli.methods import attempts
 
 
 class Measuring:

@@ -56,9 +56,10 @@ class Options:
 
 
 def was_given(name: str) -> bool:
-    """Whether a parameter of the command that runs stands on the command line, and is not left at its default."""
+    """Whether a parameter of the command that runs is given, on the command line or from Python, and not left at its
+    default."""
     source = click.get_current_context().get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+    return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
 
 
 def first_given(*names: str) -> "str | None":

@@ -18,19 +18,11 @@ from fastsvm_cli.estimators.doubts import warn_of_labels, warn_of_time
 from fastsvm_cli.estimators.export import readable_text
 from fastsvm_cli.estimators.fitted import Fitted
 from fastsvm_cli.estimators.labelled import labelled_chunks
-from fastsvm_cli.estimators.methods import (
-    METHODS,
-    ORDERED,
-    compile_source,
-    compile_words,
-    in_python,
-    option_words,
-    silent,
-    words_to_options,
-)
+from fastsvm_cli.estimators.methods import compile_source, in_python, silent
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.scaling import fold
+from fastsvm_cli.methods import attempts, methods, names
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -105,8 +97,8 @@ def compile(
         _demand_no_options(method, options)
         with _progress(on_progress) as progress:
             return _choose(found, source, X, budget, n_threads, progress, **settings)
-    if method not in (*METHODS, *ORDERED):
-        raise ValueError(f"method {method!r} found, expected exact, {', '.join((*METHODS, *ORDERED))} or auto")
+    if method not in names():
+        raise ValueError(f"method {method!r} found, expected exact, {', '.join(names())} or auto")
     told = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
     if options.get("data") is not None and not isinstance(options["data"], (str, PathLike)):
         options["data"] = labelled_chunks(options["data"], found, method)
@@ -151,16 +143,8 @@ def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
     if options:
         name = next(iter(options))
         its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "it has none"
-        others = [f'method="{each}"' for each in METHODS if _takes(each, name)]
+        others = [f'method="{each.name}"' for each in methods() if name in each.python_options]
         raise TypeError(f"{method} has no option {name!r}; {its}{': say ' if others else ''}{' or '.join(others)}")
-
-
-def _takes(method: str, name: str) -> bool:
-    try:
-        option_words(method, {name: None})
-    except TypeError:
-        return False
-    return True
 
 
 def _behind(
@@ -217,7 +201,6 @@ def _choose(
     patience: float,
 ) -> FastSVM:
     """What `benchmarks.choice` picks of all attempts within the budget; the exact model is one."""
-    from fastsvm_cli.benchmarks.attempts import attempts
     from fastsvm_cli.benchmarks.choice import Candidate, fits, pick
 
     regression = source.model.header.regression
@@ -241,6 +224,8 @@ def _choose(
     for at, each in enumerate(every):
         name = in_python(each.name)
         on_progress(at / len(every), name)
+        options = {"method": each.command, **each.options}
+        others = {option: value for option, value in options.items() if option != "method"}
         why = each.skipped or each.refused
         start = time.monotonic()
 
@@ -251,7 +236,7 @@ def _choose(
 
         if why is None:
             try:
-                model, _ = compile_words(each.arguments, source, on_progress=watch)
+                model, _ = compile_source(options["method"], source, others, watch)
             except _GivenUp:
                 why = f"given up after {patience:g} s"
             except FastsvmError as fault:
@@ -260,7 +245,6 @@ def _choose(
             tried.append({"name": each.name, "failed": why})
             continue
         seconds = time.monotonic() - start
-        options = words_to_options(each.arguments)
         fast = _behind(found, source, model, options, n_threads=n_threads)
         add(each.name, fast, seconds)
         if each.exact and not regression and model.certified and hasattr(fast, "proven"):

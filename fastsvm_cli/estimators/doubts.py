@@ -6,11 +6,9 @@ from math import inf
 
 from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_exact, doubtful_gain, trial
 from fastsvm_cli.errors import FastsvmWarning
+from fastsvm_cli.methods import find
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
-
-#: Options that bring a method's labels nearer to the exact model's.
-_BETTER = {"approx": "a higher degree, more centers", "reduce": "more vectors", "border": "more samples"}
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
@@ -27,7 +25,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
         if seen.regression
         else f"{share} of the labels of {seen.rows} support vectors, which are nearer to the border than most rows"
     )
-    _warn(f'method="{method}" changes {what}; try {_BETTER[method]}, or method="exact", which changes none')
+    _warn(f'method="{method}" changes {what}; try {find(method)[0].better}, or method="exact", which changes none')
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:

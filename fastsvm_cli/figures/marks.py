@@ -6,12 +6,14 @@ from typing import NamedTuple
 from matplotlib.lines import Line2D
 
 from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION, YELLOW
+from fastsvm_cli.methods import methods
 
 _SIZE = 4.4  # points
 #: What a ring takes, in points.
 RING = 10.0
+#: Of the methods in their order; approx has a shape for each degree.
+_MARKS = (("8", BLUE), ("X", VERMILLION), (">", PURPLE), ("P", GREEN))
 _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
-_ORDERED = ("geometry", "triangle", "blocks")
 
 
 def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: str, edge: str, width: float) -> Line2D:
@@ -69,13 +71,11 @@ def mark_of(case: dict) -> Mark:
         words = f"degree {degree}{', centers' if many else ''}{more}"
         rank = 10 + 10 * many + 20 * exact + degree
         return Mark(words, _DEGREES.get(degree, "8"), face, BLUE if not many or exact else BLACK, _SIZE, rank)
-    for kinds, words, marker, colour, rank in (
-        (("reduced",), "reduce", "X", VERMILLION, 60),
-        (("border", "density"), "border", "P", GREEN, 70),
-        (_ORDERED, "order", ">", PURPLE, 80),
-    ):
-        if kind in kinds:
-            return Mark(words + more, marker, "white" if exact else colour, colour, _SIZE + 0.4, rank + exact)
+    for at, method in enumerate(methods()):
+        if kind in method.kinds:
+            marker, colour = _MARKS[at % len(_MARKS)]
+            face = "white" if exact else colour
+            return Mark(method.name + more, marker, face, colour, _SIZE + 0.4, 60 + 2 * at + exact)
     words = "other LIBSVM model" if kind == "LIBSVM" else str(kind)
     return Mark(words + more, "h", "white" if exact else ORANGE, ORANGE, _SIZE, 95 + exact)
 
