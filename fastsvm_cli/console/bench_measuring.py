@@ -30,7 +30,7 @@ class Measuring:
         if options.dask is None:
             compile_all = one_by_one(bench, fastsvm, options.patience)
         else:
-            from fastsvm_cli.cluster.attempts import side_by_side
+            from fastsvm_cli.benchmarks.on_cluster import side_by_side
 
             compile_all = side_by_side(options.dask, bench, options.patience)
         found = attempts(bench.answers.model, options.max_size * 1e6, options.patience)

@@ -123,7 +123,7 @@ class Method:
         if option.is_flag:
             if type(value).__name__ not in ("bool", "bool_"):
                 raise ValueError(f"{self.name}: {name}={value!r} found, expected True or False")
-            return option.flag_value if value else option.default
+            return bool(value) != (option.flag_value is False)  # --no-finish sets False
         if isinstance(value, (list, tuple, dict, bool)) or getattr(value, "shape", None):
             raise ValueError(f"{self.name}: {name} of type {type(value).__name__} found, expected one value")
         return str(value)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fastsvm_cli.benchmarks.on_cluster import side_by_side
 from fastsvm_cli.cluster import scheduler
-from fastsvm_cli.cluster.attempts import side_by_side
 from fastsvm_cli.errors import FastsvmError
 from support.dasking import parts, run_here
 from support.places import FASTSVM

@@ -18,8 +18,8 @@ import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.attempts import Attempt
+from fastsvm_cli.benchmarks.on_cluster import side_by_side
 from fastsvm_cli.cluster import attempts, pair_sums
-from fastsvm_cli.cluster.attempts import side_by_side
 from fastsvm_cli.cluster.lost import demanding_workers
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.compilers.maclaurin.pair_sums import PairSums, totals
