@@ -14,7 +14,7 @@ from fastsvm_cli.compilers.border import compile as border
 from fastsvm_cli.compilers.maclaurin import certificates
 from fastsvm_cli.compilers.maclaurin import compile as maclaurin
 from fastsvm_cli.compilers.maclaurin.costs import certify_seconds, file_bytes
-from fastsvm_cli.compilers.ordered import blocks, geometry, triangle
+from fastsvm_cli.compilers.ordered import geometry, triangle
 from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
@@ -79,7 +79,7 @@ def attempts(model: ExactModel, max_bytes: float, patience: float) -> "list[Atte
         out += [Attempt("reduce", "--ratio", str(ratio)) for ratio in ratios]
     if border.refusal(model) is None and not border.needs_rows(model):
         out += [Attempt("border", "--samples", str(samples)) for samples in _SAMPLES]
-    for name, method in (("geometry", geometry), ("triangle", triangle), ("blocks", blocks)):
+    for name, method in (("geometry", geometry), ("triangle", triangle)):
         if method.refusal(model) is None:
             out.append(Attempt("order", "--method", name))
     return out
@@ -132,7 +132,7 @@ def methods_refused(model: ExactModel) -> "list[tuple[str, str]]":
         ),
         *(
             (f"order --method {name}", method.refusal(model))
-            for name, method in (("geometry", geometry), ("triangle", triangle), ("blocks", blocks))
+            for name, method in (("geometry", geometry), ("triangle", triangle))
         ),
     ]
     return [(command, why) for command, why in whys if why is not None]
@@ -151,11 +151,9 @@ class Outcome:
 CompileAll = Callable[["list[tuple[Attempt, str]]", "Callable[[str], None]"], "Iterable[Outcome]"]
 
 
-def compile_attempts(
-    bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker, on_run: Callable
-) -> None:
+def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker) -> None:
     """Compile by the commands that a user would type, each timed as a new process, file to file, add what they made to
-    the bench, and run it once; what fails, or takes too long, is a case that says so. on_run: of Bench.measure."""
+    the bench, and run it once; what fails, or takes too long, is a case that says so."""
     paths = [os.path.join(bench.folder, f"tried{at}") for at in range(len(tried))]
     outcomes = compile_all(list(zip(tried, paths)), onlooker.begins)
     for each, path, outcome in zip(tried, paths, outcomes):
@@ -170,7 +168,7 @@ def compile_attempts(
         for case in cases:
             case.compile_seconds, case.made_by = outcome.seconds, each.arguments
         onlooker.begins(f"{each.name}: first run")
-        bench.run_once(cases, on_run)
+        bench.run_once(cases)
         onlooker.ended(cases)
 
 

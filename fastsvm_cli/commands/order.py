@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.ordered import OrderedModel
     from fastsvm_cli.text.scaling import Scaling
 
-METHODS = ("geometry", "triangle", "blocks")
+METHODS = ("geometry", "triangle")
 
 
 class OrderOptions(CompilerOptions):
@@ -96,8 +96,7 @@ class OrderOptions(CompilerOptions):
     show_default=True,
     help=(
         "geometry: intervals from the kernel values of a few points; kernels that are inner products (linear,"
-        " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF. blocks:"
-        " bounds for blocks of neighbouring support vectors; RBF, for large gamma, few features, many classes."
+        " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF."
     ),
 )
 @click.option(
@@ -218,7 +217,7 @@ def command(**parsed):
     if tried.speed_up < 1:
         from fastsvm_cli.compilers.ordered.geometry import refusal
 
-        # The others are slower than the exact model on every model measured.
+        # triangle is slower than the exact model on every model measured.
         other = options.method != "geometry" and refusal(model) is None
         print(
             "Warning: no gain is to be expected of this model over fastsvm predict with the exact one"
@@ -260,10 +259,6 @@ def compile_source(
         return compile_triangle(
             model, fingerprint=fingerprint, lists=options.lists, seed=options.seed, on_progress=progress
         )
-    if options.method == "blocks":
-        from fastsvm_cli.compilers.ordered.blocks import compile_blocks
-
-        return compile_blocks(model, fingerprint=fingerprint, on_progress=progress)
     from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
 
     folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file, scaling))

@@ -18,7 +18,7 @@ from fastsvm_cli.text.data import read_chunks
 #: Commands that make a model of another.
 METHODS = {"approx": "ApproxOptions", "reduce": "ReduceOptions", "order": "OrderOptions", "border": "BorderOptions"}
 #: `order` has an option --method: its values are methods of their own here.
-ORDERED = ("geometry", "triangle", "blocks")
+ORDERED = ("geometry", "triangle")
 _ELSEWHERE = ("model_file", "output_file", "plot_file", "quiet", "help", "method")
 #: Of `border`: what makes a border without a model.
 _WITHOUT_MODEL = ("bandwidth", "weight", "density")

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from matplotlib.lines import Line2D
 
-from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION, YELLOW
+from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION
 
 _SIZE = 4.4  # points
 #: What a ring takes, in points.
 RING = 10.0
 _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
-_ORDERED = ("geometry", "triangle", "blocks")
+_ORDERED = ("geometry", "triangle")
 
 
 def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: str, edge: str, width: float) -> Line2D:
@@ -59,8 +59,6 @@ def mark_of(case: dict) -> Mark:
         return Mark("svm-predict" if own else "libsvm", "+" if own else "x", BLACK, BLACK, 5.5, 0 if own else 1)
     if role == "exact":
         return Mark("exact model", "*", BLACK, BLACK, 6.5, 2)
-    if role == "control":
-        return Mark("control", "p", YELLOW, BLACK, 5.0, 90)
     exact = case["with_exact"]
     more = ", --exact" if exact else ""
     if kind == "maclaurin":

@@ -226,7 +226,6 @@ OPTIONS = {
             ["--sequence sgma"],
             ["--method triangle"],
             ["--method triangle", "--lists 4"],
-            ["--method blocks"],
         ]
     ),
     "border": st.tuples(

@@ -6,7 +6,7 @@ from fastsvm_cli.benchmarks.attempts import attempts, compile_attempts, one_by_o
 from fastsvm_cli.compilers.border import compile as border
 from fastsvm_cli.compilers.maclaurin import certificates
 from fastsvm_cli.compilers.maclaurin import compile as maclaurin
-from fastsvm_cli.compilers.ordered import blocks, geometry, triangle
+from fastsvm_cli.compilers.ordered import geometry, triangle
 from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.models import parse_model
 from support.places import ROOT
@@ -18,7 +18,6 @@ COMPILERS = {
     "border --samples 5": border,
     "order --method geometry": geometry,
     "order --method triangle": triangle,
-    "order --method blocks": blocks,
 }
 
 

@@ -33,7 +33,6 @@ METHODS = [
     ("order", {"points": 10}, ["--points", "10"]),
     ("geometry", {"sequence": "sgma", "seed": 3}, ["--sequence", "sgma", "--seed", "3"]),
     ("triangle", {"lists": 2}, ["--method", "triangle", "--lists", "2"]),
-    ("blocks", {}, ["--method", "blocks"]),
     ("border", {"samples": 20, "sampling": "dense"}, ["--samples", "20", "--sampling", "dense"]),
 ]
 
@@ -49,7 +48,7 @@ def test_the_same_file_as_of_the_command(svc, method, options, words, tmp_path):
     fast = fastsvm_cli.compile(svc, method, **options)
     fast.save(tmp_path / "ours")
     fastsvm_cli.to_libsvm(svc, tmp_path / "model")
-    command = "order" if method in ("geometry", "triangle", "blocks") else method
+    command = "order" if method in ("geometry", "triangle") else method
     line = [FASTSVM, command, "-q", *words, tmp_path / "model", tmp_path / "theirs"]
     subprocess.run(list(map(str, line)), check=True)
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()

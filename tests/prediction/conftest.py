@@ -70,7 +70,6 @@ def models(tmp_path_factory):
         "approx --certify rings.model rings.cert",
         "approx rings.model rings.approx",
         "order rings.model rings.order",
-        "order --method blocks colors.model colors.blocks",
         "order --method triangle colors.model colors.triangle",
         "reduce --ratio 0.1 waves.model waves.red",
         "order waves.model waves.order",

@@ -56,16 +56,6 @@ def by_name(document):
     return {case["name"]: case for case in document["cases"]}
 
 
-def markdown_tables(text):
-    lines = [
-        line.replace("\\|", "\0").replace("|f - f_exact|", "\0f - f_exact\0")
-        for line in text.splitlines()
-        if line.startswith("|") and not line.startswith("|---")
-    ]
-    lines = [[cell.strip().replace("\0", "|") for cell in line.split("|")[1:-1]] for line in lines]
-    return _parted(lines)
-
-
 def terminal_tables(text):
     lines = [
         [cell.strip() for cell in re.split("[│┃]", line)] for line in text.splitlines() if "│" in line or "┃" in line

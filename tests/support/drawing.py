@@ -10,7 +10,7 @@ TRIED = [
     *((f"approx --centers {k} --degree {p}", "maclaurin", p, k, False) for k in (4, 16) for p in (2, 3)),
     *((f"reduce --ratio {r}", "reduced", None, None, False) for r in (0.01, 0.02, 0.05)),
     *((f"border --samples {n}", "border", None, None, False) for n in (30, 100)),
-    *((f"order --method {kind}", kind, None, None, False) for kind in ("geometry", "triangle", "blocks")),
+    *((f"order --method {kind}", kind, None, None, False) for kind in ("geometry", "triangle")),
 ]
 
 
