@@ -4,12 +4,12 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 
 import pytest
 
-from support.places import FASTSVM, ROOT
+from support import forked
+from support.places import ROOT
 from support.processes import PATIENCE, Finished
 
 # `python -m pytest` puts the checkout first on the path; the tests are of the installed package, which has the core.
@@ -36,15 +36,8 @@ def fastsvm(tmp_path):
     Finished."""
 
     def run(*args, input=None, code=0, env=None, timeout=PATIENCE):
-        done = subprocess.run(
-            [FASTSVM, *map(str, args)],
-            cwd=tmp_path,
-            input=input.encode() if isinstance(input, str) else input,
-            stdin=subprocess.DEVNULL if input is None else None,
-            capture_output=True,
-            timeout=timeout,
-            env={**os.environ, **(env or {})},
-        )
+        environment = {**os.environ, **(env or {})}
+        done = forked.fastsvm(args, cwd=tmp_path, input=input, env=environment, timeout=timeout)
         finished = Finished(["fastsvm", *args], done.returncode, done.stdout.decode(), done.stderr.decode())
         assert code is None or finished.code == code, str(finished)
         assert "Traceback" not in finished.err, str(finished)
