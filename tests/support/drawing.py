@@ -50,7 +50,6 @@ def bench_document(seed, *, rows=5000, equal=0.3):
         bench_case("libsvm, in process", "reference", draw=draw, rows=rows, differ=0),
         bench_case("exact model", "exact", draw=draw, rows=rows, differ=0, kind="LIBSVM"),
         bench_case("fastsvm, empty file", "start-up", draw=draw, rows=rows, differ=0),
-        bench_case("control, fastsvm", "control", draw=draw, rows=rows, differ=differ(), kind="LIBSVM"),
     ]
     cases[0]["scoring"] = None
     cases[1].update(end_to_end=None, distance=None, distance_95=None)

@@ -140,7 +140,7 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kern
     assert narrow > 12
 
 
-@seeded
+@seeded()
 @given(st.data())
 def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     real = st.floats(-4, 4, width=32)
