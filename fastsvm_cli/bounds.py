@@ -98,8 +98,8 @@ B15. A row's y is computed from kernel values wrong by kernel_error each, and at
 B16. svm-predict's own rounding, and that of the subtraction of rho: Rounding::radius (native/exact/rounding.cpp), as
      for exact models.
 
-Stopping early: triangle and blocks (native/models/triangle.cpp, pivot_list.cpp and blocks.cpp beside it)
----------------------------------------------------------------------------------------------------------
+Stopping early: triangle (native/models/triangle.cpp, and pivot_list.cpp beside it)
+-----------------------------------------------------------------------------------
 B17. For a kernel that falls with the distance, low <= |z - x_i| <= high gives k(high) <= K(x_i, z) <= k(low); what is
      left of a sum lies between P k(high) - N k(low) and P k(low) - N k(high), P and N the sums of its positive and
      negative coefficients.
@@ -108,9 +108,6 @@ B18. Triangle: the distances are d(z, m) -+ d(m, x_i) about a pivot m. What is l
      their terms stand in the sum from the beginning, each pivot's once. The distance from a row comes from |z|^2 +
      |m|^2 - 2 z.m, wrong by Rounding::squared_distance_error; those between support vectors from sums of squared
      differences, wrong by (s + s' + 8) u of themselves.
-B19. Blocks: low^2 and high^2 are sums, over the coordinates, of squared distances from the nearer and the farther face
-     of the block's box, wrong by (d + q + 8) u of themselves; coordinates that no support vector has add their squares
-     to both.
 B20. P and N are rounded up, and taken times 1 - 1e-9 as lower bounds (n u < 1e-9); those of terms e^{-t}, t = gamma
      d(m, x_i), which are known to within (s + s' + 8) (2 + t) u of themselves, times what that leaves, where it is
      less. Distances are moved by more than the rounding of the exponent, exp and the products by 1e-13. What was added
@@ -329,11 +326,10 @@ B13  native/models/point_span.cpp            test_points_and_rows_that_are_one_s
 B14  native/models/point_span.cpp            test_points_and_rows_that_are_one_settle_nothing_wrongly
 B15  native/models/geometry.cpp              test_a_search_for_a_value_beyond_its_interval_finds_none
 B16  native/models/geometry.cpp              test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts
-B17  native/models/blocks.cpp                test_every_bound_by_distance_contains_the_exact_value_and_libsvms
+B17  native/models/pivot_list.h              test_every_bound_by_distance_contains_the_exact_value_and_libsvms
 B18  native/models/pivot_list.h              test_every_bound_by_distance_contains_the_exact_value_and_libsvms
-B19  native/models/blocks.cpp                test_every_bound_by_distance_contains_the_exact_value_and_libsvms
 B20  native/models/pivot_list.cpp            test_every_bound_by_distance_contains_the_exact_value_and_libsvms
-B21  native/models/blocks.cpp                test_labels_of_a_tournament_are_libsvms
+B21  native/exact/all_pairs.cpp              test_labels_of_a_tournament_are_libsvms
 B22  native/exact/single_tiles.cpp           test_kernel_values_are_as_close_as_is_proven
 B23  native/simd/exponential.h               test_powers_of_two_have_the_error_of_their_polynomial
 B24  native/exact/single_tiles.cpp           test_kernel_values_are_as_close_as_is_proven

@@ -11,7 +11,7 @@ from fuzz_damage import EXTREMES, damaged, flip, remove, repeat, splice, truncat
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
-KINDS = ("maclaurin", "border", "density", "geometry", "triangle", "blocks")
+KINDS = ("maclaurin", "border", "density", "geometry", "triangle")
 
 DATA = [
     (GOLDEN / "data").read_bytes(),

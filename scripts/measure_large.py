@@ -5,7 +5,7 @@
 
 Made-up models of two classes with an RBF kernel, N support vectors of D features each, the same in every run; for each
 of them the installed program's `order --method geometry` and `reduce --vectors 100`, or the COMMANDs named, each in
-quotes: scripts/measure_large.py --vectors 100000 'order --method blocks' 'approx --certify'.
+quotes: scripts/measure_large.py --vectors 100000 'order --method triangle' 'approx --certify'.
 """
 
 import argparse

@@ -17,7 +17,7 @@ exponential kernel goes through a precomputed kernel: of letter, 3,000 rows are 
 Counted are kernel evaluations: `triangle` as the program does (the pivots, then 16 support vectors at a time, or 32 of
 256 and more, none of them twice), `by vector` as the paper (conditions (10) and (11), or (16) and (17), after every
 support vector, and one distance per pivot, none twice), `list only` the same without the distances of the other pivots;
-`blocks` and `geometry` are the program's other methods. Every label is compared with the exact model's; exit 1 if one
+`geometry` is the program's other method. Every label is compared with the exact model's; exit 1 if one
 differs. --plot draws the paper's figures 2 and 3, the evaluations of each of 500 test rows in their order, and beside
 it as a histogram, for every set and kernel (SVG; needs matplotlib). Figure 4 is the table by the number of lists, here
 of other data than the traffic signs; figure 1 is not drawn. Needs the test extras; nothing is timed.
@@ -31,7 +31,6 @@ import numpy as np
 from libsvm_training import Kernel, Trainer, as_chunk, dense, distances, predicted, read_rows, say, table
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 
@@ -169,7 +168,6 @@ class Count:
 
 METHODS = {
     "triangle": lambda model, lists: compile_triangle(model, fingerprint="-", lists=lists),
-    "blocks": lambda model, lists: compile_blocks(model, fingerprint="-"),
     "geometry": lambda model, lists: compile_geometry(model, fingerprint="-"),
 }
 
@@ -426,7 +424,6 @@ def main():
             "triangle %",
             "by vector %",
             "list only %",
-            "blocks %",
             "geometry %",
             "paper %",
             "labels that differ",
@@ -435,7 +432,7 @@ def main():
     show(
         "together",
         "LIBSVM's own model, one class against one: percent saved",
-        ["n_SV", "classical", "triangle %", "blocks %", "geometry %", "labels that differ"],
+        ["n_SV", "classical", "triangle %", "geometry %", "labels that differ"],
     )
     show(
         "lists",
@@ -531,7 +528,6 @@ def measure(data, kind, options, tables):
             counts["triangle"].saved,
             by_vector.saved("by vector"),
             by_vector.saved("list only"),
-            counts["blocks"].saved,
             counts["geometry"].saved,
             saved(proposed, classical),
             sum(count.wrong for count in counts.values()),

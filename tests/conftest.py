@@ -4,18 +4,49 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 
 import pytest
 
-from support.places import FASTSVM, ROOT
+from support import forked, profiles
+from support.places import ROOT
 from support.processes import PATIENCE, Finished
 
 # `python -m pytest` puts the checkout first on the path; the tests are of the installed package, which has the core.
 sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != ROOT]
 
 from fastsvm_cli import _native  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="the tests marked full too, and every example")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: for --full alone, or where it is named file::test")
+    if config.getoption("full"):
+        profiles.try_all()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without --full, the tests marked full are left out, unless some test is named."""
+    if config.getoption("full") or any("::" in argument for argument in config.args):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_of_libraries():
+    """Of libsvm's OpenMP, whose sums depend on their number, and of numpy's matrix library: what waits for a thread
+    that has no core takes many times its own time. Commands are not told."""
+    import libsvm.svmutil  # noqa: F401  # which loads all of them
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture
@@ -36,15 +67,8 @@ def fastsvm(tmp_path):
     Finished."""
 
     def run(*args, input=None, code=0, env=None, timeout=PATIENCE):
-        done = subprocess.run(
-            [FASTSVM, *map(str, args)],
-            cwd=tmp_path,
-            input=input.encode() if isinstance(input, str) else input,
-            stdin=subprocess.DEVNULL if input is None else None,
-            capture_output=True,
-            timeout=timeout,
-            env={**os.environ, **(env or {})},
-        )
+        environment = {**os.environ, **(env or {})}
+        done = forked.fastsvm(args, cwd=tmp_path, input=input, env=environment, timeout=timeout)
         finished = Finished(["fastsvm", *args], done.returncode, done.stdout.decode(), done.stderr.decode())
         assert code is None or finished.code == code, str(finished)
         assert "Traceback" not in finished.err, str(finished)

@@ -36,11 +36,9 @@ class Outcome:
 CompileAll = Callable[["list[tuple[Attempt, str]]", "Callable[[str], None]"], "Iterable[Outcome]"]
 
 
-def compile_attempts(
-    bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker, on_run: Callable
-) -> None:
+def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker) -> None:
     """Compile by the commands that a user would type, each timed as a new process, file to file, add what they made to
-    the bench, and run it once; what fails, or takes too long, is a case that says so. on_run: of Bench.measure."""
+    the bench, and run it once; what fails, or takes too long, is a case that says so."""
     paths = [os.path.join(bench.folder, f"tried{at}") for at in range(len(tried))]
     outcomes = compile_all(list(zip(tried, paths)), onlooker.begins)
     for each, path, outcome in zip(tried, paths, outcomes):
@@ -55,7 +53,7 @@ def compile_attempts(
         for case in cases:
             case.compile_seconds, case.made_by = outcome.seconds, each.arguments
         onlooker.begins(f"{each.name}: first run")
-        bench.run_once(cases, on_run)
+        bench.run_once(cases)
         onlooker.ended(cases)
 
 

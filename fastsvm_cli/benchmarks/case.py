@@ -14,7 +14,7 @@ CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 class Case:
     """Something that is measured, a row of the tables.
 
-    name: what the row is called. role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled" or "control".
+    name: what the row is called. role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled".
     path, size: of the model file, in bytes. And, each None where it is unknown: kind: of the model, as its file says;
     "reduced" of a reduced set. degree: of its expansions; centers: about how many they are, for one decision function.
     made_by: the arguments of fastsvm that make the model. compile_seconds: what that took, a new process, file to file.

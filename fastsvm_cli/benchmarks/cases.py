@@ -211,16 +211,6 @@ class Bench:
         case.end_to_end = Timed(case.name, END_TO_END, run)
         return case
 
-    def add_control(self, path: str, name: str) -> "list[Case]":
-        """An SVM trained on fewer rows, with svm-predict, where there is one, and with fastsvm."""
-        added = self.add_model(path, name=f"{name}, fastsvm", role="control")
-        if self._svm_predict is not None:
-            case = Case(f"{name}, svm-predict", "control", path)
-            case.quality, case.kind = added[0].quality, added[0].kind
-            self.cases.append(self._process(case, [self._svm_predict], self._rows_file))
-            added.append(case)
-        return added
-
     # ---- measuring
 
     def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
@@ -247,9 +237,9 @@ class Bench:
             self.compare_outputs()
         self.take_failures()
 
-    def run_once(self, cases: "list[Case]", on_run: "Callable") -> None:
+    def run_once(self, cases: "list[Case]") -> None:
         """The first run of these cases from file to file, which warms up and is not counted."""
-        interleave(self.timed(cases, END_TO_END), 0, 0.0, on_run)
+        interleave(self.timed(cases, END_TO_END), 0, 0.0)
         self.take_failures()
 
     def take_failures(self) -> None:

@@ -89,16 +89,11 @@ def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
     return min(fit, key=lambda each: each[0])[1] if fit else None
 
 
-def fastest_compiled(bench: Bench) -> "Case | None":
-    """End to end, of those that were timed."""
-    return min(_timed(bench, END_TO_END, ("compiled",)), key=lambda each: each[1].median, default=(None, Timings()))[0]
-
-
 def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
     """The cases than which no other is both as fast by that clock and as true."""
     points = [
         (timings.median, distance[0], case)
-        for case, timings in _timed(bench, clock, ("exact", "compiled", "control", "reference"))
+        for case, timings in _timed(bench, clock, ("exact", "compiled", "reference"))
         for distance in [bench.distance(case)]
         if distance is not None
     ]

@@ -1,6 +1,5 @@
-"""The result of a benchmark as a table, Markdown, JSON, or raw timings."""
+"""The result of a benchmark as tables, or JSON."""
 
-import csv
 import os
 import shlex
 from math import isnan
@@ -13,8 +12,7 @@ from fastsvm_cli.benchmarks.choice import pareto, within_of_all
 from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, Line, lines, printable, wrapped
 from fastsvm_cli.benchmarks.tables import Row as TableRow
-from fastsvm_cli.benchmarks.timing import WARM_UP, Timed
-from fastsvm_cli.errors import FastsvmError, FileError
+from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.documents import finite, json_document
@@ -45,44 +43,6 @@ _ANSWER_GROUPS: "tuple[tuple[Group, ...], ...]" = (
 )
 _MOST_CLASSES = 12  # columns; --json has all
 _MOST_NAMED = 5  # classes in a sentence
-
-
-class RawTimings:
-    """A CSV file, a line per run, written as it is measured. path: or None. Raises FileError."""
-
-    def __init__(self, path: "str | None"):
-        self._path = path
-        self._file = None
-        if path:
-            try:
-                self._file = open(path, "w", newline="", encoding="utf-8", errors="surrogateescape")
-            except OSError as error:
-                raise FileError(path, error) from None
-            self._writer = csv.writer(self._file)
-        self._write("clock", "case", "run", "seconds")
-
-    def __call__(self, case: Timed, round: int, seconds: float) -> None:
-        self._write(
-            f"{case.clock_name}{' per row' if case.clock_name == SCORING else ''}",
-            case.name,
-            "warm-up" if round == WARM_UP else round + 1,
-            repr(seconds),
-        )
-
-    def _write(self, *words: object) -> None:
-        if self._path and self._file is not None:
-            try:
-                self._writer.writerow(words)
-                self._file.flush()
-            except OSError as error:
-                raise FileError(self._path, error) from None
-
-    def __enter__(self) -> "RawTimings":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
 
 
 #: A case, and what a table says of it.
@@ -255,25 +215,6 @@ def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
 def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
     """That as text."""
     return json_document(document(bench, machine, picked), 1)
-
-
-def as_markdown(bench: Bench, machine: dict) -> str:
-    """The tables, and what they were measured on, as Markdown."""
-
-    def line(cells: "tuple[str, ...]") -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-    lines = []
-    _, class_heads, class_rows = class_columns(bench)
-    for columns, rows in (
-        (TIME_COLUMNS, time_rows(bench)),
-        (ANSWER_COLUMNS, answer_rows(bench)),
-        (class_heads, class_rows),
-    ):
-        if not rows:
-            continue
-        lines += [line(columns), f"|{'---|' * len(columns)}", *(line(cells) for _, cells in rows), ""]
-    return "\n".join([*lines, heading(bench, machine)])
 
 
 def table_lines(

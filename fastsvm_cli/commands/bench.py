@@ -50,15 +50,6 @@ if TYPE_CHECKING:
     help="A gate: exit with 3 when a named model changes more labels than that, of all or of a class.",
 )
 @click.option(
-    "--control",
-    "train_file",
-    metavar="TRAIN_FILE",
-    help=(
-        "Add the honest rival: an SVM trained on as few rows of this file as reach the disagreement of the picked model"
-        " (without --budget: of the fastest compiled one)."
-    ),
-)
-@click.option(
     "--cross-validate",
     "folds",
     type=click.IntRange(2),
@@ -69,9 +60,9 @@ if TYPE_CHECKING:
     "-c",
     "--cost",
     type=POSITIVE,
-    show_default="1; of --control the largest |coefficient| of the model",
+    show_default="1",
     metavar="C",
-    help="Of the training of --cross-validate and --control.",
+    help="Of the training of --cross-validate.",
 )
 @click.option(
     "-g",
@@ -126,13 +117,9 @@ if TYPE_CHECKING:
     " timed runs on this machine, one at a time."
 )
 @json_option("Everything on standard output as JSON, instead of the tables.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown.")
-@click.option("--csv", "csv_file", metavar="FILE", help="Every raw timing, written as it is measured.")
 @plot_option("Draw rows per second, end to end and in memory, against labels that differ")
-@scale_option(
-    "Scale the rows of TEST_FILE and TRAIN_FILE, as svm-scale -r RANGE_FILE does; every program is given them scaled."
-)
-@seed_option("Of the folds, and of the rows of --control.")
+@scale_option("Scale the rows of TEST_FILE, as svm-scale -r RANGE_FILE does; every program is given them scaled.")
+@seed_option("Of the folds of --cross-validate.")
 @threads_option
 @quiet_option("No progress bar, no notes.")
 @click.argument("test_file")
@@ -200,22 +187,17 @@ def _compare(options: BenchOptions) -> None:
         )
         warn_of_scaling(scaling, options.quiet)
         options.check_model(bench.model)
-        # The previous timings go when new ones are to come.
-        raw = stack.enter_context(report.RawTimings(options.csv_file))
         bench.add_references()
         bench.add_model(options.model_files[0], name="exact model", role="exact")
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
         interrupted, picked = None, None
         screen = stack.enter_context(BenchScreen(quiet=options.quiet))
-        measuring = Measuring(bench, options, raw, screen)
+        measuring = Measuring(bench, options, screen)
         try:
             if options.attempt:
                 measuring.try_everything(environment.fastsvm_command())
             measuring.measure(bench.cases)
             picked = within(bench, options.budget) if options.budget is not None else None
-            if options.train_file is not None:
-                screen.close()
-                measuring.measure(measuring.add_control(picked, options.train_file))
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
@@ -224,8 +206,6 @@ def _compare(options: BenchOptions) -> None:
         front = pareto(bench)
         if options.as_json:
             print(report.as_json(bench, machine, picked))
-        elif options.as_markdown:
-            print(report.as_markdown(bench, machine))
         else:
             if options.attempt and width_of(sys.stdout) is not None:
                 print()  # between the lines of what was tried, and the tables

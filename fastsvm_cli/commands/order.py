@@ -61,7 +61,7 @@ def command(**parsed):
     if tried.speed_up < 1:
         from fastsvm_cli.compilers.ordered.geometry import refusal
 
-        # The others are slower than the exact model on every model measured.
+        # triangle is slower than the exact model on every model measured.
         other = options.method != "geometry" and refusal(ordered.exact) is None
         print(
             "Warning: no gain is to be expected of this model over fastsvm predict with the exact one"

@@ -1,11 +1,8 @@
 """What `bench` measures, step by step, with what is left of it on the screen."""
 
-from collections.abc import Callable
-
 from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.benchmarks.choice import fastest_compiled
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
 from fastsvm_cli.console.bench_options import BenchOptions
@@ -14,12 +11,10 @@ from fastsvm_cli.methods import attempts
 
 
 class Measuring:
-    """Of one bench. raw: called with every run, as on_run of Bench.measure."""
+    """Of one bench."""
 
-    def __init__(
-        self, bench: Bench, options: BenchOptions, raw: "Callable[[Timed, int, float], None]", screen: BenchScreen
-    ):
-        self._bench, self._options, self._raw, self._screen = bench, options, raw, screen
+    def __init__(self, bench: Bench, options: BenchOptions, screen: BenchScreen):
+        self._bench, self._options, self._screen = bench, options, screen
         self._lines: TrialLines | None = None  # of what was tried
         self._tried = self._attempted = 0
         bench.on_wait = screen.draw
@@ -41,10 +36,10 @@ class Measuring:
         for case in bench.cases:
             if case.role != "start-up" and (case.end_to_end is not None or case.failed is not None):
                 screen.doing(f"{case.name}: first run")
-                bench.run_once([case], self._raw)
+                bench.run_once([case])
                 screen.say(lines.of(case))
         self._show_tried()
-        compile_attempts(bench, tried, compile_all, self, self._raw)
+        compile_attempts(bench, tried, compile_all, self)
 
     def begins(self, what: str) -> None:
         """As benchmarks.attempts.Onlooker."""
@@ -79,7 +74,6 @@ class Measuring:
             screen.doing(f"{named}, {run}: {case.name}")
 
         def ran(case: Timed, round: int, seconds: float) -> None:
-            self._raw(case, round, seconds)
             left = seconds_left(timed, runs, most_seconds)
             whole = sum(1 + each.planned(runs, most_seconds) for each in timed if each.failed is None)
             warm = sum(each.warm_up is not None for each in timed)
@@ -89,40 +83,3 @@ class Measuring:
                 screen.best(self._lines.best())
 
         bench.measure(cases, clock, runs, most_seconds, ran, begins)
-
-    def add_control(self, picked: "Case | None", train_file: str) -> "list[Case]":
-        """The cases of an SVM trained on fewer rows: with svm-predict, where there is one, and with fastsvm."""
-        from fastsvm_cli.benchmarks.control import subsample_control
-        from fastsvm_cli.console.progress import Progress
-        from fastsvm_cli.errors import FastsvmError
-
-        bench, options = self._bench, self._options
-        rival = picked if picked is not None and picked.role == "compiled" else fastest_compiled(bench)
-        if rival is None:
-            options.note("No control: there is no compiled model to compare it with.")
-            return []
-        target = bench.disagreement(rival) or 0.0
-        try:
-            with Progress("control", quiet=options.quiet) as progress:
-                found = subsample_control(
-                    bench.answers,
-                    train_file,
-                    target,
-                    bench.folder,
-                    cost=options.cost,
-                    seed=options.seed,
-                    scaling=bench.scaling.again() if bench.scaling is not None else None,
-                    on_progress=progress,
-                )
-        except FastsvmError as error:
-            case = Case("control", "control")
-            case.failed = str(error)
-            bench.cases.append(case)
-            return []
-        if found is None:
-            options.note(
-                f"No control: not even all rows of {train_file} train an SVM that differs in {100 * target:.3g} % of"
-                f" the labels or fewer, as {rival.name} does. (Is -c {options.cost or ''} the C of the exact model?)"
-            )
-            return []
-        return bench.add_control(found.path, f"control, {found.rows} of {found.of} rows")

@@ -20,7 +20,6 @@ class BenchOptions(Options):
     budget: "float | None"
     keep: "str | None"
     max_disagreement: "float | None"
-    train_file: "str | None"
     scale_file: "str | None"
     folds: "int | None"
     cost: "float | None"
@@ -32,8 +31,6 @@ class BenchOptions(Options):
     max_size: float  # MB
     dask: "str | None"
     as_json: bool
-    as_markdown: bool
-    csv_file: "str | None"
     plot_file: "str | None"
     seed: int
     threads: int
@@ -42,15 +39,14 @@ class BenchOptions(Options):
     model_files: "tuple[str, ...]"
 
     def check(self) -> None:
-        if "-" in (self.test_file, self.train_file, self.scale_file, *self.model_files):
+        if "-" in (self.test_file, self.scale_file, *self.model_files):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
         if self.folds is not None:
-            others = (self.model_files, self.attempt, budget, self.keep, gate, self.train_file)
-            if any(others) or self.csv_file or self.plot_file or self.as_markdown:
+            if any((self.model_files, self.attempt, budget, self.keep, gate, self.plot_file)):
                 raise click.UsageError(
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
-                    " --seed and --json, not with --csv, --plot or the others."
+                    " --seed and --json, not with --plot or the others."
                 )
             given = first_given("runs", "max_seconds")
             if given is not None:
@@ -59,8 +55,8 @@ class BenchOptions(Options):
             raise click.UsageError("Missing argument 'MODEL_FILE...': the exact model, then others (or --try).")
         if self.gamma is not None and self.folds is None:
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
-        if self.cost is not None and self.folds is None and self.train_file is None:
-            raise click.UsageError("-c goes with --cross-validate or --control.")
+        if self.cost is not None and self.folds is None:
+            raise click.UsageError("-c goes with --cross-validate; other models have their C.")
         given = first_given("patience", "max_size") if not self.attempt else None
         if given is not None:
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
@@ -73,35 +69,21 @@ class BenchOptions(Options):
             raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
         if gate and len(self.model_files) < 2:
             raise click.UsageError("--max-disagreement is about named models: name one behind the exact model.")
-        if self.as_json and self.as_markdown:
-            raise click.UsageError("--json and --markdown do not go together.")
         check_plot(self.plot_file)
 
     def check_files(self) -> None:
-        """Before minutes of measuring, as console.file_checks.check_outputs; and there are rows to train on. Raises
-        FileError, DataFormatError and UsageError."""
-        from os.path import exists, isfile
-
-        from fastsvm_cli.errors import FileError
-        from fastsvm_cli.text.data import read_chunks
-
-        outputs = [path for path in (self.keep, self.csv_file, self.plot_file) if path is not None]
-        inputs = (self.test_file, self.train_file, self.scale_file, *self.model_files)
+        """Before minutes of measuring, as console.file_checks.check_outputs. Raises FileError and UsageError."""
+        outputs = [path for path in (self.keep, self.plot_file) if path is not None]
+        inputs = (self.test_file, self.scale_file, *self.model_files)
         check_document(inputs, outputs)
         check_outputs(outputs, *inputs)
-        train_file = self.train_file
-        # What is no file on a disk can perhaps be read only once.
-        if train_file is not None and (isfile(train_file) or not exists(train_file)):
-            if next(iter(read_chunks(train_file)), None) is None:
-                raise FileError(train_file, "no rows found, expected some to train on")
 
     def check_model(self, model: "Model") -> None:
         """Raises UsageError for what does not go with the exact model."""
-        about_labels = (self.budget is not None, self.max_disagreement is not None, self.train_file)
-        if model.header.regression and any(about_labels):
+        about_labels = self.budget is not None or self.max_disagreement is not None
+        if model.header.regression and about_labels:
             raise click.UsageError(
-                "--budget, --max-disagreement and --control are about labels that differ; a regression model has"
-                " values."
+                "--budget and --max-disagreement are about labels that differ; a regression model has values."
             )
 
     def note(self, words: str) -> None:

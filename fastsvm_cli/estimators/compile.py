@@ -53,7 +53,7 @@ def compile(
 
     method: "exact" (no label changes), or "approx", "reduce", "order" (no label changes), "border": the commands of
     fastsvm, which take their options by their long names with _ for -: compile(svc, "approx", degree=3, certify=True).
-    The methods of order are "geometry" (its default), "triangle" and "blocks". `data` of reduce and border is a file,
+    The methods of order are "geometry" (its default) and "triangle". `data` of reduce and border is a file,
     X, or (X, y). "auto": all of them are tried on X, as `fastsvm bench --try` does, and the fastest is taken that
     changes at most the share `budget` of the labels, and of the labels of each class (of regression values: whose root
     mean square difference is at most that share of their standard deviation); of models whose times do not differ by

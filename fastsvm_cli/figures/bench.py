@@ -1,8 +1,8 @@
 """The figure of `fastsvm bench`: rows per second against labels that differ, end to end and, below, in memory."""
 
 import os
-from collections.abc import Iterator
-from math import hypot, inf, log10
+from itertools import product
+from math import inf, log10
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -12,8 +12,7 @@ from matplotlib.transforms import Bbox
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.figures.across import Across
-from fastsvm_cli.figures.labels import Box, place
-from fastsvm_cli.figures.marks import RING, mark_of, ring, short_name
+from fastsvm_cli.figures.marks import mark_of, ring, short_name
 from fastsvm_cli.figures.panels import LEFT, draw_legend, two_panels
 from fastsvm_cli.figures.style import (
     BLACK,
@@ -33,11 +32,9 @@ _CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", 
 # Inches.
 _RIGHT, _PANEL, _LEGEND_LINE = 0.44, 1.55, 0.135
 _LEGEND_COLUMNS = 3
-_MARK = 5.0  # a case, for the labels
-# How much farther a label goes from its point in order not to hide a case, or to stand beside one, in points; how long
-# the dashes of a line are, and what each of them counts.
-_POINT, _NEAR = 40.0, 3.0
-_DASH, _LINES = 4.0, {"front": 0.8, "interval of time": 1.5, "interval of distance": 1.5}
+# How far a label is from its point, in points of print, and on which sides it may be: across (1: to the right) and up.
+_MARK = 4.0
+_SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 class Speed(NamedTuple):
@@ -224,74 +221,35 @@ def _importance(document: dict, case: dict, clock: str) -> int:
 def _draw_labels(
     figure: Figure, axis: Axes, document: dict, points: "list[Point]", at: "list[float]", clock: str
 ) -> None:
-    """Of the front, the pick, the exact model and the reference; where there is no room, the least of them has none."""
-    to_print = INCH / figure.dpi
-
-    def printed(x: float, y: float) -> "tuple[float, float]":
-        across, up = axis.transData.transform((x, y))
-        return across * to_print, up * to_print
-
-    shown = [(point, x, point.speeds[clock].value) for point, x in zip(points, at) if clock in point.speeds]
-    marks = [(across, up) for _, x, y in shown for across, up in [printed(x, y)]]
-    hidden = [
-        (Box(x - size / 2, y - size / 2, x + size / 2, y + size / 2), price)
-        for x, y in marks
-        for size, price in ((_MARK, _POINT), (2 * _MARK, _NEAR))
+    """Of the pick, the reference, the exact model and the front, in this order; a label that would hide another one or
+    leave the panel at each of its places is left out."""
+    shown = [
+        (_importance(document, point.case, clock), x, point.speeds[clock].value, point.case)
+        for point, x in zip(points, at)
+        if clock in point.speeds
     ]
-    for line in axis.lines:
-        if line.get_gid() == "picked":
-            x, y = printed(line.get_xdata()[0], line.get_ydata()[0])
-            hidden.append((Box(x - RING / 2, y - RING / 2, x + RING / 2, y + RING / 2), _POINT))
-        if line.get_gid() in _LINES:
-            ends = [printed(x, y) for x, y in zip(line.get_xdata(), line.get_ydata())]
-            hidden += [(box, _LINES[line.get_gid()]) for box in _along(ends)]
-    named = [each for each in range(len(shown)) if _importance(document, shown[each][0].case, clock)]
-    named.sort(key=lambda each: (-_importance(document, shown[each][0].case, clock), marks[each]))
-    texts = []
-    for each in named:
-        case = shown[each][0].case
-        words = printable(short_name(case))
-        weight = "bold" if case["name"] == document["picked"] else "normal"
-        texts.append(axis.text(0, 0, words, fontsize=TYPE, weight=weight, zorder=6, ha="left", va="bottom"))
     renderer = figure.canvas.get_renderer()
-    sizes = [
-        (extent.width * to_print, extent.height * to_print)
-        for extent in (text.get_window_extent(renderer) for text in texts)
-    ]
-    inside: Bbox = axis.get_window_extent(renderer)
-    area = Box(*(end * to_print for end in (inside.x0, inside.y0, inside.x1, inside.y1)))
-    area = Box(area.x0 + 1, area.y0 + 1, area.x1 - 1, area.y1 - 1)
-    for each, text, box in zip(named, texts, place([marks[each] for each in named], sizes, hidden, area)):
-        if box is None:
-            text.remove()
-            continue
-        near = box.nearest(*marks[each])
-        # Held where it is nearest to its point: in a program that has another type it is as near.
-        side = round(2 * (near[0] - box.x0) / (box.x1 - box.x0))
-        held = box.x0 + side * (box.x1 - box.x0) / 2
-        text.set_position(axis.transData.inverted().transform((held / to_print, box.y0 / to_print)))
-        text.set_horizontalalignment(("left", "center", "right")[side])
-        text.set_gid("label")
-        if hypot(near[0] - marks[each][0], near[1] - marks[each][1]) > 1.3 * _MARK:
-            end = axis.transData.inverted().transform((near[0] / to_print, near[1] / to_print))
-            axis.plot(
-                [shown[each][1], end[0]],
-                [shown[each][2], end[1]],
-                color="0.35",
-                linewidth=0.4,
-                linestyle=(0, (3, 1.5)),
-                zorder=2.5,
-                gid="leader",
-            )
-
-
-def _along(ends: "list[tuple[float, float]]") -> "Iterator[Box]":
-    """Small boxes on a line between these points."""
-    for (x0, y0), (x1, y1) in zip(ends, ends[1:]):
-        steps = 1 + int(hypot(x1 - x0, y1 - y0) / _DASH)
-        for step in range(steps):
-            x, y = x0 + (x1 - x0) * (step + 0.5) / steps, y0 + (y1 - y0) * (step + 0.5) / steps
-            yield Box(x, y, x, y)
+    inside = axis.get_window_extent(renderer)
+    marks = [line.get_window_extent(renderer) for line in axis.lines if str(line.get_gid()).startswith("case ")]
+    labels: list[Bbox] = []
+    for importance, x, y, case in sorted(shown, key=lambda each: (-each[0], each[1], each[2])):
+        if not importance:
+            break
+        label = axis.annotate(
+            printable(short_name(case)), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
+        )
+        label.set(fontsize=TYPE, weight="bold" if case["name"] == document["picked"] else "normal", zorder=6)
+        # Beside all marks or, where there is no such place, over some.
+        for hidden, (side, up) in product(([*marks, *labels], labels), _SIDES):
+            label.set(ha=("right", "center", "left")[side + 1], va=("top", "center", "bottom")[up + 1])
+            label.xyann = (_MARK * side, _MARK * up * (2 if side == 0 else 1))
+            box = label.get_window_extent(renderer)
+            within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+            if within and not any(box.overlaps(other) for other in hidden):
+                labels.append(box)
+                break
+        else:
+            label.remove()
 
 
 def _legend_entries(document: dict, points: "list[Point]") -> "list[Line2D]":

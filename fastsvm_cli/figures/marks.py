@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from matplotlib.lines import Line2D
 
-from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION, YELLOW
+from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION
 from fastsvm_cli.methods import methods
 
 _SIZE = 4.4  # points
@@ -61,8 +61,6 @@ def mark_of(case: dict) -> Mark:
         return Mark("svm-predict" if own else "libsvm", "+" if own else "x", BLACK, BLACK, 5.5, 0 if own else 1)
     if role == "exact":
         return Mark("exact model", "*", BLACK, BLACK, 6.5, 2)
-    if role == "control":
-        return Mark("control", "p", YELLOW, BLACK, 5.0, 90)
     exact = case["with_exact"]
     more = ", --exact" if exact else ""
     if kind == "maclaurin":

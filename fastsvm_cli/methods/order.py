@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 #: Values of --method; each is the name of a method in Python too.
-ORDERS = ("geometry", "triangle", "blocks")
+ORDERS = ("geometry", "triangle")
 
 
 class OrderOptions(MethodOptions):
@@ -99,8 +99,6 @@ class Order(Method):
             help=(
                 "geometry: intervals from the kernel values of a few points; kernels that are inner products (linear,"
                 " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF."
-                " blocks: bounds for blocks of neighbouring support vectors; RBF, for large gamma, few features, many"
-                " classes."
             ),
         ),
         click.option(
@@ -239,10 +237,6 @@ def _ordered(
         return compile_triangle(
             model, fingerprint=fingerprint, lists=options.lists, seed=options.seed, on_progress=progress
         )
-    if options.method == "blocks":
-        from fastsvm_cli.compilers.ordered.blocks import compile_blocks
-
-        return compile_blocks(model, fingerprint=fingerprint, on_progress=progress)
     from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
 
     folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file, scaling))

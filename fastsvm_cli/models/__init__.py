@@ -24,7 +24,6 @@ MODEL_TYPES = {
     "fastsvm_model border": "fastsvm_cli.models.border:BorderModel",
     "fastsvm_model density": "fastsvm_cli.models.density:DensityModel",
     "fastsvm_model triangle": "fastsvm_cli.models.triangle:TriangleModel",
-    "fastsvm_model blocks": "fastsvm_cli.models.blocks:BlocksModel",
     "fastsvm_model geometry": "fastsvm_cli.models.geometry:GeometryModel",
 }
 _OTHER_PROGRAMS = {"solver_type": "a LIBLINEAR", "approximated": "an ApproxSVM"}
@@ -107,6 +106,10 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
                 1,
             )
         kind = " ".join(words[:2])
+        if words[1] == "blocks":  # written before release 0.1.0
+            raise ModelFormatError(
+                path, "a model of kind 'blocks' found, which is read no more: run fastsvm order again", 1
+            )
         if kind not in MODEL_TYPES:
             raise ModelFormatError(
                 path,

@@ -1,6 +1,5 @@
 """Rows and models for the tests of bench, made once, and the command with few runs."""
 
-import csv
 import json
 
 import pytest
@@ -61,17 +60,15 @@ def bench(fastsvm):
 
 @pytest.fixture(scope="session")
 def measured(place):
-    """(the JSON, the lines of the CSV) of all kinds of models at once."""
+    """The JSON of all kinds of models at once."""
     done = run(
         "bench",
         "-q",
         "--runs",
         3,
         "--json",
-        "--csv",
-        "raw.csv",
         *"rows rings.model rings.approx rings.cert rings.red rings.border rings.order other.approx".split(),
         cwd=place,
     )
     assert done.stderr == ""
-    return json.loads(done.stdout), list(csv.DictReader(open(place / "raw.csv")))
+    return json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""fastsvm bench --try, --control, --cross-validate."""
+"""fastsvm bench --try, --cross-validate."""
 
 import itertools
 import json
@@ -153,59 +153,6 @@ def test_impatience_is_a_row(bench, place, tmp_path):
         and {why[:3] for why in whys} == {"giv", "not"}
     ), whys
     assert records["exact model"]["end_to_end"]["median"] > 0
-
-
-def test_the_control_is_a_smaller_machine_as_true_as_the_rival(bench, place):
-    first_rows(place, "control.train", "rings.train", 300)
-    document = json.loads(
-        bench(
-            "--json",
-            "--control",
-            place / "control.train",
-            place / "rows",
-            place / "other.model",
-            place / "other.approx",
-        ).out
-    )
-    target = by_name(document)["other.approx"]["disagreement"]
-    controls = [case for case in document["cases"] if case["role"] == "control"]
-    assert [case["name"].rpartition(", ")[2] for case in controls] == ["fastsvm", "svm-predict"][
-        : 1 + bool(document["machine"]["svm_predict"])
-    ]
-    for case in controls:
-        rows, of = map(int, re.match(r"control, (\d+) of (\d+) rows, ", case["name"]).groups())
-        assert rows < of == 300 and case["disagreement"] <= target and case["end_to_end"]["median"] > 0
-    assert target > 0
-
-
-@pytest.mark.parametrize(
-    "train_file, rows, model, compiled",
-    [("nowhere", "rows", "rings.model", "rings.red"), ("waves.rows", "rows", "rings.model", "rings.red")],
-)
-def test_a_control_that_cannot_be_trained_is_one_line_and_loses_nothing(
-    bench, place, tmp_path, train_file, rows, model, compiled
-):
-    done = bench(
-        "-q",
-        "--csv",
-        "raw.csv",
-        "--control",
-        place / train_file,
-        place / rows,
-        place / model,
-        place / compiled,
-        code=None,
-    )
-    assert len(done.err.splitlines()) <= 1, str(done)
-    measured = (tmp_path / "raw.csv").exists() and "end to end" in (tmp_path / "raw.csv").read_text()
-    assert compiled in done.out or not measured, f"all was measured, and nothing is shown: {done}"
-
-
-def test_control_of_a_model_with_its_labels_the_other_way_round(bench, place, tmp_path):
-    """As LIBSVM before 3.17 wrote them."""
-    (tmp_path / "old.model").write_text((place / "rings.model").read_text().replace("label 1 -1", "label -1 1"))
-    run("approx", "-q", "--degree", 1, "old.model", "old.approx", cwd=tmp_path)
-    assert "old.approx" in bench("--control", DATA / "rings.train", place / "rows", "old.model", "old.approx").out
 
 
 def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):

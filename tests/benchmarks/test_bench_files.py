@@ -1,6 +1,5 @@
-"""fastsvm bench: raw timings and plots, written as they are measured."""
+"""fastsvm bench: interrupts, closed pipes and plots."""
 
-import csv
 import json
 import os
 import shutil
@@ -17,24 +16,12 @@ from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 
 
-def test_raw_timings_are_written_as_they_are_measured_and_an_interrupt_keeps_them(place, tmp_path):
+def test_an_interrupt_keeps_what_was_measured(place, tmp_path):
     (tmp_path / "temp").mkdir()
     env = {**os.environ, **ONE_THREAD, "TMPDIR": str(tmp_path / "temp")}
+    words = ["--runs", "1000000", "--max-seconds", "1e9", "--json", place / "rows", place / "rings.model"]
     process = subprocess.Popen(
-        [
-            FASTSVM,
-            "bench",
-            "--runs",
-            "1000000",
-            "--max-seconds",
-            "1e9",
-            "--json",
-            "--csv",
-            "raw.csv",
-            place / "rows",
-            place / "rings.model",
-            place / "rings.red",
-        ],
+        [FASTSVM, "bench", *words, place / "rings.red"],
         cwd=tmp_path,
         env=env,
         stdout=subprocess.PIPE,
@@ -43,26 +30,25 @@ def test_raw_timings_are_written_as_they_are_measured_and_an_interrupt_keeps_the
         preexec_fn=default_signals,
     )
     try:
-        raw = tmp_path / "raw.csv"
-        wait_until(lambda: process.poll() is not None or (raw.exists() and raw.read_text().count("\n") > 20))
-        assert (
-            process.poll() is None
-            and (tmp_path / "raw.csv").read_text().count("\n") > 20
-            and os.listdir(tmp_path / "temp")
-        )
+        # Files that svm-predict and fastsvm write anew in every run.
+        writes = set()
+
+        def have_run():
+            writes.update((path, path.stat().st_mtime_ns) for path in (tmp_path / "temp").glob("*/*") if path.is_file())
+            return process.poll() is not None or len(writes) > 30
+
+        wait_until(have_run)
+        assert process.poll() is None
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130 and b"Traceback" not in err, err.decode()
     assert os.listdir(tmp_path / "temp") == []
-    lines, records = list(csv.DictReader(open(tmp_path / "raw.csv"))), by_name(json.loads(out))
+    records = by_name(json.loads(out))
     assert records["exact model"]["scoring"] is None
     for name in ("exact model", "rings.red", "fastsvm, empty file"):
-        runs = records[name]["end_to_end"]["runs"]
-        assert len(runs) >= 2 and runs == [
-            float(line["seconds"]) for line in lines if line["case"] == name and line["run"] != "warm-up"
-        ]
+        assert len(records[name]["end_to_end"]["runs"]) >= 2
     assert records["rings.red"]["failed"] is None and records["rings.red"]["disagreement"] is not None
 
 

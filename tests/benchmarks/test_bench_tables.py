@@ -1,11 +1,13 @@
 """fastsvm bench as a user meets it: models side by side, in tables and as JSON."""
 
+import csv
 import gzip
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -15,17 +17,15 @@ from support.benching import (
     ONE_THREAD,
     ROWS,
     by_name,
-    markdown_tables,
     ratio_and_error,
     terminal_tables,
 )
-from support.places import FASTSVM
+from support.places import FASTSVM, SCRIPTS
 from support.processes import on_a_terminal
 
 
 def test_a_row_for_every_model_and_reference(measured, svm_predict):
-    document, _ = measured
-    records = by_name(document)
+    records = by_name(measured)
     assert list(records) == [
         "svm-predict",
         "libsvm, in process",
@@ -41,13 +41,13 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
         "other.approx",
     ]
     assert (
-        document["rows"] == ROWS
-        and document["picked"] is None
-        and document["test_file"] == "rows"
-        and document["exact_model"] == "rings.model"
+        measured["rows"] == ROWS
+        and measured["picked"] is None
+        and measured["test_file"] == "rows"
+        and measured["exact_model"] == "rings.model"
     )
     assert {"processor", "cores", "threads", "kernels", "python", "fastsvm", "libsvm_official", "svm_predict"} <= set(
-        document["machine"]
+        measured["machine"]
     )
     keys = {
         "name",
@@ -85,7 +85,7 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
 
 
 def test_speed_ups_are_of_one_clock(measured):
-    document, _ = measured
+    document = measured
     records = by_name(document)
     assert document["references"] == {
         "end to end": "svm-predict" if document["machine"]["svm_predict"] else "exact model",
@@ -108,19 +108,30 @@ def test_speed_ups_are_of_one_clock(measured):
             )
 
 
-def test_the_raw_timings_are_those_of_the_json(measured):
-    document, lines = measured
-    for name, record in by_name(document).items():
-        for clock, key in (("end to end", "end_to_end"), ("scoring per row", "scoring")):
-            mine = [line for line in lines if (line["clock"], line["case"]) == (clock, name)]
-            if record[key] is None:
-                assert not mine
-                continue
-            assert [line["run"] for line in mine] == ["warm-up", "1", "2", "3"] and [
-                float(line["seconds"]) for line in mine[1:]
-            ] == record[key]["runs"]
-    order = [line["case"] for line in lines if line["clock"] == "end to end"]
-    assert order == order[: len(order) // 4] * 4  # interleaved
+def test_the_script_tabulates_the_json(measured, tmp_path):
+    """A row for every case, with the numbers of the document; and every run of it."""
+    (tmp_path / "bench.json").write_text(json.dumps(measured))
+
+    def tabulated(*options):
+        words = [sys.executable, SCRIPTS / "tabulate_bench.py", *options, tmp_path / "bench.json"]
+        return subprocess.run(words, capture_output=True, check=True, text=True).stdout.splitlines()
+
+    lines = tabulated()
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 9 for line in lines)
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+    assert [row[0] for row in table] == [case["name"] for case in measured["cases"]]
+    for row, case in zip(table, measured["cases"]):
+        assert row[2].startswith(f"{case['end_to_end']['median']:.3g} +- ") if case["end_to_end"] else row[2] == ""
+        assert row[6].startswith(f"{case['labels_that_differ']} (") if case["disagreement"] is not None else not row[6]
+    runs = {}
+    for line in csv.DictReader(tabulated("--runs")):
+        runs.setdefault((line["clock"], line["case"]), []).append(float(line["seconds"]))
+    assert runs == {
+        (clock, case["name"]): case[clock]["runs"]
+        for case in measured["cases"]
+        for clock in ("end_to_end", "scoring")
+        if case[clock]
+    }
 
 
 def test_without_svm_predict_the_exact_model_is_the_reference(bench, place):
@@ -173,12 +184,10 @@ def test_a_model_that_fails_is_a_row_that_says_why(bench, place, tmp_path):
         and records["exact model"]["scoring"]
     )
     assert len(done.err.splitlines()) == len(whys)
-    times, answers, *_ = markdown_tables(
-        bench("--markdown", place / "rows", place / "rings.model", "missing", code=1).out
-    )
-    assert any(row[0] == "missing" and "No such file" in " ".join(row) for row in times) and not any(
-        row[0] == "missing" for row in answers
-    )
+    table = bench(place / "rows", place / "rings.model", "missing", code=1).out
+    assert len(re.findall(r"\bmissing\b.*No such file", table)) == 1
+    times, answers, *_ = terminal_tables(table)
+    assert any(row[0] == "missing" for row in times) and not any(row[0] == "missing" for row in answers)
 
 
 def test_an_error_names_the_model(bench, place):
@@ -192,8 +201,6 @@ def test_two_models_of_one_name_can_be_told_apart(bench, place, tmp_path):
     document = json.loads(
         bench(
             "--json",
-            "--csv",
-            "raw.csv",
             place / "rows",
             place / "rings.model",
             place / "rings.approx",
@@ -216,24 +223,9 @@ def test_every_case_writes_a_file_of_its_own(place, tmp_path):
         bench.add_references(),
         bench.add_model(str(place / "rings.model"), name="exact model", role="exact"),
         bench.add_model(str(place / "rings.cert")),
-        bench.add_control(str(place / "other.model"), "control"),
     )
     outputs = [case.output for case in bench.cases if case.output is not None]
-    assert len(set(outputs)) == len(outputs) == 8, outputs
-
-
-def test_markdown_and_the_table_say_the_same(bench, place):
-    done = bench("--markdown", place / "rows", place / "rings.model", place / "rings.cert")
-    times, answers, *_ = markdown_tables(done.out)
-    for line in done.out.splitlines():
-        if line.startswith("|"):
-            assert len(re.findall(r"(?<!\\)\|", line)) in (9, 8), f"not a table any more, by its bars: {line}"
-    assert all(len(row) == 8 for row in times) and all(len(row) == 7 for row in answers) and done.err == ""
-    assert done.out.splitlines()[1] == "|" + "---|" * 8 and f"{ROWS} rows" in done.out
-    table = terminal_tables(bench(place / "rows", place / "rings.model", place / "rings.cert").out)
-    assert [row[0] for row in times] == [row[0] for row in table[0]] and [row[:2] for row in answers] == [
-        row[:2] for row in table[1]
-    ]
+    assert len(set(outputs)) == len(outputs) == 6, outputs
 
 
 def test_a_narrow_terminal_loses_no_name(place):

@@ -1,7 +1,6 @@
 """fastsvm bench: which model is the one to take, and what each class loses by it."""
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
@@ -13,8 +12,8 @@ from fastsvm_cli.benchmarks.choice import Candidate, pick, within, within_of_all
 from fastsvm_cli.benchmarks.report import picked_lines
 from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
+from support import forked
 from support.benching import by_name, run
-from support.places import FASTSVM
 from support.training import train
 
 QUIET, NOISY = (0.99, 1.0, 1.01), (0.8, 1.0, 1.25)
@@ -111,10 +110,7 @@ def test_the_gate_holds_for_the_rows_of_each_class(bench, rare):
     files = rare / "test", rare / "model", rare / "rough"
     done = bench("--json", "--max-disagreement", "1%", *files, code=3)
     record = by_name(json.loads(done.out))["rough"]
-    exact, rough = (
-        subprocess.run([FASTSVM, "predict", "-q", files[0], each], capture_output=True, text=True).stdout.split()
-        for each in files[1:]
-    )
+    exact, rough = (forked.fastsvm(["predict", "-q", files[0], each], text=True).stdout.split() for each in files[1:])
     of_one = [a != b for a, b in zip(exact, rough) if a == "1"]
     share = sum(of_one) / len(of_one)
     assert record["disagreement"] <= 0.01 < share and len(of_one) == pytest.approx(0.03 * 8000, rel=0.1)

@@ -29,7 +29,7 @@ def text_of(block, room=7):
 LINES = st.lists(st.text("ab1 \r", max_size=6), max_size=12).map("\n".join).map(str.encode)
 
 
-@calm
+@calm()
 @given(text=LINES, size=st.integers(1, 30), piece=st.integers(1, 9), last=st.booleans())
 def test_every_line_is_in_one_block(text, size, piece, last, tmp_path_factory):
     text += b"\n" * last

@@ -10,6 +10,7 @@ import pytest
 
 import fastsvm_cli
 from fastsvm_cli.text.fingerprint import fingerprint
+from support import forked
 from support.benching import ONE_THREAD, first_rows, train
 from support.compiling import compile_all
 from support.places import FASTSVM, ROOT
@@ -42,14 +43,7 @@ def place(tmp_path_factory):
 
 def documents(place, lines):
     for words in lines:
-        done = subprocess.run(
-            [FASTSVM, *words.split()],
-            cwd=place,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env={**os.environ, **ONE_THREAD},
-        )
+        done = forked.fastsvm(words.split(), cwd=place, text=True)
         assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done
         yield json.loads(done.stdout)
 

@@ -1,7 +1,6 @@
 """The record of a command's options, and the command."""
 
 import json
-import subprocess
 from importlib import import_module
 
 import pytest
@@ -9,8 +8,8 @@ import pytest
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.console.options import Options
 from fastsvm_cli.console.values import Share
-from support.places import DATA, FASTSVM, ROOT
-from support.processes import PATIENCE
+from support import forked
+from support.places import DATA, ROOT
 from support.training import train_on
 
 
@@ -84,7 +83,7 @@ def place(tmp_path_factory):
 
 @pytest.mark.parametrize("words, told", WITHOUT_EFFECT)
 def test_an_option_without_effect_is_refused(place, words, told):
-    done = subprocess.run([FASTSVM, *words.split()], cwd=place, capture_output=True, text=True, timeout=PATIENCE)
+    done = forked.fastsvm(words.split(), cwd=place, text=True)
     *_, last = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (2, "") and last.startswith("Error: ") and told in last, done.stderr
     assert not (place / "out").exists()

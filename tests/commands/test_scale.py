@@ -6,7 +6,9 @@ import subprocess
 
 import pytest
 
-from support.places import DATA, FASTSVM, GOLDEN
+from support import forked
+from support.compiling import compile_all
+from support.places import DATA, GOLDEN
 from support.scaling import raw_rows, run_svm_scale
 from support.training import train
 
@@ -91,13 +93,12 @@ def scaled(tmp_path_factory):
     rows = [line.split() for line in (folder / "scaled").read_text().splitlines()]
     x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
     train(folder / "model", x, [float(words[0]) for words in rows], "-g 0.5 -c 10")
-    subprocess.run([FASTSVM, "approx", "-q", "--certify", "model", "fast"], cwd=folder, check=True)
-    subprocess.run([FASTSVM, "approx", "-q", "--scale", "range", "model", "folded"], cwd=folder, check=True)
+    compile_all(folder, "approx --certify model fast", "approx --scale range model folded")
     return folder
 
 
 def run(folder, *words, code=0, text=None):
-    done = subprocess.run([FASTSVM, *map(str, words)], cwd=folder, capture_output=True, text=True, input=text)
+    done = forked.fastsvm(words, cwd=folder, text=True, input=text)
     assert done.returncode == code, done.stderr
     return done
 

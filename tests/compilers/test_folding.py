@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -96,7 +96,7 @@ WAYS = [
 ]
 
 
-@settings(calm, max_examples=60)
+@calm(60)
 @given(st.integers(0, 10**6), st.sampled_from(WAYS), st.sampled_from(LIMITS), st.booleans(), st.sampled_from([2, 3]))
 def test_an_expansion_of_raw_rows_is_that_of_scaled_ones(seed, way, limits, standard, classes):
     case = Case(seed, "rbf", limits=limits, standard=standard, nr_class=classes, gamma=0.05)
@@ -114,7 +114,7 @@ def test_an_expansion_of_raw_rows_is_that_of_scaled_ones(seed, way, limits, stan
         assert np.all(np.abs(found[:, pair] - truth) <= allowed)
 
 
-@settings(calm, max_examples=40)
+@calm(40)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([("linear", {}), ("polynomial", {"gamma": 0.3, "coef0": 0.5, "degree": 2})]),
@@ -138,7 +138,7 @@ def known(case, row):
     return {i: value for i, value in row.items() if i in case.folding.affine.features}
 
 
-@settings(calm, max_examples=40)
+@calm(40)
 @given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.sampled_from(["c_svc", "one_class", "epsilon_svr"]))
 def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
     case = Case(seed, "rbf", svm_type, equal=True, limits=limits, gamma=0.2)
@@ -151,7 +151,7 @@ def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
     assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
 
 
-@settings(calm, max_examples=25)
+@calm(25)
 @given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans(), st.sampled_from([1, 3]))
 def test_a_border_of_raw_rows_is_that_of_scaled_ones(seed, limits, standard, local):
     case = Case(seed, "rbf", limits=limits, standard=standard, gamma=0.1)
@@ -164,7 +164,7 @@ def test_a_border_of_raw_rows_is_that_of_scaled_ones(seed, limits, standard, loc
     assert near.mean() > 0.95  # but for rows as near to two samples
 
 
-@settings(calm, max_examples=25)
+@calm(25)
 @given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans())
 def test_a_density_estimate_of_raw_rows_is_that_of_scaled_ones(seed, limits, standard):
     case = Case(seed, "rbf", limits=limits, standard=standard, gamma=0.1)

@@ -11,7 +11,6 @@ from libsvm.svmutil import svm_load_model
 import fastsvm_cli
 from fastsvm_cli.compilers.border.compile import compile_border
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set, grow, lossless
@@ -34,7 +33,6 @@ COMPILERS = {
     "border --tolerance": lambda model: compile_border(model, fingerprint=NONE, count=5, tolerance=1e-11).model,
     "order": lambda model: compile_geometry(model, fingerprint=NONE),
     "order --method triangle": lambda model: compile_triangle(model, fingerprint=NONE),
-    "order --method blocks": lambda model: compile_blocks(model, fingerprint=NONE),
     "reduce --vectors": lambda model: compile_reduced_set(model, fingerprint=NONE, count=5).model,
     "reduce --target": lambda model: grow(model, 0.2, [model.vectors], fingerprint=NONE).model,
     "reduce --lossless": lambda model: lossless(model, NONE).model,
@@ -86,14 +84,14 @@ def test_golden_files_of_raw_rows(name):
 
 
 def test_a_mark_that_is_no_mark_is_refused():
-    files = "c_svc.approx", "c_svc-blocks.order", "c_svc.border"
-    expansion, blocks, border = ((RAW / name).read_bytes() for name in files)
+    files = "c_svc.approx", "c_svc-triangle.order", "c_svc.border"
+    expansion, ordered, border = ((RAW / name).read_bytes() for name in files)
     mark = f"raw_rows {DIGEST}".encode()
-    for text in (expansion, blocks, border):
+    for text in (expansion, ordered, border):
         for words, count in ((b"raw_rows", 0), (b"raw_rows a b", 2)):
             changed = sealed(text.replace(mark, words))
             assert fault_of(changed).endswith(f": {count} values of 'raw_rows' found, expected 1")
-    assert "unknown key 'scale'" in fault_of(sealed(blocks.replace(mark, b"scale a\nfactors 1:1")))
+    assert "unknown key 'scale'" in fault_of(sealed(ordered.replace(mark, b"scale a\nfactors 1:1")))
     for more in (b"scale a", b"scale a\nfactors 1:1"):
         both = fault_of(sealed(border.replace(mark, mark + b"\n" + more)))
         assert "'scale' found, and 'raw_rows', expected one of them" in both
@@ -142,8 +140,8 @@ def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, place, na
     told = fastsvm("predict", "--exact", "c_svc.folded", "rows", name, "found").err
     assert "Proven: " in told
     assert (place / "found").read_bytes() == (place / "expected").read_bytes()
-    said = fastsvm("predict", "--exact", "c_svc.folded", "rows", "c_svc-blocks.order", "o", code=1).err
-    assert said == "Error: c_svc-blocks.order: its labels are exact already\n"
+    said = fastsvm("predict", "--exact", "c_svc.folded", "rows", "c_svc-triangle.order", "o", code=1).err
+    assert said == "Error: c_svc-triangle.order: its labels are exact already\n"
 
 
 def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
@@ -158,7 +156,7 @@ def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
     assert np.array_equal(fast.predict(X), exact.predict(X))
 
 
-@pytest.mark.parametrize("method", ["approx", "order", "blocks", "border"])
+@pytest.mark.parametrize("method", ["approx", "order", "triangle", "border"])
 def test_from_python(tmp_path, method):
     fast = fastsvm_cli.compile(str(RAW / "c_svc.folded"), method=method)
     fast.save(tmp_path / "m")

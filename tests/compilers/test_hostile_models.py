@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -19,6 +19,7 @@ from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import load_model, parse_model
 from support.evaluation import parse
 from support.oracles import Machine, data_text
+from support.profiles import calm
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -226,7 +227,6 @@ OPTIONS = {
             ["--sequence sgma"],
             ["--method triangle"],
             ["--method triangle", "--lists 4"],
-            ["--method blocks"],
         ]
     ),
     "border": st.tuples(
@@ -279,7 +279,7 @@ def machines(draw):
 
 
 @pytest.mark.parametrize("command", OPTIONS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@calm(60)
 @given(data=st.data())
 def test_any_model_is_compiled_or_refused(command, data):
     machine = data.draw(machines())

@@ -9,7 +9,6 @@ import pytest
 from fastsvm_cli.compilers.border.compile import compile_border
 from fastsvm_cli.compilers.clusters import clusters_of
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.compilers.reduced_set import compile as reduced_set
@@ -145,7 +144,6 @@ def test_order_takes_the_same_order(scale, shift, classes):
         (compile_geometry, {}, "points"),
         (compile_geometry, {"sequence": "sgma"}, "points"),
         (compile_triangle, {"lists": 6}, "pivots"),
-        (compile_blocks, {}, "order"),
     ):
         one, other = (
             getattr(compiler(exact(each), fingerprint="f", **options), order)

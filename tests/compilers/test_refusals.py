@@ -6,7 +6,7 @@ from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
 from fastsvm_cli.compilers.border import compile as border
 from fastsvm_cli.compilers.maclaurin import certificates
 from fastsvm_cli.compilers.maclaurin import compile as maclaurin
-from fastsvm_cli.compilers.ordered import blocks, geometry, triangle
+from fastsvm_cli.compilers.ordered import geometry, triangle
 from fastsvm_cli.compilers.reduced_set import compile as reduced_set
 from fastsvm_cli.methods import attempts
 from fastsvm_cli.models import parse_model
@@ -19,7 +19,6 @@ COMPILERS = {
     "border --samples 5": border,
     "order --method geometry": geometry,
     "order --method triangle": triangle,
-    "order --method blocks": blocks,
 }
 
 

@@ -1,10 +1,9 @@
 """A model, a compiled one and a few rows, to be broken off, piped and misused."""
 
-import subprocess
-
 import pytest
 
-from support.places import DATA, FASTSVM
+from support.compiling import compile_all
+from support.places import DATA
 from support.training import train_on
 
 
@@ -13,7 +12,7 @@ def trained(tmp_path_factory):
     """A folder with a model, m, what it compiles to, fast, and a few rows."""
     folder = tmp_path_factory.mktemp("console")
     train_on(folder / "m", "rings.train", "-g 0.2 -c 10")
-    subprocess.run([FASTSVM, "approx", "-q", "--certify", folder / "m", folder / "fast"], check=True)
+    compile_all(folder, "approx --certify m fast")
     (folder / "rows").write_text("".join((DATA / "rings.test").read_text().splitlines(keepends=True)[:50]))
     return folder
 

@@ -73,7 +73,7 @@ def test_a_tab_completes_commands_options_choices_and_files(shell, folder):
 def test_a_tab_lists_what_there_is(shell, folder):
     shown = listed(shell, SHARE, "fastsvm \t\t", COMMANDS, folder).partition("fastsvm ")[2]
     assert sorted(COMMANDS, key=shown.index) == list(COMMANDS), shown  # in the order of --help
-    methods = ("geometry", "triangle", "blocks")
+    methods = ("geometry", "triangle")
     assert "a9a.t" not in listed(shell, SHARE, "fastsvm order --method \t\t", methods, folder)
     listed(shell, SHARE, "fastsvm predict \t\t", ("a9a.t", "b.model", "deep"), folder)
     assert "--on-bad-row" not in listed(shell, SHARE, "fastsvm order --\t\t", ("--fold", "--coef0"), folder)

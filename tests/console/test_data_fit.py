@@ -9,6 +9,7 @@ import fastsvm_cli
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.data import read_chunks
+from support import forked
 from support.places import FASTSVM
 from support.processes import PATIENCE
 
@@ -28,9 +29,7 @@ def place(tmp_path):
 
 def warned(place, *words, text):
     (place / "rows").write_text(text)
-    done = subprocess.run(
-        [FASTSVM, "predict", *words, "out"], cwd=place, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = forked.fastsvm(["predict", *words, "out"], cwd=place, text=True)
     assert done.returncode == 0, done
     return [line.removeprefix("Warning: ").removesuffix(".") for line in done.stderr.splitlines()]
 

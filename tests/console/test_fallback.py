@@ -15,6 +15,8 @@ from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.text.content import Content
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
+from support import forked
+from support.compiling import compile_all
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE
 
@@ -26,7 +28,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exact")
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(folder / "exact"), svm_train(y[:600], x[:600], "-q -g 0.2 -c 10 -b 1"))
-    subprocess.run([FASTSVM, "approx", "-q", "--certify", "exact", "compiled"], cwd=folder, check=True)
+    compile_all(folder, "approx --certify exact compiled")
     text = (folder / "exact").read_bytes()
     (folder / "other").write_bytes(text[:-3] + bytes([text[-3] ^ 1]) + text[-2:])  # a digit of the last support vector
     assert (folder / "other").read_bytes().split(b"SV\n")[0] == text.split(b"SV\n")[0]
@@ -34,12 +36,8 @@ def place(tmp_path_factory):
     (folder / "some").write_text("".join(lines))
     values = [
         line.split()
-        for line in subprocess.run(
-            [FASTSVM, "predict", "-q", "--values", "some", "compiled"],
-            cwd=folder,
-            check=True,
-            capture_output=True,
-            text=True,
+        for line in forked.fastsvm(
+            ["predict", "-q", "--values", "some", "compiled"], cwd=folder, check=True, text=True
         ).stdout.splitlines()
     ]
     proven = [line for line, (_, value, radius) in zip(lines, values) if abs(float(value)) > 1.01 * float(radius)]

@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
+from support import forked
+from support.compiling import compile_all
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE
 
@@ -26,7 +28,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hints")
     svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
     (folder / "my model").write_bytes((folder / "m").read_bytes())
-    subprocess.run([FASTSVM, "approx", "-q", "--certify", folder / "m", folder / "fast"], check=True)
+    compile_all(folder, "approx --certify m fast")
     lines = [line.split() for line in (DATA / "rings.test").read_text().splitlines()[:20]]
     (folder / "rows").write_text("".join(" ".join(line) + "\n" for line in lines))
     (folder / "bare").write_text("".join(" ".join(line[1:]) + "\n" for line in lines))
@@ -45,14 +47,7 @@ def place(tmp_path_factory):
 
 
 def errors(place, *words, code=1, input=None):
-    done = subprocess.run(
-        [FASTSVM, *words],
-        cwd=place,
-        input=input,
-        stdin=None if input else subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE,
-    )
+    done = forked.fastsvm(words, cwd=place, input=input)
     assert done.returncode == code and done.stdout == b"", done
     return done.stderr.decode()
 

@@ -15,7 +15,6 @@ from fastsvm_cli.compilers import feature_space
 from fastsvm_cli.compilers.border.compile import compile_border
 from fastsvm_cli.compilers.feature_space import FeatureSpace
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
@@ -38,7 +37,6 @@ COMPILERS = {
     # The model meets itself at once.
     "geometry": (lambda model, **how: compile_geometry(model, points=6, **how), 1 + 6),
     "triangle": (lambda model, **how: compile_triangle(model, lists=3, **how), 5),
-    "blocks": (compile_blocks, 8),
     "centers": (lambda model, **how: compile_maclaurin(model, clusters=3, **how), 5 + 3),
     "certificate": (lambda model, **how: compile_maclaurin(model, certify=True, **how), 2),
     "reduce": (lambda model, **how: compile_reduced_set(model, count=6, **how), 4 + 6 + 2),

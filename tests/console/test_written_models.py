@@ -48,7 +48,7 @@ def test_an_expansion_that_overflows_is_refused_and_the_output_stays(fastsvm, tm
 
 COMMANDS = {
     "approx": ("fastsvm_cli.models.maclaurin:MaclaurinModel", ["approx"]),
-    "order": ("fastsvm_cli.models.ordered:OrderedModel", ["order", "--method", "blocks"]),
+    "order": ("fastsvm_cli.models.ordered:OrderedModel", ["order", "--method", "triangle"]),
     "reduce": ("fastsvm_cli.models.reduced_set:ReducedModel", ["reduce", "--vectors", "4"]),
     "border": ("fastsvm_cli.models.border:BorderModel", ["border", "--samples", "4"]),
 }

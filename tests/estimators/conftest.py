@@ -1,10 +1,9 @@
 """Models and rows for the objects of fastsvm_cli.load."""
 
-import subprocess
-
 import pytest
 
-from support.places import DATA, FASTSVM
+from support.compiling import compile_all
+from support.places import DATA
 from support.training import train_on
 
 
@@ -16,5 +15,5 @@ def folder(tmp_path_factory):
     train_on(folder / "colors.model", "colors.train", "-g 0.05 -b 1", 200)
     for name in ("rings", "colors"):
         (folder / f"{name}.test").write_bytes((DATA / f"{name}.test").read_bytes())
-        subprocess.run([FASTSVM, "approx", "-q", "--certify", f"{name}.model"], cwd=folder, check=True)
+        compile_all(folder, f"approx --certify {name}.model")
     return folder

@@ -162,7 +162,7 @@ def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
     monkeypatch.setattr(compiling, "_timings", lambda fast, rows: Timings([1.0, 1.1]))
     assert fastsvm_cli.compile(svc, "auto", X=X, budget=1.0).options == {"method": "exact"}
     names = [each["name"] for each in fast.attempts_]
-    assert names[0] == "exact" and "approx --degree 3 --certify, exact" in names and "order --method blocks" in names
+    assert names[0] == "exact" and "approx --degree 3 --certify, exact" in names and "order --method triangle" in names
 
 
 def test_an_attempt_that_takes_too_long_is_given_up(svc, monkeypatch):

@@ -106,7 +106,7 @@ def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, kept):
     assert all(map(np.array_equal, before, (X.data, X.indices, X.indptr)))
 
 
-@calm
+@calm()
 @given(st.data())
 def test_any_matrix_gives_what_its_rows_give_one_by_one(whole, data):
     """Dense and sparse, whatever zeros and duplicates are in it."""

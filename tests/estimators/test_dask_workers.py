@@ -172,7 +172,7 @@ def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folde
     tried = [
         Attempt("approx", "--degree", "3"),
         Attempt("approx", "--centers", "100000", "--rank", "2", "--tolerance", "1"),
-        Attempt("order", "--method", "blocks", refused="a reason"),
+        Attempt("order", "--method", "geometry", refused="a reason"),
         Attempt("reduce", "--ratio", "0.01"),
         Attempt("order", "--method", "triangle"),
     ]

@@ -61,7 +61,7 @@ def test_messages_name_the_parameters_of_python():
         ({"degree": 9}, "'degree': 9 is not in the range"),
         ({"max_size": 1e-6}, r"\(max_size\)"),
         ({"method": "reduce"}, "vectors=L, ratio=R or target=E"),
-        ({"method": "blocks", "points": 3}, 'points goes with method="geometry"'),
+        ({"method": "triangle", "points": 3}, 'points goes with method="geometry"'),
         ({"method": "exact", "degree": 3}, 'it has none: say method="approx"'),
     ):
         with pytest.raises((ValueError, TypeError, fastsvm_cli.FastsvmError), match=words) as found:

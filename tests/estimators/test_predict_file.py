@@ -13,19 +13,14 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC, SVR
 
 import fastsvm_cli
+from support import forked
 from support.outputs import timeless
 from support.places import FASTSVM, GOLDEN
 from support.processes import PATIENCE, default_signals, wait_until
 
 
 def _command(folder, out, *arguments):
-    done = subprocess.run(
-        [FASTSVM, "predict", "--json", *map(str, arguments), out],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = forked.fastsvm(["predict", "--json", *arguments, out], cwd=folder, text=True, check=True)
     return json.loads(timeless(done.stdout))
 
 

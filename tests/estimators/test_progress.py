@@ -27,7 +27,7 @@ def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
     fast = fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda *found: told.append(found))
     shares, words = [share for share, _ in told], {name for _, name in told}
     assert shares == sorted(shares) and 0 <= shares[0] and shares[-1] <= 1
-    assert {"approx degree 1", 'order method="blocks"'} <= words
+    assert {"approx degree 1", 'order method="triangle"'} <= words
     assert len(told) > len(words) >= len({each["name"].removesuffix(", exact") for each in fast.attempts_}) - 1
     assert not [name for name in words if "--" in name]
 

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
@@ -58,7 +58,7 @@ def cases(draw):
     return make_pipeline(*scalers, KINDS[kind](**parameters)), scipy.sparse.csr_matrix(X) if sparse else X, y
 
 
-@settings(seeded, max_examples=500)
+@seeded(500)
 @given(cases())
 def test_answers_are_scikit_learns(case):
     estimator, X, y = case

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
@@ -101,7 +101,7 @@ def test_a_model_with_any_one_byte_changed_is_refused_or_is_a_model(name):
     assert refused > 1000 and accepted > 200
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(
     st.binary(max_size=200),
     st.sampled_from(
@@ -122,7 +122,7 @@ def test_junk_is_refused(junk, start, end):
         fault_of(sealed(start + junk + end))
 
 
-@settings(calm, max_examples=300)
+@calm(300)
 @given(st.permutations(range(9)), st.lists(st.integers(0, 8), max_size=3))
 def test_a_header_in_any_order_is_read_and_one_with_lines_missing_is_refused(order, missing):
     lines, body = HAND.split("SV\n")[0].splitlines(keepends=True), HAND[HAND.index("SV\n") :]

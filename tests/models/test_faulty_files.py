@@ -240,6 +240,13 @@ def test_an_unknown_kind_is_named_with_the_kinds_there_are():
     )
 
 
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_a_model_of_blocks_is_to_be_ordered_again(version):
+    """No release wrote one."""
+    said = fault_of(f"fastsvm_model blocks {version}\nsvm_type c_svc\n")
+    assert said == "m:1: a model of kind 'blocks' found, which is read no more: run fastsvm order again"
+
+
 @pytest.mark.parametrize("version", ["0", "00", "01"])
 def test_a_version_that_never_was_is_refused(version):
     fault_of(changed(b"maclaurin 2\n", b"maclaurin " + version.encode() + b"\n"))

@@ -144,8 +144,6 @@ def test_golden_ordered_models_are_of_every_kind_and_kernel():
         ("geometry", "normalized_polynomial"),
         ("triangle", "rbf"),
         ("triangle", "exponential"),
-        ("blocks", "rbf"),
-        ("blocks", "exponential"),
     }
     assert any("2 of them folded" in model.ordered_by for model in models) and any(
         "sgma" in model.ordered_by for model in models

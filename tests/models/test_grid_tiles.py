@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.kernel import KERNELS
 from support.oracles import EXTENDED, data_text
+from support.profiles import calm
 
 STRIP = 32
 SINGLE = 2.0**-24
@@ -135,7 +136,7 @@ def test_values_are_within_their_error(instruction_set, name, d):
     st.sampled_from(_native.instruction_sets()),
     st.sampled_from(["nothing", "one ulp", "off", "outside", "another grid"]),
 )
-@settings(max_examples=300, deadline=None)
+@calm(300)
 def test_no_row_of_any_kind_breaks_its_error(seed, name, n, d, density, build, change):
     generator = np.random.default_rng(seed)
     assert _native.select_instruction_set(build)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
+from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
 from support.evaluation import fault_of
@@ -156,7 +156,7 @@ def test_what_means_nothing_in_a_regression_is_in_no_compiled_model():
     model = parse_model(changed(*ALIKE["RNAz: label 0 0 and nr_sv 0 0"]), "m")
     for text in (
         compile_maclaurin(model, fingerprint="f", certify=True).to_text(),
-        compile_blocks(model, fingerprint="f").to_text(),
+        compile_triangle(model, fingerprint="f").to_text(),
     ):
         assert b"label" not in text and b"nr_sv" not in text and parse_model(text, "m").to_text() == text
 

@@ -197,7 +197,7 @@ def cases(draw, kernels=oracles.KERNELS, types=oracles.SVM_TYPES):
     return machine, rows
 
 
-@seeded
+@seeded()
 @given(cases())
 def test_the_reference_sum_is_libsvms_bit_for_bit(tmp_path_factory, case):
     machine, rows = case
@@ -205,7 +205,7 @@ def test_the_reference_sum_is_libsvms_bit_for_bit(tmp_path_factory, case):
     np.testing.assert_array_equal(reference(model, parse(rows)), theirs.values(rows))
 
 
-@seeded
+@seeded()
 @given(cases(kernels=("linear", "polynomial", "rbf", "sigmoid")))
 def test_the_fast_evaluation_stays_within_its_claimed_rounding(case):
     machine, rows = case
@@ -216,7 +216,7 @@ def test_the_fast_evaluation_stays_within_its_claimed_rounding(case):
         assert np.all(np.abs(fast - slow) <= oracles.rounding_radius(machine, row, fast)), (fast, slow)
 
 
-@seeded
+@seeded()
 @given(cases())
 def test_decision_values_are_the_formulas(case):
     machine, rows = case
@@ -228,7 +228,7 @@ def test_decision_values_are_the_formulas(case):
         assert np.all(np.abs(fast - exact) <= np.where(np.isfinite(allowed), allowed, 1e-9 * size)), (fast, exact)
 
 
-@seeded
+@seeded()
 @given(cases(), st.booleans())
 def test_every_line_of_an_untrained_model_is_libsvms(tmp_path_factory, case, probability):
     machine, rows = case

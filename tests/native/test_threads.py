@@ -38,7 +38,6 @@ LOADING = (
     ["reduce", "--vectors", "5", "{rings}", "out"],
     ["order", "{rings}", "out"],
     ["order", "--method", "triangle", "{rings}", "out"],
-    ["order", "--method", "blocks", "{rings}", "out"],
     ["border", "--samples", "5", "{rings}", "out"],
     ["border", "--samples", "5", "--bandwidth", "0.3", "{data}", "out"],
     ["bound", "{data}", "{rings}"],

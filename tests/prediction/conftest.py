@@ -1,7 +1,6 @@
 """Models and data for the tests of prediction, made once."""
 
 import random
-import subprocess
 
 import pytest
 from libsvm.svmutil import svm_read_problem
@@ -9,7 +8,7 @@ from libsvm.svmutil import svm_read_problem
 from support.bad_rows import PRECOMPUTED, spoil
 from support.compiling import compile_all
 from support.open_rows import CASES, awkward
-from support.places import DATA, FASTSVM
+from support.places import DATA
 from support.reading import COMPRESS, dressed
 from support.resuming import ROWS
 from support.training import train, train_on
@@ -23,15 +22,9 @@ def folder(tmp_path_factory):
         y, x = svm_read_problem(str(DATA / f"{source}.train"))
         train(folder / f"{name}.model", x[:300], y[:300], training)
         command, *options = compiling.split()
-        done = subprocess.run(
-            [FASTSVM, command, "-q", *options, f"{name}.model", f"{name}.fast"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
+        compile_all(folder, " ".join([command, *options, f"{name}.model", f"{name}.fast"]))
         (folder / f"{name}.rows").write_text("".join(awkward(random.Random(name), y[300:500], x[300:500])))
-    subprocess.run([FASTSVM, "approx", "-q", "two.model", "plain"], cwd=folder, check=True)
+    compile_all(folder, "approx two.model plain")
     return folder
 
 
@@ -70,7 +63,6 @@ def models(tmp_path_factory):
         "approx --certify rings.model rings.cert",
         "approx rings.model rings.approx",
         "order rings.model rings.order",
-        "order --method blocks colors.model colors.blocks",
         "order --method triangle colors.model colors.triangle",
         "reduce --ratio 0.1 waves.model waves.red",
         "order waves.model waves.order",

@@ -42,7 +42,7 @@ def tallies(answerer, folder, pairs, cuts):
     return out, [(float(p), float(t)) for p, t in seen]
 
 
-@calm
+@calm()
 @given(pairs=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12), cuts=st.lists(st.integers(0, 12), max_size=4))
 @example(pairs=[(1e308, -1e308)], cuts=[])
 @example(pairs=[(5e-324, 1.0), (2.5e-308, 1e-200)], cuts=[1])

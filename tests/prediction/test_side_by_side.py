@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -19,6 +19,7 @@ from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from support.places import GOLDEN
 from support.processes import PATIENCE
+from support.profiles import calm
 
 MODEL = """svm_type c_svc
 kernel_type rbf
@@ -215,7 +216,7 @@ def test_whoever_calls_the_package_keeps_its_limit(five_of_seven, tmp_path):
 WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 50 + "1", "+1 1:2 # c"]
 
 
-@settings(deadline=None, max_examples=200)
+@calm(200)
 @given(
     lines=st.lists(st.sampled_from(WORDS), max_size=40),
     last=st.sampled_from(["", "\n"]),

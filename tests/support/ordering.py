@@ -6,7 +6,6 @@ from math import sqrt
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.precomputed import with_vectors
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
@@ -19,7 +18,7 @@ from support.in_process import written_lines
 from support.oracles import OWN_KERNELS, random_machine, random_rows
 from support.places import DATA, SCRIPTS
 
-COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle, "blocks": compile_blocks}
+COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle}
 HUGE = 1e160  # its square overflows
 UNKNOWN = 1000  # an index no support vector has
 NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius settles it
@@ -43,8 +42,6 @@ def order(machine, method, **options):
 def random_options(rng, machine, method):
     if method == "triangle":
         return {"seed": int(rng.integers(9)), "lists": int(rng.integers(1, 6)) if rng.random() < 0.7 else None}
-    if method == "blocks":
-        return {}
     options = {"seed": int(rng.integers(9)), "sequence": str(rng.choice(["greedy", "sgma"], p=[0.7, 0.3]))}
     options["points"] = int(rng.integers(1, 200)) if rng.random() < 0.7 else None
     if machine.vectors and rng.random() < 0.2:  # any vectors may be folded ones

@@ -4,7 +4,7 @@ them."""
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -31,7 +31,7 @@ DENSE_LINES = st.one_of(
 )
 
 
-@settings(calm, max_examples=300)
+@calm(300)
 @given(st.lists(LINES, max_size=30), st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]))
 def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, lines, last, size):
     (tmp_path / "data").write_bytes("\n".join(lines).encode() + b"\n" * (last and bool(lines)))
@@ -41,7 +41,7 @@ def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, lines, last, size)
     assert read_around(tmp_path / "data", size=size) == (rows, bad, why[:NAMED])
 
 
-@settings(calm, max_examples=300)
+@calm(300)
 @given(st.lists(DENSE_LINES, max_size=30), st.sampled_from([1, 7, 64, 1 << 20]))
 def test_every_dense_line_is_a_row_or_a_bad_one_beside_the_first_good_one(tmp_path, lines, size):
     (tmp_path / "data").write_bytes("".join(line + "\n" for line in lines).encode())

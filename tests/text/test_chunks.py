@@ -55,7 +55,7 @@ def assert_equal(one, other):
     assert (one.rows, one.leading_count) == (other.rows, other.leading_count)
 
 
-@calm
+@calm()
 @given(csr())
 def test_sparse_arrays_give_the_chunk_that_their_text_gives(arrays):
     chunk = Chunk.from_csr(*arrays)
@@ -68,7 +68,7 @@ def test_sparse_arrays_give_the_chunk_that_their_text_gives(arrays):
     assert_equal(Chunk.from_csr(chunk.leading, chunk.indptr, chunk.indices, chunk.values), chunk)
 
 
-@calm
+@calm()
 @given(st.integers(0, 5), st.integers(0, 4), st.booleans(), st.data())
 def test_a_matrix_gives_the_chunk_that_its_text_gives(rows, d, labelled, data):
     x = np.array([[data.draw(NUMBER) for _ in range(d)] for _ in range(rows)], float).reshape(rows, d)
@@ -87,7 +87,7 @@ def test_a_matrix_gives_the_chunk_that_its_text_gives(rows, d, labelled, data):
     assert_equal(Chunk.from_dense(y, x, columns), expected)
 
 
-@calm
+@calm()
 @given(st.integers(0, 2), st.data())
 def test_chunks_in_a_row_are_the_chunk_that_their_texts_give(leading_count, data):
     parts = data.draw(st.lists(csr(st.just(leading_count)), min_size=1, max_size=4))
@@ -107,7 +107,7 @@ def test_chunks_in_a_row_begin_where_the_first_does():
     assert (none.rows, none.leading_count, none.first_line, none.max_index) == (0, 1, 1, 0)
 
 
-@calm
+@calm()
 @given(csr(number=SMALL))
 def test_numbers_of_other_types_and_layouts_are_the_same_numbers(arrays):
     leading, indptr, indices, values = arrays

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
@@ -59,7 +59,7 @@ def texts_of_data(draw):
     return text[:-1] if draw(st.booleans()) and text.endswith("\n") else text
 
 
-@settings(calm, max_examples=150)
+@calm(150)
 @given(texts_of_data())
 def test_rows_and_faults_are_those_of_a_plain_reader_at_every_chunk_size(file, text):
     rows, line = plain_rows(text)
@@ -77,7 +77,7 @@ def fingerprint(text, **options):
     return views, chunk.rows, chunk.max_index, fault, fields, chunk.gaps
 
 
-@settings(calm, max_examples=25)
+@calm(25)
 @given(st.lists(lines_of_data(), min_size=1, max_size=12).map("".join), st.floats(0, 1), st.one_of(st.none(), BROKEN))
 def test_rows_and_faults_do_not_depend_on_the_number_of_threads(text, where, broken):
     text = text.encode()

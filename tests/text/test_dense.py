@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -124,7 +124,7 @@ def test_dense_rows_do_not_depend_on_chunk_size_or_threads(file):
         )
 
 
-@settings(calm, max_examples=200)
+@calm(200)
 @given(
     st.lists(st.text("0123456789.,;e-+ \t\rx#:\x00", max_size=12), max_size=8),
     st.sampled_from(",; \t"),

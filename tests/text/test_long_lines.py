@@ -5,7 +5,7 @@ import re
 import zlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.errors import FastsvmError
@@ -51,7 +51,7 @@ def test_a_line_that_is_too_long_is_named_after_the_rows_before_it(tmp_path, kin
                 )  # long, but not too long: no row for another reason
 
 
-@settings(calm, max_examples=200)
+@calm(200)
 @given(
     st.lists(st.integers(0, 60), max_size=12),
     st.booleans(),

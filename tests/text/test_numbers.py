@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -30,13 +30,13 @@ def assert_read_as_float(text):
         assert fault is None and bits([rows[0][1][0][1]]) == bits([expected]), (text, rows[0][1][0][1], expected)
 
 
-@settings(calm, max_examples=800)
+@calm(800)
 @given(DECIMAL)
 def test_every_decimal_text_is_read_as_the_nearest_double(text):
     assert_read_as_float(text)
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(["r", ".17g", ".25g", ".3e", ".16e", ".17e", ".30e", ".6f", ".20f"]),
@@ -45,7 +45,7 @@ def test_every_double_is_read_from_any_of_its_spellings(value, form):
     assert_read_as_float(repr(value) if form == "r" else format(value, form))
 
 
-@settings(calm, max_examples=300)
+@calm(300)
 @given(st.floats(min_value=0, max_value=1e308), st.integers(-1, 1))
 def test_texts_beside_the_middle_of_two_doubles_are_rounded_the_right_way(value, side):
     middle = (Decimal(value) + Decimal(math.nextafter(value, math.inf))) / 2
@@ -136,7 +136,7 @@ def test_a_list_of_numbers_may_span_lines_and_ends_with_one():
             _native.parse_numbers(b"1 2\n", offset, 1)
 
 
-@settings(calm, max_examples=800)
+@calm(800)
 @given(st.floats(allow_nan=False))
 def test_format_g_is_printf(value):
     assert _native.format_g(value) == "%.6g" % value
@@ -173,7 +173,7 @@ def scientific(value):
     return np.format_float_scientific(value, trim="-", exp_digits=2)
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
 def test_doubles_are_written_as_the_shortest_text_that_reads_back(values):
     text = _native.format_numbers(array("d", values)).decode()
@@ -187,7 +187,7 @@ def test_doubles_are_written_as_the_shortest_text_that_reads_back(values):
     assert _native.parse_numbers(text.encode(), 0, len(values))[0].tolist() == values
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=5))
 def test_singles_are_written_as_the_shortest_text_that_reads_back(values):
     words = _native.format_numbers(array("f", values)).decode().split()

@@ -4,10 +4,11 @@ import random
 import struct
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from support.profiles import calm
 from support.reading import bits, plain_rows, rows_in
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -85,7 +86,7 @@ def lines(draw):
     return blank.join(words) + draw(st.sampled_from(["", "", " ", "\r", "\t", " #c"]))
 
 
-@settings(max_examples=400, deadline=None)
+@calm(400)
 @given(st.lists(lines(), min_size=1, max_size=6), st.integers(0, 90))
 @example(["1 " + " ".join(f"{i}:1" for i in range(1, 60))], 0)
 def test_every_build_reads_the_same(texts, behind):
@@ -144,7 +145,7 @@ def repeating_rows(draw):
     return "".join(rows)
 
 
-@settings(max_examples=600, deadline=None)
+@calm(600)
 @given(repeating_rows(), st.integers(0, 90), st.booleans())
 def test_rows_that_repeat_indices_are_read_the_same(text, behind, svmlight):
     assert_alike(text.encode("latin-1") + BEHIND[len(BEHIND) - behind :].lstrip() + BEHIND, svmlight=svmlight)

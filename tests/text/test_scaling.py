@@ -6,7 +6,7 @@ import random
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -25,13 +25,13 @@ def check_six_digits(value):
     assert bits([_native.round_to_six_digits(value)]) == bits([to_six_digits(value)]), value.hex()
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_six_digits_are_printfs(value):
     check_six_digits(value)
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(st.integers(-(10**8), 10**8), st.integers(0, 30), st.integers(-2, 2))
 def test_six_digits_near_the_middle_are_printfs(digits, shift, ulps):
     """Numbers of seven and eight digits, whose last one is often a 5, and their neighbours."""
@@ -89,7 +89,7 @@ def ranges(draw):
     return "\n".join(out) + "\n"
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(ranges(), st.lists(ROW, min_size=1, max_size=12), st.sampled_from([1, 64, 1 << 20]))
 def test_rows_are_those_of_svm_scale(tmp_path, ranges, rows, size):
     text = row_text(rows)
@@ -102,7 +102,7 @@ def test_rows_are_those_of_svm_scale(tmp_path, ranges, rows, size):
     assert scaling.after == sum(len(row[1]) for row in found)
 
 
-@settings(calm, max_examples=100)
+@calm(100)
 @given(ranges(), st.lists(ROW, min_size=1, max_size=12))
 def test_rows_are_those_of_the_program_svm_scale(svm_scale, tmp_path, ranges, rows):
     (tmp_path / "range").write_text(ranges)
@@ -115,7 +115,7 @@ def test_rows_are_those_of_the_program_svm_scale(svm_scale, tmp_path, ranges, ro
     assert denser == ("new      #nonzeros" in said)
 
 
-@settings(calm, max_examples=100)
+@calm(100)
 @given(ranges(), st.lists(st.tuples(NUMBERS, st.lists(NUMBERS, min_size=7, max_size=7)), min_size=1, max_size=9))
 def test_dense_rows_are_scaled_as_sparse_ones(tmp_path, ranges, rows):
     (tmp_path / "range").write_text(ranges)
@@ -295,7 +295,7 @@ def test_a_faulty_range_file_is_named_with_its_line(files, text, line, why):
     assert "\n" not in str(error.value)
 
 
-@settings(calm, max_examples=500)
+@calm(500)
 @given(st.one_of(st.binary(max_size=60), st.text("xy \n-+.012e", max_size=60).map(str.encode)))
 def test_any_text_is_a_scaling_or_one_clear_line(tmp_path, text):
     (tmp_path / "range").write_bytes(text)

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "answers/predictions.h"
-#include "models/blocks.h"
 #include "models/border.h"
 #include "models/degree_norms.h"
 #include "models/density.h"
@@ -155,23 +154,6 @@ void bind_models(nb::module_& m) {
         .def(
             "decision_values",
             [](const Triangle& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
-                check_pairs(out, self.pairs());
-                const nb::gil_scoped_release release;
-                return self.decision_values(*chunk.rows, task, tolerance, out);
-            },
-            "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the rows that are not settled.");
-
-    nb::class_<Blocks>(m, "Blocks", "An ordered model's blocks of neighbouring support vectors.")
-        .def(
-            "__init__",
-            [](Blocks* self, const SvmModel& model, const std::vector<std::int64_t>& order) {
-                const nb::gil_scoped_release release;
-                new (self) Blocks(model, order);
-            },
-            "model"_a, "order"_a)
-        .def(
-            "decision_values",
-            [](const Blocks& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
                 check_pairs(out, self.pairs());
                 const nb::gil_scoped_release release;
                 return self.decision_values(*chunk.rows, task, tolerance, out);

@@ -105,7 +105,7 @@ void AllPairs::settle(const KernelTiles& tiles, const KernelTiles::Block& block,
         bool won = false;
         for (int t = 0; t < tries && !won; ++t) {
             const Opponent against = loop.strongest(tables_, likely, row);
-            won = against.margin > row.radii[likely];
+            won = against.margin > row.radii[likely];  // B21
             if (won)
                 winner[which[r]] = static_cast<std::int32_t>(likely);
             else

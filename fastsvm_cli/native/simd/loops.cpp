@@ -300,22 +300,6 @@ void lane_distances(const double* block, std::int64_t d, const double* x, double
     store(out, s0 + s1);
 }
 
-void box_distances(const double* boxes, std::int64_t d, const double* x, double outside, double* near, double* far) {
-    v8 n = splat(outside), f = n;
-    const v8 zero = splat(0);
-    for (std::int64_t c = 0; c < d; ++c, boxes += 2 * lanes) {
-        const v8 below = load(boxes) - x[c],
-                 above = x[c] - load(boxes + lanes);  // positive outside the box, on this side
-        const v8 gap = larger(larger(below, above), zero);
-        // The farther face is the one across: |x - hi| = -above where below is the larger, |x - lo| = -below elsewhere.
-        const v8 reach = where_less(above, below, above, below);
-        n += gap * gap;
-        f += reach * reach;
-    }
-    store(near, n);
-    store(far, f);
-}
-
 // Two halves of the strip, so that the sums of four rows stay in registers.
 void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
     const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2], *const x3 = x[3];
@@ -517,7 +501,6 @@ const Loops table = {
     lane_distances,
     tile_dots,
     part_dots,
-    box_distances,
     strip_products,
     rbf_from_dots,
     exp_of_norms,

@@ -57,10 +57,6 @@ struct Loops {
     // As strip_dots for the first n of a strip: the same numbers, whatever n.
     void (*part_dots)(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns,
                       const double* x, double* out);
-    // For `lanes` boxes, (d, 2, lanes) of least and largest coordinates: near = outside + sum_c max(0, lo - x[c], x[c]
-    // - hi)^2, far = outside + sum_c max(|x[c] - lo|, |x[c] - hi|)^2.
-    void (*box_distances)(const double* boxes, std::int64_t d, const double* x, double outside, double* near,
-                          double* far);
     // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and the `strip` columns of a block (count, strip).
     void (*strip_products)(const double* block, std::int64_t count, const double* const* x, double* const* out);
     // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s]))

@@ -73,7 +73,7 @@ def test_clusters_of_a_kernel_that_moves_with_the_origin_are_refused_or_change_n
     assert not uncovered(error, radius).any()
 
 
-@searching
+@searching()
 @given(st.data())
 def test_a_search_for_a_value_beyond_its_radius_finds_none(data):
     real = st.floats(-4, 4, width=32)

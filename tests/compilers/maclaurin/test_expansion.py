@@ -244,7 +244,7 @@ def test_nothing_is_outside_the_bound_of_vectors_at_the_center():
     np.testing.assert_allclose(values[:, 0], [-0.5, 2.5])
 
 
-@seeded
+@seeded()
 @given(
     st.integers(0, 2**32),
     st.integers(1, 8),

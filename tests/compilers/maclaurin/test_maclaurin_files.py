@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -346,7 +346,7 @@ def test_a_small_file_that_announces_billions_of_features_takes_no_memory():
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]
 
 
-@settings(calm, max_examples=300)
+@calm(300)
 @given(st.sets(st.one_of(st.integers(0, 40), st.integers(0, 2**31 - 1))))
 def test_features_are_written_as_ranges_and_read_back(features):
     features = sorted(features)

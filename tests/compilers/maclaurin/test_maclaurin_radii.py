@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -65,7 +65,7 @@ def certified(draw):
     return machine, rows, options
 
 
-@settings(seeded, max_examples=300)
+@seeded(300)
 @given(certified())
 def test_no_value_is_farther_from_the_truth_or_from_libsvm_than_its_radius(case):
     machine, rows, options = case

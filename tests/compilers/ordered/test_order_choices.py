@@ -1,4 +1,4 @@
-"""What the compilers of ordered models choose: points, pivots, blocks. Formulas to hold them against are in
+"""What the compilers of ordered models choose: points, pivots. Formulas to hold them against are in
 support/oracles."""
 
 import warnings
@@ -66,8 +66,7 @@ def test_what_is_drawn_depends_on_the_seed_alone():
     for method, options in (("geometry", {"sequence": "sgma", "points": 20}), ("triangle", {"lists": 6})):
         one, again, other = (order(machine, method, seed=seed, **options).to_text() for seed in (1, 1, 2))
         assert one == again != other
-    for method in ("geometry", "blocks"):
-        assert order(machine, method).to_text() == order(machine, method).to_text()
+    assert order(machine, "geometry").to_text() == order(machine, "geometry").to_text()
 
 
 def test_folded_vectors_come_first_and_are_no_support_vectors():
@@ -93,16 +92,6 @@ def test_pivots_are_the_support_vectors_nearest_to_the_middle_of_clusters():
     ]
     assert sorted(order(machine, "triangle", lists=3).pivots) == nearest
     assert len(order(machine, "triangle", lists=1000).pivots) <= 60
-
-
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 5), ("nu_svr", 2)])
-def test_blocks_are_an_order_of_the_support_vectors_class_by_class(svm_type, classes):
-    rng = np.random.default_rng(35)
-    machine = random_machine(rng, svm_type, "rbf", random_rows(rng, 150, [1, 2, 3]), nr_class=classes, gamma=0.1)
-    model, first = order(machine, "blocks"), 0
-    for size in machine.nr_sv or [150]:
-        assert sorted(model.order[first : first + size]) == list(range(first, first + size))
-        first += size
 
 
 @pytest.mark.parametrize("method", COMPILERS)

@@ -23,7 +23,7 @@ def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, meth
     model, test = trained[name]
     done = fastsvm("order", "--method", method, model)
     total = svm_load_model(str(model)).get_nr_sv()
-    kinds = {"geometry": r"\d+ points in greedy order", "triangle": r"\d+ lists? by distance", "blocks": r"\d+ blocks"}
+    kinds = {"geometry": r"\d+ points in greedy order", "triangle": r"\d+ lists? by distance"}
     lines = done.out.splitlines()
     assert re.fullmatch(rf"{total} support vectors, {kinds[method]}", lines[0]), str(done)
     assert re.fullmatch(rf"[\d.]+ (bytes|KB|MB) -> [\d.]+ (bytes|KB|MB): {name}.model.order", lines[1]), str(done)
@@ -168,13 +168,13 @@ def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
         assert done.out == done.err == ""
 
 
-@pytest.mark.parametrize("method", ["geometry", "triangle", "blocks"])
+@pytest.mark.parametrize("method", ["geometry", "triangle"])
 @pytest.mark.parametrize(
     "exact, ordered, times, warned", [(6.0, 8.0, "0.75", True), (6.0, 6.0, "1", False), (6.0, 2.0, "3", False)]
 )
 def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, ordered, times, warned, method):
     """The clock goes as far as each evaluation is said to take: what is printed follows from that alone. The page says
-    that triangle and blocks gain nowhere, and geometry at small gamma: the warning sends nobody to what gains nowhere.
+    that triangle gains nowhere, and geometry at small gamma: the warning sends nobody to what gains nowhere.
     """
     from click.testing import CliRunner
 

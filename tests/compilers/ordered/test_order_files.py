@@ -19,7 +19,7 @@ from support.ordering import COMPILERS, exact_model, lines, order
 from support.processes import PATIENCE
 from support.sealing import sealed
 
-OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}, "blocks": {}}
+OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}}
 
 
 def made(method):
@@ -70,7 +70,6 @@ WAYS = [
     ("geometry", {"folded": [{2000000000: 0.25}]}),
     ("triangle", {}),
     ("triangle", {"lists": 5}),
-    ("blocks", {}),
 ]
 
 
@@ -235,19 +234,6 @@ FAULTS = {
         b"kernel_type linear",
     ): "a linear kernel found, expected one that falls with the distance",
     ("triangle", b"gamma 0.5", b"gamma -0.5"): "a rbf kernel with negative gamma found",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 2"): "the order is not one of the support vectors, class by class",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 0 2 3"): "the order is not one of the support vectors, class by class",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 2 1 3"): "the order is not one of the support vectors, class by class",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 4"): "m:17: 4 found, expected a whole number below 4",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 -3"): "m:17: -3 found, expected a whole number below 4",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2"): "among 4 numbers",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 3 3"): "among 4 numbers",
-    ("blocks", b"\norder\n0 1 2 3", b"\norder\n0 1 2 inf"): "m:17: 'inf' found among 4 numbers",
-    (
-        "blocks",
-        b"kernel_type rbf\ngamma 0.5",
-        b"kernel_type linear",
-    ): "a linear kernel found, expected one that falls with the distance",
     (
         "geometry-own",
         b"kernel exponential 0.5",
@@ -298,11 +284,6 @@ FAULTS = {
         b"kernel exponential 0.5",
         b"kernel normalized_polynomial 2 1 1",
     ): "a normalized_polynomial kernel found, expected one that falls with the distance",
-    (
-        "blocks-own",
-        b"kernel exponential 0.5",
-        b"kernel normalized_polynomial 2 1 1",
-    ): "a normalized_polynomial kernel found, expected one that falls with the distance",
 }
 
 
@@ -346,11 +327,6 @@ def test_lists_and_orders_that_no_compiler_would_write_give_the_same_labels(meth
         model = order(machine, method)
         if method == "triangle":
             model.pivots = rng.integers(0, 60, 7).tolist()
-        elif method == "blocks":
-            first = 0
-            for size in machine.nr_sv:
-                model.order[first : first + size] = (first + rng.permutation(size)).tolist()
-                first += size
         else:
             at = rng.permutation(len(model.points))
             model.points, model.b = [model.points[i] for i in at], np.asarray(model.b).reshape(-1, 3)[at].ravel()

@@ -140,7 +140,7 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kern
     assert narrow > 12
 
 
-@seeded
+@seeded()
 @given(st.data())
 def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     real = st.floats(-4, 4, width=32)
@@ -262,8 +262,7 @@ def test_all_the_points_of_a_well_conditioned_kernel_matrix_leave_rounding_only(
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "exponential"])
-@pytest.mark.parametrize("method", ["triangle", "blocks"])
-def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, method, kernel):
+def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, kernel):
     stopped = np.zeros(4, int)
     for trial in range(70):
         rng = np.random.default_rng([25, trial])
@@ -271,7 +270,7 @@ def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, 
         if kernel == "exponential":
             rows = [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
         rows += machine.vectors[:5]
-        model = order(machine, method, **random_options(rng, machine, method))
+        model = order(machine, "triangle", **random_options(rng, machine, "triangle"))
         chunk, expected = parse(rows), truths(machine, rows, tmp_path)
         tolerances = [float(np.abs(machine.coef).sum()) * share for share in (0.0, 1e-6, 0.03, 0.5)]
         for at, tolerance in enumerate(tolerances):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.ordered.blocks import compile_blocks
 from fastsvm_cli.compilers.ordered.geometry import compile_geometry
 from fastsvm_cli.compilers.ordered.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
@@ -15,7 +14,6 @@ from support.oracles import random_machine, random_rows
 METHODS = {
     "geometry": lambda model: compile_geometry(model, fingerprint="f" * 32, points=3),
     "triangle": lambda model: compile_triangle(model, fingerprint="f" * 32),
-    "blocks": lambda model: compile_blocks(model, fingerprint="f" * 32),
 }
 
 

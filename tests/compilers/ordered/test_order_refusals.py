@@ -13,11 +13,8 @@ from support.places import DATA, GOLDEN
 
 USAGE = [
     (["--method", "triangle", "--points", 5], "--points goes with --method geometry."),
-    (["--method", "blocks", "--points", 5], "--points goes with --method geometry."),
     (["--method", "triangle", "--sequence", "greedy"], "--sequence goes with --method geometry."),
-    (["--method", "blocks", "--fold", "train"], "--fold goes with --method geometry."),
     (["--lists", 2], "--lists goes with --method triangle."),
-    (["--method", "blocks", "--lists", 2], "--lists goes with --method triangle."),
     (["--kernel", "exponential", "--gamma", 1], "--kernel and --vectors go together"),
     (["--vectors", "train"], "--kernel and --vectors go together"),
     (["--gamma", 1], "--gamma, --coef0 and --degree go with --kernel"),
@@ -76,7 +73,7 @@ def test_folded_vectors_are_of_two_classes(fastsvm, trained, tmp_path):
 def test_wrong_usage_of_predict_is_exit_code_2(fastsvm, trained, ordered, tmp_path):
     rings, waves = trained["rings"][0], trained["waves"][0]
     fastsvm("approx", "-q", "--certify", rings, "approx")
-    others = (ordered("rings", "triangle"), ordered("rings", "blocks"), "approx", rings)
+    others = (ordered("rings", "triangle"), "approx", rings)
     cases = [
         (["--steps", 5, "rows", model], "--steps goes with a model of fastsvm order --method geometry")
         for model in others
@@ -98,7 +95,7 @@ def test_wrong_usage_of_predict_is_exit_code_2(fastsvm, trained, ordered, tmp_pa
             "does not go with --steps, --values or -b 1",
         ),
         (
-            ["--tolerance", 0.1, "--values", "rows", ordered("waves", "blocks")],
+            ["--tolerance", 0.1, "--values", "rows", ordered("waves", "triangle")],
             "does not go with --steps, --values or -b 1",
         ),
         (
@@ -158,12 +155,6 @@ REFUSED = [
     ),
     (
         "triangle",
-        "kernel_type rbf\ngamma -0.5\n",
-        "a rbf kernel with negative gamma found, expected one that falls with the distance",
-    ),
-    ("blocks", "kernel_type linear\n", "a linear kernel found, expected one that falls with the distance"),
-    (
-        "blocks",
         "kernel_type rbf\ngamma -0.5\n",
         "a rbf kernel with negative gamma found, expected one that falls with the distance",
     ),

@@ -34,7 +34,6 @@ FIRST_STOPS = {
 KERNELS = {
     "geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS],
     "triangle": ["rbf", "exponential"],
-    "blocks": ["rbf", "exponential"],
 }
 
 
@@ -311,18 +310,3 @@ def test_rows_left_open_are_counted_in_full_and_by_reference_once_more(method):
     model.decision_values(parse(rows), out)
     assert out.reference_rows == 10
     np.testing.assert_array_equal(np.array(out.evaluations), first + 2 * 40)
-
-
-def test_blocks_count_the_kernel_values_of_their_boxes():
-    rng = np.random.default_rng(71)
-    for classes in (2, 3):
-        machine = random_machine(
-            rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2]), nr_class=classes, gamma=1e-12
-        )  # one kernel value like another: all are needed
-        machine.rho = [0.0] * len(machine.rho)
-        blocks = sum(-(-size // 8) for size in machine.nr_sv)
-        least = {2: 2 * blocks, 3: blocks}[
-            classes
-        ]  # nearest and farthest point of each box; with several classes the nearest
-        evaluations = stopped(order(machine, "blocks"), parse(random_rows(rng, 20, [1, 2])))[2]
-        assert evaluations.min() >= least and evaluations.max() <= least + 60

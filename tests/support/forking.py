@@ -1,0 +1,71 @@
+"""The process that forked.py forks: it has loaded what commands load, and becomes one of them again and again."""
+
+import gc
+import json
+import os
+import socket
+import sys
+import traceback
+from importlib import import_module
+from pkgutil import walk_packages
+
+#: fastsvm_cli.commands first, which gives the matrix library one thread, as in every command.
+ROOMS = ("commands", "comparisons", "compilers", "console", "models", "prediction", "text")
+LIBRARIES = ("scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial", "scipy.special", "rich.progress")
+
+
+def serve(channel):
+    """A command for every message; ends where the other side closes the channel."""
+    for room in ROOMS:
+        package = import_module(f"fastsvm_cli.{room}")
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    for name in LIBRARIES:
+        import_module(name)
+    gc.freeze()
+    while True:
+        head, descriptors, _, _ = socket.recv_fds(channel, 8, 3)
+        if not head:
+            return
+        size = int.from_bytes(head, "little")
+        message = b""
+        while len(message) < size:
+            message += channel.recv(size - len(message))
+        child = os.fork()
+        if not child:
+            channel.close()
+            become(*json.loads(message), descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, status = os.waitpid(child, 0)
+        channel.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
+
+
+def become(words, cwd, environment, descriptors):
+    """The command that ran words[0], from its first line to its end."""
+    try:
+        for standard, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, standard)
+            os.close(descriptor)
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(environment)
+        for library in ("OPENBLAS", "MKL", "BLIS"):  # as fastsvm_cli.commands
+            os.environ[f"{library}_NUM_THREADS"] = "1"
+        sys.argv = words
+        sys.stdin = open(0, closefd=False)
+        sys.stdout = open(1, "w", closefd=False, errors="strict")
+        sys.stderr = open(2, "w", closefd=False, errors="backslashreplace")
+        from fastsvm_cli.start import run
+
+        run()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    del sys.path[0]  # this folder, whose names are not meant
+    serve(socket.socket(fileno=int(sys.argv[1])))
