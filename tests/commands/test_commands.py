@@ -107,6 +107,7 @@ def test_quiet_prints_nothing(fastsvm, rings):
     assert done.out == done.err == ""
 
 
+@pytest.mark.full
 def test_probabilities(fastsvm, trained, rings, tmp_path):
     fastsvm("predict", "-b", 1, DATA / "rings.test", trained / "rings.model", "out")
     lines = (tmp_path / "out").read_text().splitlines()
@@ -121,6 +122,7 @@ def test_probabilities(fastsvm, trained, rings, tmp_path):
     assert fast[0] == lines[0] and len(fast) == len(lines)
 
 
+@pytest.mark.full
 def test_values_follow_the_label_one_per_pair(fastsvm, trained, tmp_path):
     fastsvm("predict", "--values", DATA / "colors.test", trained / "colors.model", "out")
     _, _, values = libsvm_predict(*svm_read_problem(str(DATA / "colors.test")), _libsvm(trained / "colors.model"), "-q")
@@ -232,6 +234,7 @@ BAD_LINES = {
 }
 
 
+@pytest.mark.full(few=6)
 @pytest.mark.parametrize("line", BAD_LINES)
 @pytest.mark.parametrize("model", ["exact", "compiled"])
 def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_path, line, model):
@@ -242,6 +245,7 @@ def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_p
     assert (tmp_path / "out").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == ["bad", "out"]
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -297,6 +301,7 @@ def test_wrong_usage_is_exit_code_2(fastsvm, arguments, words):
     assert words in done.err + done.out
 
 
+@pytest.mark.full
 def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
     assert (
         "no probability estimates"

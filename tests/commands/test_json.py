@@ -84,6 +84,7 @@ RUNS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", RUNS)
 def test_keys_are_those_of_the_page(place, command):
     documented = table(f"`{command}`")
@@ -196,6 +197,7 @@ def test_exit_codes_are_those_of_the_page(place):
     assert [int(row.split("|")[1]) for row in rows] == list(ENDS)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("code", ENDS)
 def test_an_exit_code(place, code):
     assert code_of(place, *ENDS[code]) == code

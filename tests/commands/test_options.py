@@ -80,6 +80,7 @@ def place(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full(few=6)
 @pytest.mark.parametrize("words, told", WITHOUT_EFFECT)
 def test_an_option_without_effect_is_refused(place, words, told):
     done = forked.fastsvm(words.split(), cwd=place, text=True)
@@ -116,6 +117,7 @@ def test_no_number_is_nan_and_none_but_a_limit_infinite(name):
     assert numbers
 
 
+@pytest.mark.full
 def test_there_is_no_more_of_anything_than_the_core_can_count(fastsvm, place, tmp_path):
     (tmp_path / "rows").write_text("".join((DATA / "rings.test").read_text().splitlines(keepends=True)[:20]))
     train_on(tmp_path / "m", "rings.train", "-g 0.2", 100)

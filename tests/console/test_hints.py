@@ -189,6 +189,7 @@ COMMAS = "decimal commas found: tr , . < {} writes plain numbers"
 QUOTES = "quoted cells found: tr -d '\"' < {} writes plain numbers, for --dense"
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     "text, options, message",
     [

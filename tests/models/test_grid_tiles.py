@@ -103,6 +103,7 @@ def _spread(generator, squared):
     return float(10 ** generator.uniform(-3, 2.2) / max(float(np.median(squared.astype(float))), 1e-3))
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("d", [1, 5, 63, 64, 65, 780])
 @pytest.mark.parametrize("name", GRIDS)
 def test_values_are_within_their_error(instruction_set, name, d):

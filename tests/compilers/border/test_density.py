@@ -48,6 +48,7 @@ def fixed(rows, y, bandwidth):
 # ---- decision values
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("labels", [[1, -1], [-1, 1, 5], [3, 0, 7, -2]])
 @pytest.mark.parametrize("n", [6, 7, 8, 13, 40, 100])
 @pytest.mark.parametrize("d, density", [(1, 1.0), (5, 0.6), (30, 0.2)])

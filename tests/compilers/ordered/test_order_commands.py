@@ -17,6 +17,7 @@ from support.ordering import METHODS, RBF
 # ---- the whole path
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["rings", "colors", "rings-one-class"])
 def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, method):

@@ -167,6 +167,7 @@ def test_irprop_takes_the_papers_steps():
             )
 
 
+@pytest.mark.full
 def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
     level = 0
     for residual, start in residuals(150, 4):
