@@ -16,6 +16,7 @@ from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 
 
+@pytest.mark.full
 def test_an_interrupt_keeps_what_was_measured(place, tmp_path):
     (tmp_path / "temp").mkdir()
     env = {**os.environ, **ONE_THREAD, "TMPDIR": str(tmp_path / "temp")}

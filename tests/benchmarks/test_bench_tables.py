@@ -85,6 +85,7 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
         assert 0 < records[name]["end_to_end"]["median"] and records[name]["end_to_end"]["rows_per_second"] is None
 
 
+@pytest.mark.full
 def test_speed_ups_are_of_one_clock(measured):
     document = measured
     records = by_name(document)
@@ -109,6 +110,7 @@ def test_speed_ups_are_of_one_clock(measured):
             )
 
 
+@pytest.mark.full
 def test_the_script_tabulates_the_json(measured, tmp_path):
     """A row for every case, with the numbers of the document; and every run of it."""
     (tmp_path / "bench.json").write_text(json.dumps(measured))

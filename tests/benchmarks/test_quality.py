@@ -106,6 +106,7 @@ def test_regression_has_errors_and_no_labels(bench, place):
     assert "MSE" in bench(place / "waves.rows", place / "waves.model", place / "waves.approx").out
 
 
+@pytest.mark.full
 def test_a_regression_cannot_pass_the_gate_in_silence(bench, place):
     done = bench(
         "--max-disagreement", 0, place / "waves.rows", place / "waves.model", place / "waves.approx", code=None

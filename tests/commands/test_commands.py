@@ -327,6 +327,7 @@ def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
     assert "--center is for RBF" in fastsvm("approx", "--center", "mean", "linear", code=2).err
 
 
+@pytest.mark.full
 def test_bound_for_data_a_model_and_both(fastsvm, trained, rings):
     report = json.loads(fastsvm("bound", "--json", DATA / "rings.test", trained / "rings.model", rings).out)
     (data,), (exact, compiled), (on_exact, on_compiled) = report["data"], report["models"], report["pairs"]

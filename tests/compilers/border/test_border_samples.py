@@ -129,6 +129,7 @@ def test_near_duplicates_are_skipped_from_the_first_sample_on():
         assert found.short == 1 and len(points) == 1, points[:5]
 
 
+@pytest.mark.full
 def test_refined_samples_beat_random_ones_and_more_samples_beat_fewer_on_unseen_rows(wavy):
     model = parse_model(wavy[0].read_bytes(), "m")
     train, test = (_native.parse(path.read_bytes())[0] for path in wavy[1:])

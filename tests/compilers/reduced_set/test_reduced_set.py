@@ -107,6 +107,7 @@ def test_two_classes_share_their_vectors_each_is_listed_with_the_class_it_speaks
 # ---- coefficients, offset, distance
 
 
+@pytest.mark.full(few=10)
 @pytest.mark.parametrize("finishing", [False, True])
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_coefficients_solve_the_equations_of_each_pair_over_the_vectors_of_both_classes(svm_type, classes, finishing):

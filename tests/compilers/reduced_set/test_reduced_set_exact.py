@@ -83,6 +83,7 @@ def test_the_command_gives_the_exact_models_lines_to_the_byte(fastsvm, trained, 
         assert proven > 0 or options  # six digits of a probability ask for more than a label
 
 
+@pytest.mark.full
 def test_the_command_keeps_a_regression_value_within_the_tolerance(fastsvm, trained, reduced):
     model, test = trained["waves"]
     exact = np.array(fastsvm("predict", "-q", test, model).out.split(), float)
@@ -110,6 +111,7 @@ def test_exact_probabilities_are_the_exact_models_also_where_those_of_the_set_we
     )
 
 
+@pytest.mark.full
 def test_the_scale_of_exact_regression_noise_is_the_exact_models(fastsvm, tmp_path, trained, reduced):
     model, test = trained["waves"]
     refitted = reduced("waves", 10, data=test)
