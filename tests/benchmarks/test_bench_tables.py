@@ -87,8 +87,7 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
 
 @pytest.mark.full
 def test_speed_ups_are_of_one_clock(measured):
-    document = measured
-    records = by_name(document)
+    records = by_name(measured)
     assert document["references"] == {
         "end to end": "svm-predict" if document["machine"]["svm_predict"] else "exact model",
         "scoring": "libsvm, in process",
