@@ -88,21 +88,21 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
 @pytest.mark.full
 def test_speed_ups_are_of_one_clock(measured):
     records = by_name(measured)
-    assert document["references"] == {
-        "end to end": "svm-predict" if document["machine"]["svm_predict"] else "exact model",
+    assert measured["references"] == {
+        "end to end": "svm-predict" if measured["machine"]["svm_predict"] else "exact model",
         "scoring": "libsvm, in process",
     }
     for clock, key in (("end to end", "end_to_end"), ("scoring", "scoring")):
-        reference = records[document["references"][clock]][key]["runs"]
+        reference = records[measured["references"][clock]][key]["runs"]
         for name, record in records.items():
             if record[key] is None or record["role"] == "start-up":
                 continue
             ratio, error = ratio_and_error(reference, record[key]["runs"])
-            assert record[key]["reference"] == document["references"][clock] and record[key]["unit"] == (
+            assert record[key]["reference"] == measured["references"][clock] and record[key]["unit"] == (
                 "seconds" if key == "end_to_end" else "seconds per row"
             )
             assert record[key]["speed_up"] == pytest.approx(ratio, rel=1e-9) and (
-                name == document["references"][clock] or record[key]["speed_up_error"] == pytest.approx(error, rel=1e-9)
+                name == measured["references"][clock] or record[key]["speed_up_error"] == pytest.approx(error, rel=1e-9)
             )
             assert record[key]["rows_per_second"] == pytest.approx(
                 (ROWS if key == "end_to_end" else 1) / np.median(record[key]["runs"])
