@@ -138,6 +138,7 @@ def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tm
     )
 
 
+@pytest.mark.full
 def test_a_budget_says_nothing_of_a_regression(bench, place, tmp_path):
     """No label differs where there are no labels: any rough model would be inside any budget."""
     run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=place)
@@ -158,6 +159,7 @@ def test_impatience_is_a_row(bench, place, tmp_path):
     assert records["exact model"]["end_to_end"]["median"] > 0
 
 
+@pytest.mark.full
 def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
     from fastsvm_cli.benchmarks import cross_validation
     from fastsvm_cli.compilers.training import train as train_by_fastsvm

@@ -107,6 +107,7 @@ def test_every_command_with_json_has_its_table():
     assert having == {command.split()[0] for command in RUNS}
 
 
+@pytest.mark.full
 def test_what_a_run_says_of_itself(place):
     """The version, the model, and rows by seconds; predict_file says the same, the clock apart."""
     (one,) = documents(place, ["predict --json --exact m rows cert out"])
@@ -130,6 +131,7 @@ def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, plac
     assert told["rows"] == 60 and told["rows_per_second"] == 0
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "words, onto",
     [

@@ -80,7 +80,7 @@ def place(tmp_path_factory):
     return folder
 
 
-@pytest.mark.full(few=6)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("words, told", WITHOUT_EFFECT)
 def test_an_option_without_effect_is_refused(place, words, told):
     done = forked.fastsvm(words.split(), cwd=place, text=True)
@@ -89,6 +89,7 @@ def test_an_option_without_effect_is_refused(place, words, told):
     assert not (place / "out").exists()
 
 
+@pytest.mark.full
 def test_dense_rows_and_a_model_are_told_apart(place, fastsvm, tmp_path):
     """What begins as a heading may is no model: there are features called label and gamma."""
     rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()[:30]]

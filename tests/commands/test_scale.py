@@ -66,7 +66,7 @@ def test_the_bytes_are_those_of_svm_scale_and_svm_predict(
     check(tmp_path, svm_predict, fastsvm, said, training)
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("name", SHARED)
 def test_the_bytes_are_the_same_on_public_data(shared, svm_scale, svm_predict, fastsvm, tmp_path, name):
     for limits in LIMITS.values():
@@ -105,7 +105,7 @@ def run(folder, *words, code=0, text=None):
     return done
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options", ["", "--values", "--exact model", "--exact model --values", "--threads 1", "--json", "--open-rows -"]
 )
@@ -170,6 +170,7 @@ def test_a_run_is_resumed_with_the_same_ranges_alone(scaled, tmp_path):
     assert (tmp_path / "out").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
+@pytest.mark.full
 def test_bound_measures_scaled_rows(scaled, tmp_path):
     """And is told of them once, though it reads them twice."""
 
@@ -250,6 +251,7 @@ def test_bench_gives_a_model_of_raw_rows_raw_rows(scaled, tmp_path):
     assert folded["largest_difference"] == pytest.approx(plain["largest_difference"], abs=1e-4)
 
 
+@pytest.mark.full
 def test_bound_measures_raw_rows_of_a_model_of_raw_rows(scaled, tmp_path):
     run(tmp_path, "approx", "-q", scaled / "model", "plain")
     ours = json.loads(run(tmp_path, "bound", "--json", scaled / "folded", scaled / "rows").stdout)["pairs"][0]
@@ -398,6 +400,7 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
+@pytest.mark.full
 def test_a_regression_model_of_write_svm(scaled, tmp_path):
     """Predictions and error are those of rows and labels that were scaled before."""
     rows = [line.split() for line in (DATA / "waves.train").read_text().splitlines()[:200]]

@@ -36,7 +36,7 @@ def models(tmp_path_factory):
     return folder
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["held", "wrong", "classes"])
 def test_approx_counts_the_labels_that_differ_on_support_vectors(fastsvm, tmp_path, models, name):
     """Counted again here, by predicting them with both files."""

@@ -127,7 +127,7 @@ def answers_337(tmp_path_factory):
     return {each: found[2 * at : 2 * at + 2] for at, each in enumerate(cases)}
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ALIKE)
 def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, answers_337, name):
     base, *changes = ALIKE[name]

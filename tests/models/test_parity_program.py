@@ -125,6 +125,7 @@ def test_the_command_writes_what_svm_predict_writes(svm_predict, fastsvm, tmp_pa
     assert len(set(ours[0].split())) > 1
 
 
+@pytest.mark.full
 def test_the_command_writes_the_probabilities_svm_predict_writes(svm_predict, fastsvm, tmp_path, commands):
     model, test = commands["colors-probability"]
     theirs, ours = run_both(svm_predict, fastsvm, tmp_path, test, model, "-b", "1")

@@ -37,6 +37,7 @@ def one_class(tmp_path_factory):
     return trained_model(x, [1] * 400, "-s 2 -n 0.2 -g 5", tmp_path_factory.mktemp("one") / "one.model")
 
 
+@pytest.mark.full
 def test_train_border_predict(fastsvm, tmp_path, wavy):
     model, train, test = wavy
     done = fastsvm("border", "--data", train, model)
@@ -171,7 +172,7 @@ USAGE = [
 ]
 
 
-@pytest.mark.full(few=18)
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
 )
@@ -237,6 +238,7 @@ def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path,
         assert (tmp_path / "out").read_text() == "before\n"
 
 
+@pytest.mark.full
 def test_other_commands_refuse_a_border_in_one_line(fastsvm, tmp_path, wavy):
     (tmp_path / "b").write_bytes(TEXT)
     for words in (
@@ -260,7 +262,7 @@ def test_bound_says_something_of_a_border_or_refuses_it(fastsvm, tmp_path):
     assert done.code == 0 or (done.err.startswith("Error: b: ") and done.err.count("\n") == 1), str(done)
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("rho", [0.5, -0.5])
 def test_models_without_support_vectors_answer_as_they_are(fastsvm, tmp_path, rho):
     cut_model(tmp_path / "m", rho=rho, classes="label 3 1\nnr_sv 0 0\n", rows=())
@@ -300,7 +302,7 @@ ODD = {
 }
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ODD)
 def test_odd_models_give_a_model_that_can_be_read_or_one_line(fastsvm, tmp_path, name):
     path = cut_model(tmp_path / "m", **ODD[name])
@@ -356,6 +358,7 @@ def test_commands_that_are_recommended_exist(fastsvm):
         assert name in ("import",) or fastsvm(name, "--help", code=None).code == 0, name
 
 
+@pytest.mark.full
 def test_a_model_without_a_border_among_many_features_is_written(fastsvm, tmp_path):
     """No sample, thus no number: 500 features would be more than the file has bytes."""
     rows = [" ".join([str(sign)] + [f"{index}:{0.1 * sign}" for index in range(1, 501)]) for sign in (1, -1)]

@@ -178,6 +178,7 @@ def test_a_small_file_that_announces_billions_takes_no_memory():
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]
 
 
+@pytest.mark.full
 def test_the_commands_refuse_damaged_files_in_one_line_and_keep_what_was_there(fastsvm, tmp_path, svm_predict):
     (tmp_path / "rows").write_text("1 1:1\n")
     (tmp_path / "out").write_text("before\n")
