@@ -23,19 +23,27 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "full: for --full alone, or where it is named file::test")
+    config.addinivalue_line("markers", "full(few=0): for --full; without it, only so few of the test's cases are run")
     if config.getoption("full"):
         profiles.try_all()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without --full, the tests marked full are left out, unless some test is named."""
+    """Without --full, leaves out the tests marked full, or most of their cases, unless some test is named."""
     if config.getoption("full") or any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("full")]
+    cases = {}  # of each test that is marked
+    for item in items:
+        if item.get_closest_marker("full"):
+            cases.setdefault((item.path, item.cls, item.originalname), []).append(item)
+    left_out = set()
+    for marked in cases.values():
+        few = marked[0].get_closest_marker("full").kwargs.get("few", 0)
+        kept = {round(at * (len(marked) - 1) / max(few - 1, 1)) for at in range(few)}  # from the first to the last
+        left_out |= {item for at, item in enumerate(marked) if at not in kept}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session", autouse=True)

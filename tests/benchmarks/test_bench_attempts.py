@@ -24,6 +24,7 @@ from support.benching import (
 from support.places import DATA, FASTSVM
 
 
+@pytest.mark.full
 def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, bench, place, tmp_path):
     model = train(
         tmp_path, "my model", "rings.train", "-t 1 -d 2 -g 0.5 -r 1 -c 0.01", 1200
@@ -95,6 +96,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind, source, options", KINDS, ids=[kind for kind, _, _ in KINDS])
 def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tmp_path, kind, source, options):
     if source is None:
@@ -136,6 +138,7 @@ def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tm
     )
 
 
+@pytest.mark.full
 def test_a_budget_says_nothing_of_a_regression(bench, place, tmp_path):
     """No label differs where there are no labels: any rough model would be inside any budget."""
     run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=place)
@@ -143,6 +146,7 @@ def test_a_budget_says_nothing_of_a_regression(bench, place, tmp_path):
     assert "rough, " not in done.out and "0 % of the labels differ" not in done.out, str(done)
 
 
+@pytest.mark.full
 def test_impatience_is_a_row(bench, place, tmp_path):
     model = train(tmp_path, "m", "rings.train", "-g 0.5 -c 1", 250)
     records = by_name(json.loads(bench("--json", "--try", "--patience", 1e-6, place / "rows", model).out))
@@ -155,6 +159,7 @@ def test_impatience_is_a_row(bench, place, tmp_path):
     assert records["exact model"]["end_to_end"]["median"] > 0
 
 
+@pytest.mark.full
 def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
     from fastsvm_cli.benchmarks import cross_validation
     from fastsvm_cli.compilers.training import train as train_by_fastsvm
@@ -196,6 +201,7 @@ def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, m
     assert [fold.rows for fold in folds] != [0] and held_out[0] != list(range(len(held_out[0])))
 
 
+@pytest.mark.full
 def test_cross_validation_at_the_console(fastsvm, tmp_path):
     def cross(*args, **more):
         return fastsvm("bench", "--cross-validate", *args, env=ONE_THREAD, **more)

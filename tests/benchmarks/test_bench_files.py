@@ -16,6 +16,7 @@ from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 
 
+@pytest.mark.full
 def test_an_interrupt_keeps_what_was_measured(place, tmp_path):
     (tmp_path / "temp").mkdir()
     env = {**os.environ, **ONE_THREAD, "TMPDIR": str(tmp_path / "temp")}
@@ -52,6 +53,7 @@ def test_an_interrupt_keeps_what_was_measured(place, tmp_path):
     assert records["rings.red"]["failed"] is None and records["rings.red"]["disagreement"] is not None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options, reader", [((), "head -1"), ((), "true"), (("--json",), "true")])
 def test_a_closed_pipe_is_not_a_crash(place, tmp_path, options, reader):
     command = (
@@ -64,6 +66,7 @@ def test_a_closed_pipe_is_not_a_crash(place, tmp_path, options, reader):
     assert (tmp_path / "err").read_text() == "" and done.returncode == 0
 
 
+@pytest.mark.full
 def test_plot_is_svg_or_png_and_names_every_method(bench, place, tmp_path):
     pytest.importorskip("matplotlib")
     bench(
@@ -84,12 +87,14 @@ def test_plot_is_svg_or_png_and_names_every_method(bench, place, tmp_path):
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+@pytest.mark.full
 def test_plot_of_a_name_that_looks_like_a_formula(bench, place, tmp_path):
     pytest.importorskip("matplotlib")
     shutil.copy(place / "rings.red", tmp_path / r"a$\frac$b")
     assert "exact model" in bench("-q", "--plot", "p.svg", place / "rows", place / "rings.model", r"a$\frac$b").out
 
 
+@pytest.mark.full
 def test_plot_of_a_regression_has_values_that_differ(bench, place, tmp_path):
     pytest.importorskip("matplotlib")
     bench("-q", "--plot", "p.svg", place / "waves.rows", place / "waves.model", place / "waves.approx")

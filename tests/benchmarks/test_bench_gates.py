@@ -9,6 +9,7 @@ from support.benching import (
 )
 
 
+@pytest.mark.full
 def test_max_disagreement_is_a_gate(bench, place):
     models = place / "rows", place / "rings.model", place / "rings.border", place / "rings.order"
     done = bench("--json", "--max-disagreement", "0.5%", *models, code=3)
@@ -25,6 +26,7 @@ def test_max_disagreement_is_a_gate(bench, place):
     bench("--max-disagreement", 0, *models, "nowhere", code=3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("word, expected", [("0.5%", "Fastest within 0.5 %"), ("0.005", "Fastest within 0.5 %")])
 def test_shares(bench, place, word, expected):
     done = bench("-q", "--budget", word, place / "rows", place / "rings.model")
@@ -77,6 +79,7 @@ def test_wrong_usage_is_exit_code_2(fastsvm, place, arguments, words):
     assert words in done.err and done.out == "", str(done)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "arguments, message",
     [

@@ -106,6 +106,7 @@ def cells_by_case(text, names):
     return found
 
 
+@pytest.mark.full(few=19)
 @pytest.mark.parametrize("width", [60, 80, 100, 140, 45])
 @pytest.mark.parametrize("ascii_only", [False, True])
 @pytest.mark.parametrize("kind", ["classes", "regression"])
@@ -289,6 +290,7 @@ def linear(place, tmp_path_factory):
 TRIED = ["approx --certify", "border --samples 30", "border --samples 1000", "order --method geometry"]
 
 
+@pytest.mark.full
 def test_without_a_terminal_there_are_plain_lines(bench, linear):
     done = bench("--try", "--json", "--budget", "50%", linear / "rows", linear / "m")
     assert json.loads(done.out)["cases"]
@@ -315,6 +317,7 @@ DRAWN = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("columns, locale", [(80, "C.UTF-8"), (60, "C")])
 def test_try_on_a_terminal(linear, columns, locale):
     files = [str(linear / "rows"), str(linear / "m")]
@@ -343,6 +346,7 @@ def test_try_on_a_terminal(linear, columns, locale):
     assert "…" not in text and "?" not in plain
 
 
+@pytest.mark.full
 def test_ctrl_c_while_it_tries_prints_what_is_there(linear):
     with subprocess.Popen(
         [FASTSVM, "bench", "--try", "--runs", "1000000", "--max-seconds", "1e9", "rows", "m"],

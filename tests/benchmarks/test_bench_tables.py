@@ -24,6 +24,7 @@ from support.places import FASTSVM, SCRIPTS
 from support.processes import on_a_terminal
 
 
+@pytest.mark.full
 def test_a_row_for_every_model_and_reference(measured, svm_predict):
     records = by_name(measured)
     assert list(records) == [
@@ -84,30 +85,31 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
         assert 0 < records[name]["end_to_end"]["median"] and records[name]["end_to_end"]["rows_per_second"] is None
 
 
+@pytest.mark.full
 def test_speed_ups_are_of_one_clock(measured):
-    document = measured
-    records = by_name(document)
-    assert document["references"] == {
-        "end to end": "svm-predict" if document["machine"]["svm_predict"] else "exact model",
+    records = by_name(measured)
+    assert measured["references"] == {
+        "end to end": "svm-predict" if measured["machine"]["svm_predict"] else "exact model",
         "scoring": "libsvm, in process",
     }
     for clock, key in (("end to end", "end_to_end"), ("scoring", "scoring")):
-        reference = records[document["references"][clock]][key]["runs"]
+        reference = records[measured["references"][clock]][key]["runs"]
         for name, record in records.items():
             if record[key] is None or record["role"] == "start-up":
                 continue
             ratio, error = ratio_and_error(reference, record[key]["runs"])
-            assert record[key]["reference"] == document["references"][clock] and record[key]["unit"] == (
+            assert record[key]["reference"] == measured["references"][clock] and record[key]["unit"] == (
                 "seconds" if key == "end_to_end" else "seconds per row"
             )
             assert record[key]["speed_up"] == pytest.approx(ratio, rel=1e-9) and (
-                name == document["references"][clock] or record[key]["speed_up_error"] == pytest.approx(error, rel=1e-9)
+                name == measured["references"][clock] or record[key]["speed_up_error"] == pytest.approx(error, rel=1e-9)
             )
             assert record[key]["rows_per_second"] == pytest.approx(
                 (ROWS if key == "end_to_end" else 1) / np.median(record[key]["runs"])
             )
 
 
+@pytest.mark.full
 def test_the_script_tabulates_the_json(measured, tmp_path):
     """A row for every case, with the numbers of the document; and every run of it."""
     (tmp_path / "bench.json").write_text(json.dumps(measured))
@@ -134,6 +136,7 @@ def test_the_script_tabulates_the_json(measured, tmp_path):
     }
 
 
+@pytest.mark.full
 def test_without_svm_predict_the_exact_model_is_the_reference(bench, place):
     document = json.loads(
         bench(
@@ -150,6 +153,7 @@ def test_without_svm_predict_the_exact_model_is_the_reference(bench, place):
     assert records["rings.cert, predict --exact"]["labels_that_differ"] == 0
 
 
+@pytest.mark.full
 def test_a_compressed_model_is_measured_and_the_json_is_json(place, tmp_path):
     """libsvm cannot read it, which is a row; what libsvm says of that must not stand among the JSON."""
     (tmp_path / "m.gz").write_bytes(gzip.compress((place / "rings.model").read_bytes()))
@@ -164,6 +168,7 @@ def test_a_compressed_model_is_measured_and_the_json_is_json(place, tmp_path):
     assert records["libsvm, in process"]["failed"] and records["exact model"]["end_to_end"]["median"] > 0
 
 
+@pytest.mark.full
 def test_a_model_that_fails_is_a_row_that_says_why(bench, place, tmp_path):
     (tmp_path / "cut").write_bytes((place / "rings.approx").read_bytes()[:-40])
     models = ["missing", "cut", place / "rows", place / "colors.approx", place / "rings.red"]
@@ -190,11 +195,13 @@ def test_a_model_that_fails_is_a_row_that_says_why(bench, place, tmp_path):
     assert any(row[0] == "missing" for row in times) and not any(row[0] == "missing" for row in answers)
 
 
+@pytest.mark.full
 def test_an_error_names_the_model(bench, place):
     done = bench(place / "rows", place / "rings.model", place / "colors.approx", code=1)
     assert "colors.approx" in done.err, str(done)
 
 
+@pytest.mark.full
 def test_two_models_of_one_name_can_be_told_apart(bench, place, tmp_path):
     (tmp_path / "b").mkdir()
     shutil.copy(place / "rings.red", tmp_path / "b" / "rings.approx")

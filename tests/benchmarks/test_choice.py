@@ -106,6 +106,7 @@ def rare(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full
 def test_the_gate_holds_for_the_rows_of_each_class(bench, rare):
     files = rare / "test", rare / "model", rare / "rough"
     done = bench("--json", "--max-disagreement", "1%", *files, code=3)
@@ -124,6 +125,7 @@ def test_the_gate_holds_for_the_rows_of_each_class(bench, rare):
     bench("-q", "--max-disagreement", share, *files)
 
 
+@pytest.mark.full
 def test_a_class_that_is_too_small_to_measure_is_named(bench, rare):
     done = bench("--max-disagreement", "1%", rare / "small", rare / "model", rare / "model")
     assert done.err.startswith("Note: Too small to measure 1 %: class 1 (") and done.err.count("\n") == 1
@@ -131,6 +133,7 @@ def test_a_class_that_is_too_small_to_measure_is_named(bench, rare):
     assert bench("-q", "--max-disagreement", "1%", rare / "small", rare / "model", rare / "model").err == ""
 
 
+@pytest.mark.full
 def test_the_budget_holds_for_the_rows_of_each_class(bench, rare):
     done = bench("-q", "--budget", "1%", rare / "test", rare / "model", rare / "rough")
     assert "Fastest within 1 %: exact model, " in done.out

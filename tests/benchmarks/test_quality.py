@@ -83,6 +83,7 @@ def test_the_largest_difference_of_an_exact_model_is_none(place):
     assert found.different == found.largest == found.mean == 0 and found.proven is None
 
 
+@pytest.mark.full
 def test_regression_has_errors_and_no_labels(bench, place):
     document = json.loads(bench("--json", place / "waves.rows", place / "waves.model", place / "waves.approx").out)
     y, x = svm_read_problem(str(place / "waves.rows"))
@@ -105,6 +106,7 @@ def test_regression_has_errors_and_no_labels(bench, place):
     assert "MSE" in bench(place / "waves.rows", place / "waves.model", place / "waves.approx").out
 
 
+@pytest.mark.full
 def test_a_regression_cannot_pass_the_gate_in_silence(bench, place):
     done = bench(
         "--max-disagreement", 0, place / "waves.rows", place / "waves.model", place / "waves.approx", code=None

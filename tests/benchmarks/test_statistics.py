@@ -357,6 +357,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     assert set(shown) == {row[0] for row in answers[1:]}
 
 
+@pytest.mark.full
 def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
     """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or
     ends: what lies between two readings is counted, on any machine."""

@@ -43,6 +43,7 @@ def one(models, model, *options):
         return file.read()
 
 
+@pytest.mark.full
 def test_whole_parts_are_kept(run, tmp_path):
     first, done = run()
     assert done > 5 and manifest()["complete"] and manifest()["summary"]["rows"] == 250

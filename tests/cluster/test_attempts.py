@@ -74,6 +74,7 @@ def _address(file):
         return None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("when", ["it starts workers", "they compile"])
 def test_ctrl_c_leaves_nothing(when, bench, tmp_path):
     """Neither a process nor a file, of ours or of Dask's; and one line tells of it."""
@@ -85,6 +86,7 @@ def test_ctrl_c_leaves_nothing(when, bench, tmp_path):
     assert [line for line in said if line.startswith("Interrupted")] == said[-1:] and list(files.iterdir()) == []
 
 
+@pytest.mark.full
 def test_a_scheduler_that_goes(bench, cluster, tmp_path):
     """One line, though Dask says of every attempt that it was cancelled."""
     scheduler, address = cluster
@@ -97,6 +99,7 @@ def test_a_scheduler_that_goes(bench, cluster, tmp_path):
     assert said[-1].startswith("Error: --dask: the scheduler was lost, or all workers were: ")
 
 
+@pytest.mark.full
 def test_a_client_that_is_killed(bench, cluster, tmp_path):
     """It has not asked for anything to be ended."""
     _, address = cluster

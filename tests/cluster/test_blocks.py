@@ -62,6 +62,7 @@ def test_blocks_cover_their_shards():
     ]
 
 
+@pytest.mark.full
 def test_names_sort_into_the_order_of_the_input():
     blocks = cut([Shard("a", 123_456, "", True)] + [Shard("b", 1, "", True)] * 100_001, 1)
     names = [block.part for block in blocks]

@@ -12,6 +12,7 @@ from support.places import SCRIPTS
 from support.processes import PATIENCE, default_signals, wait_until
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "arguments, told",
     [
@@ -29,6 +30,7 @@ def test_what_it_finds(arguments, told, tmp_path):
     assert all(words in done.stdout for words in told) and not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "what, there, number", [("shards", "out/part-*", signal.SIGINT), ("faults", "out-*/part-*", signal.SIGTERM)]
 )

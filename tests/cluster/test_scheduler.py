@@ -42,6 +42,7 @@ def test_parts_of_real_workers_and_one_of_them_killed(models, address, tmp_path)
     assert parts(out) == (tmp_path / "one").read_bytes() and not list(out.glob(".*"))
 
 
+@pytest.mark.full
 def test_from_and_to_a_store(models, address, store, tmp_path):
     import gzip
 
@@ -71,6 +72,7 @@ def test_from_and_to_a_store(models, address, store, tmp_path):
     assert {name for name in names if not name.startswith("part-")} == {"manifest.json"}
 
 
+@pytest.mark.full
 def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
     """Sent to all processes, as a terminal does."""
     model, rows, _ = models["two"]
@@ -136,6 +138,7 @@ def test_no_certificates():
             pass
 
 
+@pytest.mark.full
 def test_workers_of_this_machine_write_where_dask_is_told_to_and_leave_nothing(tmp_path):
     import dask
 

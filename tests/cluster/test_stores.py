@@ -33,6 +33,7 @@ def content(store, path):
     return {name.rpartition("/")[2]: store.cat_file(name) for name in store.find(path)}
 
 
+@pytest.mark.full
 def test_shards_of_all_kinds(models, address, store, there, tmp_path):
     """As one run answers them; a huge line is longer than many blocks, and a part behind it has no line."""
     model, rows, _ = models["two"]
@@ -64,6 +65,7 @@ def test_shards_of_all_kinds(models, address, store, there, tmp_path):
         assert len(found) == len(pieces) + 31  # and nothing else: 3 MB in blocks of 0.1 MB
 
 
+@pytest.mark.full
 def test_a_bad_row_in_a_store(models, address, store, there, tmp_path):
     model, rows, _ = models["two"]
     path, url = there
@@ -83,6 +85,7 @@ def test_a_bad_row_in_a_store(models, address, store, there, tmp_path):
     assert {name for name in before if name not in after} == {each for each in before if each.startswith(".")}
 
 
+@pytest.mark.full
 def test_uploads_that_killed_workers_left_are_ended(models, address, store, there):
     """Ours, in this folder, and no others."""
     model, rows, _ = models["two"]
@@ -103,6 +106,7 @@ def test_uploads_that_killed_workers_left_are_ended(models, address, store, ther
     assert left == set(others)
 
 
+@pytest.mark.full
 def test_what_is_not_there(models, address, store, there):
     model, rows, _ = models["value"]
     path, url = there

@@ -72,6 +72,7 @@ def _libsvm(path):
     return svm_load_model(str(path))
 
 
+@pytest.mark.full
 def test_rows_go_to_standard_output_and_the_summary_to_standard_error(fastsvm, rings, tmp_path):
     fastsvm("predict", DATA / "rings.test", rings, "file")
     for output in ([], ["-"], ["/dev/stdout"]):
@@ -80,6 +81,7 @@ def test_rows_go_to_standard_output_and_the_summary_to_standard_error(fastsvm, r
         assert "Accuracy" in done.err
 
 
+@pytest.mark.full
 def test_standard_input_and_compressed_files_give_the_same_rows(fastsvm, rings, tmp_path):
     text = (DATA / "rings.test").read_bytes()
     (tmp_path / "z.gz").write_bytes(gzip.compress(text))
@@ -107,6 +109,7 @@ def test_quiet_prints_nothing(fastsvm, rings):
     assert done.out == done.err == ""
 
 
+@pytest.mark.full
 def test_probabilities(fastsvm, trained, rings, tmp_path):
     fastsvm("predict", "-b", 1, DATA / "rings.test", trained / "rings.model", "out")
     lines = (tmp_path / "out").read_text().splitlines()
@@ -121,6 +124,7 @@ def test_probabilities(fastsvm, trained, rings, tmp_path):
     assert fast[0] == lines[0] and len(fast) == len(lines)
 
 
+@pytest.mark.full
 def test_values_follow_the_label_one_per_pair(fastsvm, trained, tmp_path):
     fastsvm("predict", "--values", DATA / "colors.test", trained / "colors.model", "out")
     _, _, values = libsvm_predict(*svm_read_problem(str(DATA / "colors.test")), _libsvm(trained / "colors.model"), "-q")
@@ -136,6 +140,7 @@ def test_regression(fastsvm, trained):
     ), str(done)
 
 
+@pytest.mark.full
 def test_json_summary(fastsvm, trained, rings):
     summary = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)
     assert (
@@ -165,6 +170,7 @@ def test_rows_outside_the_bound_are_counted_once(fastsvm, rings):
     assert count > 0 and done.err.count("\n") == 1 and f"Note: {count} of 6000 rows" in done.err
 
 
+@pytest.mark.full
 def test_dense_and_unlabelled_data_give_the_same_rows(fastsvm, trained, rings, tmp_path):
     rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()]
     dense = [
@@ -204,6 +210,7 @@ def test_a_closed_pipe_is_not_a_crash(rings, tmp_path):
     assert done.returncode == 0 and (tmp_path / "err").read_text() == ""
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_the_previous_output(rings, tmp_path, stop, code):
     (tmp_path / "out").write_text("before\n")
@@ -232,6 +239,7 @@ BAD_LINES = {
 }
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("line", BAD_LINES)
 @pytest.mark.parametrize("model", ["exact", "compiled"])
 def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_path, line, model):
@@ -242,6 +250,7 @@ def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_p
     assert (tmp_path / "out").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == ["bad", "out"]
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -280,6 +289,7 @@ def test_dev_null_stays_a_device(fastsvm, rings):
     assert not os.path.isfile("/dev/null") and os.path.exists("/dev/null")
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     "arguments, words",
     [
@@ -297,6 +307,7 @@ def test_wrong_usage_is_exit_code_2(fastsvm, arguments, words):
     assert words in done.err + done.out
 
 
+@pytest.mark.full
 def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
     assert (
         "no probability estimates"
@@ -322,6 +333,7 @@ def test_what_a_model_cannot_do_is_said(fastsvm, trained, tmp_path):
     assert "--center is for RBF" in fastsvm("approx", "--center", "mean", "linear", code=2).err
 
 
+@pytest.mark.full
 def test_bound_for_data_a_model_and_both(fastsvm, trained, rings):
     report = json.loads(fastsvm("bound", "--json", DATA / "rings.test", trained / "rings.model", rings).out)
     (data,), (exact, compiled), (on_exact, on_compiled) = report["data"], report["models"], report["pairs"]
@@ -358,6 +370,7 @@ def test_bound_of_norms_that_overflow(fastsvm, tmp_path):
     assert report["pairs"][0]["rows_inside_mean"] == 0
 
 
+@pytest.mark.full
 def test_help_names_every_command_and_every_command_has_help(fastsvm):
     listing = fastsvm("--help").out
     for name in ("approx", "bound", "predict"):

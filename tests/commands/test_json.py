@@ -84,6 +84,7 @@ RUNS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", RUNS)
 def test_keys_are_those_of_the_page(place, command):
     documented = table(f"`{command}`")
@@ -106,6 +107,7 @@ def test_every_command_with_json_has_its_table():
     assert having == {command.split()[0] for command in RUNS}
 
 
+@pytest.mark.full
 def test_what_a_run_says_of_itself(place):
     """The version, the model, and rows by seconds; predict_file says the same, the clock apart."""
     (one,) = documents(place, ["predict --json --exact m rows cert out"])
@@ -129,6 +131,7 @@ def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, plac
     assert told["rows"] == 60 and told["rows_per_second"] == 0
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "words, onto",
     [
@@ -196,6 +199,7 @@ def test_exit_codes_are_those_of_the_page(place):
     assert [int(row.split("|")[1]) for row in rows] == list(ENDS)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("code", ENDS)
 def test_an_exit_code(place, code):
     assert code_of(place, *ENDS[code]) == code

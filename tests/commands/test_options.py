@@ -81,6 +81,7 @@ def place(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("words, told", WITHOUT_EFFECT)
 def test_an_option_without_effect_is_refused(place, words, told):
     done = forked.fastsvm(words.split(), cwd=place, text=True)
@@ -89,6 +90,7 @@ def test_an_option_without_effect_is_refused(place, words, told):
     assert not (place / "out").exists()
 
 
+@pytest.mark.full
 def test_dense_rows_and_a_model_are_told_apart(place, fastsvm, tmp_path):
     """What begins as a heading may is no model: there are features called label and gamma."""
     rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()[:30]]
@@ -117,6 +119,7 @@ def test_no_number_is_nan_and_none_but_a_limit_infinite(name):
     assert numbers
 
 
+@pytest.mark.full
 def test_there_is_no_more_of_anything_than_the_core_can_count(fastsvm, place, tmp_path):
     (tmp_path / "rows").write_text("".join((DATA / "rings.test").read_text().splitlines(keepends=True)[:20]))
     train_on(tmp_path / "m", "rings.train", "-g 0.2", 100)

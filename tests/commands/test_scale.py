@@ -57,6 +57,7 @@ def check(folder, svm_predict, fastsvm, said, training):
     assert done.out == theirs.stdout
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("name, training, limits, y", OWN)
 def test_the_bytes_are_those_of_svm_scale_and_svm_predict(
     svm_scale, svm_predict, fastsvm, tmp_path, name, training, limits, y
@@ -65,6 +66,7 @@ def test_the_bytes_are_those_of_svm_scale_and_svm_predict(
     check(tmp_path, svm_predict, fastsvm, said, training)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SHARED)
 def test_the_bytes_are_the_same_on_public_data(shared, svm_scale, svm_predict, fastsvm, tmp_path, name):
     for limits in LIMITS.values():
@@ -103,6 +105,7 @@ def run(folder, *words, code=0, text=None):
     return done
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options", ["", "--values", "--exact model", "--exact model --values", "--threads 1", "--json", "--open-rows -"]
 )
@@ -167,6 +170,7 @@ def test_a_run_is_resumed_with_the_same_ranges_alone(scaled, tmp_path):
     assert (tmp_path / "out").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
+@pytest.mark.full
 def test_bound_measures_scaled_rows(scaled, tmp_path):
     """And is told of them once, though it reads them twice."""
 
@@ -188,6 +192,7 @@ def test_bound_measures_scaled_rows(scaled, tmp_path):
     assert f"Warning: {entries} values left out, of features that few does not hold (the first: 2)" in said
 
 
+@pytest.mark.full
 def test_order_scales_the_rows_it_is_given(scaled, tmp_path):
     """To the same model file, byte for byte."""
     command = "order --fold ROWS MODEL"
@@ -197,6 +202,7 @@ def test_order_scales_the_rows_it_is_given(scaled, tmp_path):
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
+@pytest.mark.full
 def test_bench_gives_every_program_scaled_rows(scaled, tmp_path):
     words = ["bench", "-q", "--json", "--runs", "1", "--scale", scaled / "range", "--budget", "100%"]
     done = run(tmp_path, *words, scaled / "rows", scaled / "model", scaled / "fast")
@@ -208,6 +214,7 @@ def test_bench_gives_every_program_scaled_rows(scaled, tmp_path):
     assert f"fastsvm predict --scale {scaled / 'range'} " in done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "command",
     [
@@ -233,6 +240,7 @@ def test_a_model_of_raw_rows_answers_as_that_of_scaled_ones(scaled, tmp_path, co
     assert near > 0.97 * len(pairs)  # but where another sample is the nearest
 
 
+@pytest.mark.full
 def test_bench_gives_a_model_of_raw_rows_raw_rows(scaled, tmp_path):
     words = ["bench", "-q", "--json", "--runs", "1", "--scale", scaled / "range", scaled / "rows", scaled / "model"]
     done = run(tmp_path, *words, scaled / "fast", scaled / "folded")
@@ -243,6 +251,7 @@ def test_bench_gives_a_model_of_raw_rows_raw_rows(scaled, tmp_path):
     assert folded["largest_difference"] == pytest.approx(plain["largest_difference"], abs=1e-4)
 
 
+@pytest.mark.full
 def test_bound_measures_raw_rows_of_a_model_of_raw_rows(scaled, tmp_path):
     run(tmp_path, "approx", "-q", scaled / "model", "plain")
     ours = json.loads(run(tmp_path, "bound", "--json", scaled / "folded", scaled / "rows").stdout)["pairs"][0]
@@ -251,6 +260,7 @@ def test_bound_measures_raw_rows_of_a_model_of_raw_rows(scaled, tmp_path):
     assert ours["gamma_max_own"] == pytest.approx(theirs["gamma_max_own"], rel=1e-4)
 
 
+@pytest.mark.full
 def test_a_regression_model_of_raw_rows_predicts_raw_labels(tmp_path):
     """So that the error in the summary is theirs."""
     from support.scaling import scaled_text
@@ -274,6 +284,7 @@ def test_a_regression_model_of_raw_rows_predicts_raw_labels(tmp_path):
     assert "and predicts raw labels, where the exact model has scaled ones" in run(tmp_path, *words, code=1).stderr
 
 
+@pytest.mark.full
 def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
     text = (scaled / "scaled").read_text()
     rows = [line.split() for line in text.splitlines()]
@@ -292,6 +303,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
     assert "folded takes raw rows, because --scale is folded into it: give it no --scale." in done.stderr
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "words, code, why",
     [
@@ -388,6 +400,7 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
+@pytest.mark.full
 def test_a_regression_model_of_write_svm(scaled, tmp_path):
     """Predictions and error are those of rows and labels that were scaled before."""
     rows = [line.split() for line in (DATA / "waves.train").read_text().splitlines()[:200]]

@@ -36,6 +36,7 @@ def models(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["held", "wrong", "classes"])
 def test_approx_counts_the_labels_that_differ_on_support_vectors(fastsvm, tmp_path, models, name):
     """Counted again here, by predicting them with both files."""
@@ -60,6 +61,7 @@ def test_approx_counts_the_labels_that_differ_on_support_vectors(fastsvm, tmp_pa
         ), done.err
 
 
+@pytest.mark.full
 def test_the_ways_out_are_those_that_there_are(fastsvm, models):
     fastsvm("approx", "-q", models / "wrong", "out")
     assert "try more --centers, fastsvm reduce, or" in fastsvm("approx", "--degree", 4, models / "wrong", "out").err
@@ -89,6 +91,7 @@ def test_regression_is_measured_by_the_spread_of_the_values(fastsvm, models, tmp
         )
 
 
+@pytest.mark.full
 def test_quiet_says_nothing(fastsvm, models):
     for words in (["approx", "-q"], ["reduce", "-q", "--vectors", 2, "--no-finish"]):
         done = fastsvm(*words, models / "wrong", "out")
@@ -102,6 +105,7 @@ def test_summaries_go_where_the_model_does_not(fastsvm, models):
     )
 
 
+@pytest.mark.full
 def test_reduce_warns_of_a_set_that_is_too_small(fastsvm, models):
     done = fastsvm("reduce", "--vectors", 2, "--no-finish", models / "wrong", "out")
     percent = re.search(r"labels that differ on the support vectors: \d+ of \d+ \((\S+) %\)", done.out)[1]
@@ -127,6 +131,7 @@ def test_the_rows_are_spread_over_the_file(total, rows):
     assert len(seen) == rows and seen[0] == 1 and np.all(np.diff(seen) > 0) and seen[-1] > total - total / rows
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("entries, rows", [(10, 1000), (100, 500), (400, 125), (2000, 100)])
 def test_large_models_are_tried_on_fewer_rows(monkeypatch, entries, rows):
     """The exact model is evaluated on them: as many operations as reading it took, about."""

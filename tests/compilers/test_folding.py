@@ -289,6 +289,7 @@ def test_rows_are_multiplied(size):
         _native.Factors([1, 2], [0.5])
 
 
+@pytest.mark.full
 def test_svm_predict_reads_what_reduce_folds(svm_predict, fastsvm, tmp_path):
     """The bytes that it prints are those of fastsvm predict; and of the model of scaled rows, but for its digits."""
     rng = np.random.default_rng(2)

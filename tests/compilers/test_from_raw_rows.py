@@ -43,6 +43,7 @@ def raw_model():
     return load_model(str(RAW / "c_svc.folded"))
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("name", COMPILERS)
 def test_the_mark_goes_through_every_compiler_and_every_file(name):
     compiled = COMPILERS[name](raw_model())
@@ -51,6 +52,7 @@ def test_the_mark_goes_through_every_compiler_and_every_file(name):
     assert COMPILERS[name](load_model(str(GOLDEN / "c_svc.model"))).folded is None
 
 
+@pytest.mark.full(few=6)
 @pytest.mark.parametrize("name", COMPILERS)
 def test_a_reduced_set_passes_it_on_as_well(name):
     reduced = parse_model(lossless(raw_model(), NONE).model.to_text(), "m")
@@ -114,6 +116,7 @@ def place(tmp_path):
     return tmp_path
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", FILES)
 def test_no_command_scales_rows_for_it(fastsvm, place, name):
     twice = f"{name} takes raw rows, because --scale is folded into it: give it no --scale."

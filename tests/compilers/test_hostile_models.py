@@ -128,6 +128,7 @@ def test_reduce_takes_the_ends_of_a_double(tmp_path, machine, optimizer):
     assert refused is None or "overflow" in refused
 
 
+@pytest.mark.full
 def test_twins_far_from_the_origin_are_reduced(fastsvm, tmp_path):
     """As a user does: this was a traceback."""
     (tmp_path / "m").write_bytes(FAR.text())

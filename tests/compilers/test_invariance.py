@@ -64,6 +64,7 @@ def reduced(machine, count=8, **options):
     return compile_reduced_set(exact(machine), fingerprint="f", count=count, **options)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("method", METHODS)
 @MOVES

@@ -63,6 +63,7 @@ LINES = {
 }
 
 
+@pytest.mark.full(few=1)
 def test_a_tab_completes_commands_options_choices_and_files(shell, folder):
     found, screen = completed(shell, SHARE, LINES, folder)
     for (typed, expected), line in zip(LINES.items(), found, strict=True):
@@ -70,6 +71,7 @@ def test_a_tab_completes_commands_options_choices_and_files(shell, folder):
         assert line.rstrip("=") == expected, f"{typed!r}\n{screen}"
 
 
+@pytest.mark.full(few=1)
 def test_a_tab_lists_what_there_is(shell, folder):
     shown = listed(shell, SHARE, "fastsvm \t\t", COMMANDS, folder).partition("fastsvm ")[2]
     assert sorted(COMMANDS, key=shown.index) == list(COMMANDS), shown  # in the order of --help
@@ -79,6 +81,7 @@ def test_a_tab_lists_what_there_is(shell, folder):
     assert "--on-bad-row" not in listed(shell, SHARE, "fastsvm order --\t\t", ("--fold", "--coef0"), folder)
 
 
+@pytest.mark.full(few=1)
 def test_a_shell_can_ask_the_command_for_its_script(shell, folder):
     """As of every program of click's."""
     asked = f"env _FASTSVM_COMPLETE={shell}_source fastsvm"

@@ -52,6 +52,7 @@ def errors(place, *words, code=1, input=None):
     return done.stderr.decode()
 
 
+@pytest.mark.full(few=38)
 @pytest.mark.parametrize(
     "words, message",
     [
@@ -189,6 +190,7 @@ COMMAS = "decimal commas found: tr , . < {} writes plain numbers"
 QUOTES = "quoted cells found: tr -d '\"' < {} writes plain numbers, for --dense"
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     "text, options, message",
     [
@@ -231,6 +233,7 @@ def test_numbers_that_are_written_otherwise(place, tmp_path, text, options, mess
         )
 
 
+@pytest.mark.full
 def test_several_files_are_for_dask(place, tmp_path):
     (tmp_path / "folder").mkdir()
     for name, message in (

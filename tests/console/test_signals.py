@@ -64,6 +64,7 @@ def run_to(moment, number, place, *words):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "words, number, moments",
     [
@@ -94,6 +95,7 @@ def test_at_any_moment(place, words, number, moments):
         assert found in ("before\n", whole) or found.endswith("\nend\n"), f"moment {moment} of {count}"
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("words", ["predict - fast out", "predict --exact m - fast out", "predict - fast"])
 def test_while_it_waits_for_rows(place, words, number):
@@ -313,6 +315,7 @@ def test_the_cursor_comes_back(place):
     )
 
 
+@pytest.mark.full
 def test_bench_ends_its_children(place):
     """Told to stop, it leaves no compilation running behind it, and no folder."""
     scratch = place / "scratch"
@@ -340,6 +343,7 @@ def test_bench_ends_its_children(place):
         os.killpg(process.pid, 0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", ["bench --cross-validate 2 -c 1e9 -g 1e-7 hard", "order --fold hard m out"])
 def test_while_libsvm_trains(place, words):
     """LIBSVM's own loop knows nothing of signals, and takes minutes for these rows."""

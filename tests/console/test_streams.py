@@ -10,6 +10,7 @@ import sys
 import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
+from support import forked
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE
 
@@ -27,17 +28,20 @@ class Ran:
 
 def shell(place, words, **options):
     """words: of fastsvm, with the shell's redirections; nothing on standard input."""
-    done = subprocess.run(
-        f"exec {FASTSVM} {words}",
-        shell=True,
-        executable="/bin/bash",
-        cwd=place,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        **options,
-    )
+    if not options and not set(words) & set("<>|&;$'\"*"):  # nothing for a shell
+        done = forked.fastsvm(words.split(), cwd=place, text=True)
+    else:
+        done = subprocess.run(
+            f"exec {FASTSVM} {words}",
+            shell=True,
+            executable="/bin/bash",
+            cwd=place,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            **options,
+        )
     ran = Ran(words, done.returncode, done.stdout, done.stderr, place)
     assert "Traceback" not in ran.err, ran
     assert not [name for name in os.listdir(place) if name.endswith(".tmp")], ran
@@ -52,6 +56,7 @@ INPUT_IS_CLOSED, OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words, begins, closed",
     [
@@ -84,6 +89,7 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, wo
             assert said == expected, ran
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "words, stream, why, closed",
     [
@@ -144,6 +150,7 @@ def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(place, w
     assert ran.err == ("" if "2>&-" in closed.split() else f"Error: {why}\n"), ran
 
 
+@pytest.mark.full
 def test_no_file_becomes_a_standard_stream(place):
     """Whatever is opened after the start."""
     code = (
@@ -175,12 +182,14 @@ def test_no_file_becomes_a_standard_stream(place):
         assert int(opened) > 2 and not any("rows" in name or "seen" in name for name in names), closed
 
 
+@pytest.mark.full
 def test_a_child_of_the_command_finds_no_file_in_a_closed_stream_s_place(place):
     """bench starts processes."""
     ran = shell(place, "bench -q --runs 1 --max-seconds 0.1 --json rows m fast <&- 2>&-")
     assert ran.code == 0 and [case["failed"] for case in json.loads(ran.out)["cases"]].count(None) >= 4, ran
 
 
+@pytest.mark.full
 def test_what_standard_error_cannot_take_is_lost_and_nothing_else(place):
     expected = shell(place, "predict rows m out").output
     (place / "out").write_text("before\n")
@@ -192,6 +201,7 @@ def test_what_standard_error_cannot_take_is_lost_and_nothing_else(place):
     assert shell(place, "predict nowhere m out 2>/dev/full").code == 1
 
 
+@pytest.mark.full
 def test_a_reader_of_standard_error_that_has_gone_stops_nothing(place):
     """A note comes before the work here: it must not be the end of it."""
     for name in ("rows", "m", "fast"):
@@ -206,6 +216,7 @@ def test_a_reader_of_standard_error_that_has_gone_stops_nothing(place):
     assert done.returncode == 0 and (place / "out").read_text().startswith("labels "), done
 
 
+@pytest.mark.full
 def test_standard_input_is_read_once(place):
     for words in ("bound - -", "reduce --ratio 0.1 --data - -", "border --data - -", "order --fold - -", "predict - -"):
         assert shell(place, words).code == 2
@@ -214,6 +225,7 @@ def test_standard_input_is_read_once(place):
 # ---- outputs that are inputs
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
 @pytest.mark.parametrize(
     "words, given",
@@ -279,6 +291,7 @@ def test_an_empty_output_name_is_not_standard_output(place):
     assert ran.code == 1 and ran.out == "" and ran.err == "Error: '': No such file or directory\n", ran
 
 
+@pytest.mark.full
 def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
     """The model is not even read: it is no model."""
     (place / "m").write_text("nonsense\n")
@@ -293,6 +306,7 @@ def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
         assert shell(place, words).err == "Error: nowhere/out: No such file or directory\n"
 
 
+@pytest.mark.full
 def test_bench_writes_no_two_results_to_one_file(place):
     ran = shell(place, "bench --try --budget 1 --plot new.svg --keep ./new.svg rows m")
     assert ran.code == 1 and "two outputs would be written to it" in ran.err, ran
@@ -311,6 +325,7 @@ LOCALES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "locale, name",
     [
@@ -359,6 +374,7 @@ def test_a_name_that_is_not_utf_8_is_printed_as_it_is(place):
     assert done.returncode == 0 and b": caf\xe9.approx\n" in done.stdout, done
 
 
+@pytest.mark.full
 def test_bench_tells_such_names_too(place):
     name = os.fsencode(place) + b"/caf\xe9[/x]".replace(b"/", b"_")
     os.rename(place / "m", name)

@@ -10,6 +10,7 @@ from support.places import FASTSVM
 from support.processes import on_a_terminal
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize("kind", ["xterm", "dumb"])
 def test_no_line_is_wider_than_the_terminal(place, kind, columns):

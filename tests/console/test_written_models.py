@@ -66,6 +66,7 @@ main()
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_model_that_cannot_be_read_back_is_not_written(command, tmp_path):
     kind, words = COMMANDS[command]

@@ -70,6 +70,7 @@ def test_an_object_and_a_model_will_do(folder, tmp_path):
     assert "rows_proven" not in plain and plain["rows"] == expected["rows"]
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", ["reduced", "raw"])
 def test_an_exact_model_that_was_made_of_another_is_asked_by_itself(tmp_path, name):
     """As an object and as a path: what comes out is about that model, and nothing of what it came from."""

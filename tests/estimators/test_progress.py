@@ -38,6 +38,7 @@ def _clocked(monkeypatch):
     monkeypatch.setattr(progress, "monotonic", lambda: 3600.0 * next(hours))
 
 
+@pytest.mark.full
 def test_where_there_is_no_terminal_a_line_tells_how_long_it_will_take(svc, monkeypatch, capsys):
     _clocked(monkeypatch)
     X, _ = rows()
@@ -75,6 +76,7 @@ fastsvm_cli.compile(SVC(gamma=0.05).fit(X, y), "auto", X=X, patience=1)
 """
 
 
+@pytest.mark.full
 def test_a_bar_is_drawn_on_a_terminal(tmp_path):
     code, said = on_a_terminal([sys.executable, "-c", BAR], 100, cwd=tmp_path)
     assert code == 0 and b"compile approx degree" in said and b"%" in said, said
@@ -101,6 +103,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_auto_and_leaves_nothing(tmp_path):
     words = [sys.executable, "-c", STOPPED]
     child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=default_signals)

@@ -56,6 +56,7 @@ def test_rows_are_scaled_to_the_same_bits(scaler, dtype):
         assert found.dtype == expected.dtype and (found != expected).nnz == 0
 
 
+@pytest.mark.full(few=24)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("scaler", SCALERS)
 def test_a_pipeline_is_compiled(scaler, kernel, tmp_path):

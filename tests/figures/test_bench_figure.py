@@ -35,6 +35,7 @@ def panels(figure):
     return dict(zip(CLOCKS, figure.axes))
 
 
+@pytest.mark.full(few=1)
 def test_every_case_is_where_its_numbers_say(document, figure):
     for clock, axis in panels(figure).items():
         for at, case in enumerate(document["cases"]):
@@ -92,6 +93,7 @@ def test_labels_are_of_the_pick_the_reference_the_exact_model_and_the_front_and_
         assert bold == short_name(next(case for case in document["cases"] if case["name"] == document["picked"]))
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("seed, equal", [(0, 1.0), (1, 0.8), (2, 0.0)])
 def test_what_does_not_differ_is_spread_over_a_band_of_its_own(seed, equal):
     document = bench_document(seed, equal=equal)
@@ -154,6 +156,7 @@ def test_it_is_of_a_columns_width_in_type_of_seven_points(document, figure):
     assert whole.x0 >= 0 and whole.y0 >= 0 and whole.x1 <= 3.3 and whole.y1 <= figure.get_size_inches()[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind, start", [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_the_same_numbers_make_the_same_bytes(document, figure, kind, start):
     other = draw(document) if kind == "svg" else figure
@@ -169,6 +172,7 @@ def test_the_right_axis_is_the_speed_beside_the_reference(document, figure):
         assert twin.get_ylabel().startswith(f"speed, {'svm-predict' if clock == 'end to end' else 'libsvm'} = 1")
 
 
+@pytest.mark.full
 def test_names_of_files_are_drawn_as_they_are():
     document = bench_document(0)
     names = [r"a$\frac$b_x", "na\N{LATIN SMALL LETTER I WITH DIAERESIS}ve", "caf\udce9\n", "x" * 70, "\u65e5\u672c"]
@@ -212,6 +216,7 @@ def test_a_regression_has_another_axis():
     assert lower.get_xticklabels()[0].get_text() == "0"
 
 
+@pytest.mark.full
 def test_what_json_printed_can_be_drawn_again(tmp_path):
     document = bench_document(1)
     (tmp_path / "b.json").write_text(json.dumps(document))
@@ -222,6 +227,7 @@ def test_what_json_printed_can_be_drawn_again(tmp_path):
     assert done.returncode == 2 and "none of them" in done.stderr and not (tmp_path / "b.gif").exists()
 
 
+@pytest.mark.full
 def test_drawing_leaves_matplotlib_as_it_was():
     before = dict(matplotlib.rcParams)
     content(draw(bench_document(0)), "svg")

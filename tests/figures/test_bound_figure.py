@@ -35,6 +35,7 @@ def proven(degree, size, seen):
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name, degree, file", [("rings", 2, "rings.2"), ("rings", 4, "rings.4"), ("colors", 3, "colors.3")]
 )
@@ -95,6 +96,7 @@ def test_percents_say_all_of_all_rows_alone():
         assert any(text.startswith(words) for text in texts), (words, texts)
 
 
+@pytest.mark.full
 def test_a_regression_has_radii_alone(place, fastsvm, tmp_path):
     found = [proven(*each) for each in measured(place, "waves")]
     figure = draw("waves.rows", "waves.model", found)

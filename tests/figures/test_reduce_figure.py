@@ -29,6 +29,7 @@ def measured(place, name, count, how=HOW, with_rows=True):
     return model, picked, rows, found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name, count, finishing", [("rings", 12, True), ("colors", 30, False)])
 def test_eight_sizes_each_compiled_and_compared_by_itself(place, name, count, finishing):
     how = {**HOW, "finishing": finishing}
@@ -121,6 +122,7 @@ def test_all_or_none_or_one(distances):
     assert any(text.get_text() == "0" for text in upper.get_yticklabels()) == (0.0 in distances)
 
 
+@pytest.mark.full
 def test_the_command_writes_the_same_model_with_and_without_a_figure(place, fastsvm, tmp_path):
     words = ["reduce", "--vectors", 12, "--data", place / "rings.rows", place / "rings.model"]
     before = fastsvm(*words, "a", env=ONE_THREAD)
@@ -170,6 +172,7 @@ def test_json_stays_json(place, fastsvm):
     assert json.loads(fastsvm("bound", "--json", "--plot", "p.svg", place / "rings.rows", place / "rings.4").out)
 
 
+@pytest.mark.full
 def test_where_the_home_directory_cannot_be_written_nothing_is_said_of_it(place, fastsvm, tmp_path):
     words = ["--plot", tmp_path / "p.svg", place / "rings.rows", place / "rings.2"]
     done = fastsvm("bound", *words, env={**ONE_THREAD, "MPLCONFIGDIR": "/dev/null/none", "TMPDIR": str(tmp_path)})

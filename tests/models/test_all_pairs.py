@@ -68,6 +68,7 @@ def test_labels_of_many_small_classes_are_libsvms(tmp_path, shape):
     assert tally.single_rows > 0.9 * len(rows) and tally.reference_rows == 0
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts(best_instruction_set, shape):
     """Offsets within every power of ten of the values at one row, or at its neighbour."""
@@ -130,6 +131,7 @@ def hostile(rng, kind):
 KINDS = ["sizes", "tiny", "ties", "cancelling", "empty columns", "huge rho", "one huge rho", "steep", "flat"]
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_hostile_models_of_many_classes_are_svm_predicts(best_instruction_set, kind):
     total = np.zeros(4, dtype=int)

@@ -17,6 +17,7 @@ from support.sealing import CHANGED, sealed
 # ---- cut off
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("name", EXACT)
 def test_an_exact_model_cut_off_at_any_byte_is_refused(name):
     text = (GOLDEN / name).read_bytes()
@@ -29,6 +30,7 @@ def test_an_exact_model_cut_off_at_any_byte_is_refused(name):
             )
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS)
 def test_a_compiled_model_cut_off_at_any_byte_is_refused(name):
     text = (GOLDEN / name).read_bytes()
@@ -39,6 +41,7 @@ def test_a_compiled_model_cut_off_at_any_byte_is_refused(name):
             assert message == "m: the last line is not 'end': the file is cut off, or has been added to"
 
 
+@pytest.mark.full(few=14)
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_compiled_model_without_any_one_of_its_lines_is_refused(name):
     lines = (GOLDEN / name).read_bytes().splitlines(keepends=True)
@@ -51,6 +54,7 @@ def test_a_compiled_model_without_any_one_of_its_lines_is_refused(name):
             fault_of(text)
 
 
+@pytest.mark.full(few=15)
 @pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS)
 def test_a_compiled_model_with_any_line_twice_is_refused(name):
     lines = (GOLDEN / name).read_bytes().splitlines(keepends=True)
@@ -81,6 +85,7 @@ MUTATED = [
 MUTATED += ["version2/c_svc.approx", "version2/c_svc-certified.approx"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", MUTATED)
 def test_a_model_with_any_one_byte_changed_is_refused_or_is_a_model(name):
     text = hand() if name == "hand" else (GOLDEN / name).read_bytes()

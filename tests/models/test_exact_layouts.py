@@ -20,6 +20,7 @@ def assert_close(values, machine, rows, relative=1e-12):
     assert np.all(np.abs(values - exact) <= relative * size)
 
 
+@pytest.mark.full(few=6)
 @pytest.mark.parametrize("density", [0.02, 0.5, 1.0])
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
 def test_every_build_of_the_hot_loops_agrees(instruction_set, kernel, density):
@@ -46,6 +47,7 @@ def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
     assert np.all(np.abs(values[:, 0] - exact) <= allowed)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
 @pytest.mark.parametrize("density", [0.05, 1.0], ids=["column lists", "strips"])
 def test_every_size_of_model_and_data(kernel, density):
@@ -105,6 +107,7 @@ def test_features_no_support_vector_has_count_in_the_norm_only(kernel):
         np.testing.assert_array_equal(values[0], values[3])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("density", [0.02, 0.2], ids=["column lists", "strips"])
 def test_a_linear_model_of_many_pairs_is_not_folded_and_agrees(tmp_path, density):
     """Folding costs pairs x features numbers: beyond 30 million the support vectors stay as they are."""
@@ -138,6 +141,7 @@ def test_a_huge_index_costs_no_dense_vector(tmp_path):
         assert labels_of(model, rows) == theirs.labels(rows)
 
 
+@pytest.mark.full(few=61)
 @pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e160, 1e200, 1e300])
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
 @pytest.mark.parametrize("svm_type", ["c_svc", "one_class", "epsilon_svr"])

@@ -103,6 +103,7 @@ def _spread(generator, squared):
     return float(10 ** generator.uniform(-3, 2.2) / max(float(np.median(squared.astype(float))), 1e-3))
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("d", [1, 5, 63, 64, 65, 780])
 @pytest.mark.parametrize("name", GRIDS)
 def test_values_are_within_their_error(instruction_set, name, d):
@@ -201,6 +202,7 @@ def test_the_order_of_the_vectors_and_its_gaps(instruction_set):
     assert values[2][33] == 1
 
 
+@pytest.mark.full
 def test_a_part_of_the_vectors_is_the_same_numbers(instruction_set):
     generator = np.random.default_rng(2)
     for name in ("binary", "ternary", "bytes"):
@@ -248,6 +250,7 @@ def test_the_largest_distance_of_the_most_features_is_counted_to_the_last(instru
     assert values[0][1] == pytest.approx(np.exp(-20.0), rel=5e-7)
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("largest", [1, 31, 32, 63, 64, 127, 128, 254, 255, 256, 300])
 @pytest.mark.parametrize("feature", [1.0, 3.0])
 def test_every_distance_up_to_the_edge_of_a_table(instruction_set, largest, feature):
@@ -262,6 +265,7 @@ def test_every_distance_up_to_the_edge_of_a_table(instruction_set, largest, feat
         _hold(values, errors, _exact(vectors, rows, gamma))
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("d", [3, 64, 780])
 @pytest.mark.parametrize("name", GRIDS)
 def test_sums_are_those_of_the_values(instruction_set, name, d):

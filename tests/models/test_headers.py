@@ -127,6 +127,7 @@ def answers_337(tmp_path_factory):
     return {each: found[2 * at : 2 * at + 2] for at, each in enumerate(cases)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ALIKE)
 def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, answers_337, name):
     base, *changes = ALIKE[name]
@@ -143,6 +144,7 @@ def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, 
             assert (mine is None) == (debian is None) and (mine is None or alike(mine, debian))
 
 
+@pytest.mark.full(few=59)
 @pytest.mark.parametrize("name", ALIKE)
 def test_and_its_own_text_gives_the_same_answers_to_the_bit(tmp_path, name):
     base, *changes = ALIKE[name]
@@ -245,6 +247,7 @@ NEITHER = {  # name -> (what is said, model, what is changed in it)
 }
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("name", NEITHER)
 def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answers_337, name):
     message, base, *changes = NEITHER[name]
@@ -260,6 +263,7 @@ DEFINED = [name for name in EXCEPTIONS if not re.search("missing|fewer|single|ov
 README = (ROOT / "fastsvm_cli/commands/README.md").read_text()
 
 
+@pytest.mark.full(few=11)
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_each_exception_is_in_the_list_of_differences(svm_predict, tmp_path, answers_337, name):
     said, base, *changes = EXCEPTIONS[name]

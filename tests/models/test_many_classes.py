@@ -40,6 +40,7 @@ def predicts_in(*words, cwd):
 # ---- memory
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "classes, per_class, rows, options",
     [
@@ -63,6 +64,7 @@ def test_memory_does_not_grow_with_rows_times_pairs_nor_with_threads(tmp_path, c
     assert predicts_in(*options, "rows", "model", cwd=tmp_path) < alone + 100
 
 
+@pytest.mark.full
 def test_compiled_models_of_many_classes_are_bounded_too(tmp_path):
     (tmp_path / "model").write_bytes(small_classes(np.random.default_rng(2), 150, 1).text())
     for command in (["approx", "--certify"], ["order", "--method", "triangle"]):
@@ -87,6 +89,7 @@ def test_chunks_are_parted_by_rows_times_pairs():
 # ---- labels
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", "sigmoid"])
 @pytest.mark.parametrize("classes, per_class", [(3, 1), (3, 40), (5, 2), (7, 17), (12, 33), (40, 1), (40, 3)])
 def test_labels_of_a_tournament_are_libsvms(tmp_path, kernel, classes, per_class):
@@ -130,6 +133,7 @@ def test_labels_where_every_vote_is_a_matter_of_rounding_are_libsvms(tmp_path, k
         assert tally.reference_rows == len(rows) and len({line[0] for line in expected}) > 1
 
 
+@pytest.mark.full
 def test_labels_alone_are_those_of_all_values(best_instruction_set):
     rng = np.random.default_rng(6)
     for density in (0.02, 0.5, 1.0):
@@ -170,6 +174,7 @@ def test_labels_alone_are_for_those_who_can_do_with_them():
 # ---- LIBSVM's own sums, many rows side by side
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("density", [0.03, 0.4, 1.0])
 def test_sums_of_rows_side_by_side_are_libsvms_bit_for_bit(tmp_path, instruction_set, density):
     for seed, (kernel, svm_type, classes) in enumerate(
@@ -229,6 +234,7 @@ def near_ties(theirs, rng, offset, d, count):
     return out
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e5])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "polynomial"])
 def test_coupled_labels_next_to_ties_are_libsvms_and_probabilities_too(tmp_path, kernel, offset):

@@ -178,6 +178,7 @@ def exact_answers(run, case):
     return column(case.folder / "out")
 
 
+@pytest.mark.full(few=4)
 def test_predict(run, case):
     expected = answers(case.header, case.expected)
     out, _ = run("predict", "rows", "linear", "out")
@@ -248,6 +249,7 @@ def test_bound(run, case):
     assert ("rows proven" in run("bound", "-q", "rows", "linear")[0]) != case.header.regression
 
 
+@pytest.mark.full(few=2)
 def test_bench(run, case):
     """With one model of the kind, then with two, one of which says that it was compiled from another exact model."""
     stranger = load_model("linear")
@@ -299,6 +301,7 @@ def test_every_kind_says_its_name(words):
     assert kind.kind == (words.partition(" ")[2] or "LIBSVM")
 
 
+@pytest.mark.full
 def test_nobody_outside_models_asks_for_a_class():
     """Whoever compiles to a kind makes models of it, and its command has them; all others know Model, and the
     ExactModel that is compiled."""

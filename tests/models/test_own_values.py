@@ -20,6 +20,7 @@ def one_pair(seed, n, *, svm_type="c_svc", kernel="rbf", d=3, density=1.0):
     return random_machine(rng, svm_type, kernel, rows, gamma=0.3, coef0=1.0, degree=2)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "n, of",
     [
@@ -51,6 +52,7 @@ def test_values_are_those_of_any_rows_within_the_radius(n, of, instruction_set):
     assert told == sorted(told) and told[-1] == 1
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e3, 1e147])
 def test_the_radius_covers_twins_whose_huge_coefficients_cancel(scale, instruction_set):
     """svm-predict's own sum, and the exact one, are within it where nothing is left of a sum but rounding."""

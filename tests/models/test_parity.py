@@ -105,6 +105,7 @@ def problem(rng, kernel, classes):
     return train_rows, test_rows, labels, f"{kernel} -g {gamma!r}"
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("probability", [False, True], ids=["labels", "probabilities"])
 @pytest.mark.parametrize("kernel", KERNEL_OPTIONS)
 def test_classification_is_libsvms(tmp_path, kernel, probability):
@@ -121,6 +122,7 @@ def test_classification_is_libsvms(tmp_path, kernel, probability):
     assert compared >= 12
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("kernel", KERNEL_OPTIONS)
 def test_one_class_is_libsvms(tmp_path, kernel):
     for seed in range(6):
@@ -131,6 +133,7 @@ def test_one_class_is_libsvms(tmp_path, kernel):
             assert_same_answers(model, theirs, test_rows, probability=probability)
 
 
+@pytest.mark.full(few=6)
 @pytest.mark.parametrize("kernel", KERNEL_OPTIONS)
 def test_regression_is_libsvms(tmp_path, kernel):
     for seed, svm_type in enumerate(("-s 3 -p 0.1 -e 0.01", "-s 4 -n 0.4 -e 0.01") * 3):
@@ -250,6 +253,7 @@ def test_probabilities_of_unscaled_data_are_libsvms(tmp_path):
         assert_same_answers(model, theirs, random_rows(rng, 100, [1, 2, 3, 4, 5], offset=1e5), probability=True)
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("offset", [1e4, 1e5, 1e6, 1e7])
 @pytest.mark.parametrize("svm_type", ["-s 0", "-s 1 -n 0.3", "-s 2 -n 0.3", "-s 3 -p 0.01", "-s 4"])
 def test_labels_and_values_of_unscaled_data_are_libsvms(tmp_path, svm_type, offset):

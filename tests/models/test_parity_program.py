@@ -22,6 +22,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- the pipeline around it
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("probability", [False, True])
 def test_lines_depend_neither_on_threads_nor_on_chunks(tmp_path, all_threads, probability):
     rng = np.random.default_rng(18)
@@ -104,6 +105,7 @@ def commands(tmp_path_factory):
     return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in jobs.items()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name",
     [
@@ -123,12 +125,14 @@ def test_the_command_writes_what_svm_predict_writes(svm_predict, fastsvm, tmp_pa
     assert len(set(ours[0].split())) > 1
 
 
+@pytest.mark.full
 def test_the_command_writes_the_probabilities_svm_predict_writes(svm_predict, fastsvm, tmp_path, commands):
     model, test = commands["colors-probability"]
     theirs, ours = run_both(svm_predict, fastsvm, tmp_path, test, model, "-b", "1")
     assert ours == theirs
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["rings-probability", "rings-one-class-probability", "colors-probability", "waves-nu"])
 def test_the_command_writes_the_probabilities_of_libsvm_337(fastsvm, tmp_path, commands, name):
     """Debian's svm-predict is older: two classes were coupled by iteration then, and one class had no probabilities."""
@@ -160,6 +164,7 @@ def test_the_command_writes_svm_predicts_regression_values_but_for_rounding(
     )
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("options", ["", "-q", "-b 1", "-b 1 -q"])
 @pytest.mark.parametrize("name", ["rings", "rings-probability", "colors-probability", "waves", "waves-nu"])
 @pytest.mark.parametrize("rows", [0, 1])

@@ -13,6 +13,7 @@ from support.oracles import Machine, random_machine, random_rows
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
+@pytest.mark.full(few=20)
 @pytest.mark.parametrize("svm_type", ["c_svc", "one_class"])
 @pytest.mark.parametrize(
     "kernel, size, lean",
@@ -247,6 +248,7 @@ def test_a_value_equal_to_a_mark_takes_libsvms_step(tmp_path):
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines([{1: 1.0}], True)
 
 
+@pytest.mark.full
 def test_probabilities_of_two_classes_are_libsvms_to_the_last_digit(tmp_path):
     """However steep the sigmoid: what the rounding of a value could change in six digits is svm-predict's own."""
     rng = np.random.default_rng(12)

@@ -3,6 +3,8 @@
 import random
 import re
 
+import pytest
+
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
@@ -49,6 +51,7 @@ def mutated(text, rng):
     return (text + b"\n" + vectors).replace(b"\n", rng.choice((b"\n", b"\n", b"\r\n")))
 
 
+@pytest.mark.full
 def test_a_header_changed_at_random_is_read_as_svm_predict_reads_it_or_is_an_exception(svm_predict, tmp_path):
     rng, jobs, read = random.Random("headers"), [], 0
     for _ in range(600):

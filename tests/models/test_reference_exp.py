@@ -81,6 +81,7 @@ def compared(tmp_path):
     return run
 
 
+@pytest.mark.full
 def test_the_chosen_loop_has_the_librarys_bits(compared):
     for build, (loop, wrong) in compared().items():
         assert wrong == 0, (build, loop)
@@ -106,6 +107,7 @@ def test_both_loops_are_told_apart():
         _native.exp_in_lanes("fused", x)
 
 
+@pytest.mark.full
 def test_glibc_without_fused_multiply_adds_is_found_too(compared):
     """glibc looks for them when it is loaded, and may be told not to."""
     off = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable,-FMA4_Usable"
@@ -133,6 +135,7 @@ def other_exp(tmp_path_factory):
     return str(folder / "exp.so")
 
 
+@pytest.mark.full
 def test_of_another_library_the_library_itself_is_called(compared, other_exp):
     found = compared(LD_PRELOAD=other_exp)
     assert {loop for loop, _ in found.values()} == {""}
@@ -159,6 +162,7 @@ def test_lines_are_those_of_svm_predict_on_the_same_library(svm_predict, fastsvm
     assert lines[0] != lines[1]
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial", "sigmoid"])
 def test_hostile_sums_are_libsvms_bit_for_bit(tmp_path, build, kernel):

@@ -54,6 +54,7 @@ def one_pair(rng, n, d, gamma, size):
     return ExactModel.parse(text.encode(), "m"), _native.parse("".join(f"0 {v}\n" for v in entries[n:]).encode())[0]
 
 
+@pytest.mark.full
 def test_values_of_cancelling_coefficients_are_within_their_radius():
     """B37: ours against svm-predict's own sums, where the radius by all coefficients would leave rows open that this
     settles."""

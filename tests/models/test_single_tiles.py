@@ -57,6 +57,7 @@ def shapes(rng):
     yield "next to nothing", 1.0, [{1: 1e-160}, {1: 1e-30}, {2: 1e-42}], [{1: 1e-30}, {1: 1e-200}, {}], True
 
 
+@pytest.mark.full
 def test_kernel_values_are_as_close_as_is_proven(instruction_set):
     rng = np.random.default_rng(3)
     for name, gamma, vectors, rows, ordinary in shapes(rng):
@@ -139,6 +140,7 @@ def labels(model, chunk, reference=False):
     return list(predictions.label), list(out.rung_rows)
 
 
+@pytest.mark.full
 def test_labels_are_svm_predicts_on_hostile_models(best_instruction_set):
     rng = np.random.default_rng(11)
     total = np.zeros(4, dtype=int)

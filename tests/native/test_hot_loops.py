@@ -43,6 +43,7 @@ def blocks(lines):
                 yield body
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["single_sums_rows", "single_rows", "double_sums_rows", "double_dots_rows"])
 def test_a_tile_of_six_rows_multiplies_and_adds_registers_and_little_else(tiles, kind):
     found = [lines for name, lines in tiles.items() if f"{kind}ILi6E" in name]

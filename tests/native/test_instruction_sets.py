@@ -33,6 +33,7 @@ def test_the_variable_chooses_for_python(value):
     assert done.stdout.decode().split() == [value or ALL[0]], done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("value", ALL)
 def test_the_variable_chooses_for_a_command(fastsvm, tmp_path, value):
     model, rows = tmp_path / "model", tmp_path / "rows"
@@ -45,6 +46,7 @@ def test_the_variable_chooses_for_a_command(fastsvm, tmp_path, value):
     assert json.loads(done.out)["machine"]["kernels"] == value
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("value", ["avx3", "AVX2", "best", "a\x1bb\xe9", *[each for each in KNOWN if each not in ALL]])
 def test_another_word_is_refused_in_one_line(fastsvm, value):
     done = fastsvm("bound", DATA / "rings.train", code=2, env={"FASTSVM_INSTRUCTIONS": value})

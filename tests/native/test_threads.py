@@ -58,6 +58,7 @@ def words_of(template, models):
     return [word.format(**{name: models / name for name in (*TASKS, "data")}) for word in template]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("optimizer", ["none", "irprop", "fixed-point"])
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("nu_svr", 2)])
 def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path, svm_type, classes, optimizer):

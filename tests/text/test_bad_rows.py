@@ -16,6 +16,7 @@ from support.processes import PATIENCE
 from support.reading import COMPRESS
 
 
+@pytest.mark.full(few=10)
 @pytest.mark.parametrize(
     "model, options",
     [

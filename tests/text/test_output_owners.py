@@ -70,6 +70,7 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_written_in_place(tmp_path)
         folder.chmod(0o755)
 
 
+@pytest.mark.full(few=5)
 @needs_root
 @pytest.mark.parametrize("owner, group, mode", [(1234, 1234, 0o666), (-1, 1234, 0o664), (1234, -1, 0o620)])
 @pytest.mark.parametrize("rights", [None, as_owner_only])

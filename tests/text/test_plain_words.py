@@ -151,6 +151,7 @@ def test_rows_that_repeat_indices_are_read_the_same(text, behind, svmlight):
     assert_alike(text.encode("latin-1") + BEHIND[len(BEHIND) - behind :].lstrip() + BEHIND, svmlight=svmlight)
 
 
+@pytest.mark.full
 def test_rows_that_repeat_indices_are_what_an_independent_reader_finds(instruction_set):
     """One word may be another in any row, at any place: missing, of another index, or of one that no row before had."""
     rng = random.Random(6)

@@ -168,6 +168,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.full(few=67)
 @pytest.mark.parametrize("line", FAULTS, ids=lambda line: ascii(line[:30]))
 def test_a_faulty_line_is_named_in_one_line_after_the_rows_before_it(file, line):
     for end in ("\n", "\r\n"):

@@ -187,6 +187,7 @@ def test_chunks_behind_each_other_add_up_what_was_left_out():
     assert _native.Chunk.concatenate(parts).scaling_counts == (4, 3, 3)
 
 
+@pytest.mark.full
 def test_many_features_far_apart(files):
     """No table of every index, and as many blocks as it takes."""
     indices = sorted({1, 2, 2**31 - 1, *(random.Random(1).sample(range(3, 2**31 - 1), 3000))})
@@ -196,6 +197,7 @@ def test_many_features_far_apart(files):
     assert read_scaled(data, range_file)[0] == read_plain(plain)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_and_blocks_change_nothing(files, threads, all_threads):
     rng = random.Random(7)

@@ -91,6 +91,7 @@ def test_lines_of_slices_and_of_chunks_behind_each_other():
     assert joined.gaps == [(0, 2, 0), (1, 2, 0), (2, 2, 0), (4, 1, 0)] and rows_in(joined)[1:] == rows_in(whole)
 
 
+@pytest.mark.full
 def test_large_texts_on_several_threads(file):
     rng = random.Random(5)
     lines = [f"{rng.choice((1, -1))} {rng.randint(1, 9)}:{rng.random():.6f} 77:1\n" for _ in range(60_000)]

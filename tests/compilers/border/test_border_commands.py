@@ -37,6 +37,7 @@ def one_class(tmp_path_factory):
     return trained_model(x, [1] * 400, "-s 2 -n 0.2 -g 5", tmp_path_factory.mktemp("one") / "one.model")
 
 
+@pytest.mark.full
 def test_train_border_predict(fastsvm, tmp_path, wavy):
     model, train, test = wavy
     done = fastsvm("border", "--data", train, model)
@@ -57,6 +58,7 @@ def test_train_border_predict(fastsvm, tmp_path, wavy):
     assert check_samples(machine, (tmp_path / "wavy.model.border").read_bytes()) == 100
 
 
+@pytest.mark.full
 def test_pipes_standard_output_and_quiet(fastsvm, tmp_path, wavy):
     model = wavy[0]
     fastsvm("border", "-q", model, "named")
@@ -72,6 +74,7 @@ def test_pipes_standard_output_and_quiet(fastsvm, tmp_path, wavy):
     assert samples_of(tmp_path / "warned")[0] < 100
 
 
+@pytest.mark.full
 def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, colors, monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     (tmp_path / "train").write_text("".join(wavy[1].read_text().splitlines(keepends=True)[:300]))
@@ -88,6 +91,7 @@ def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, colors, monkeypatch):
     assert samples_of(tmp_path / "one") == [1]
 
 
+@pytest.mark.full
 def test_threads_are_for_numpy_too(wavy, tmp_path):
     code = (
         "import sys\n"
@@ -111,6 +115,7 @@ def test_threads_are_for_numpy_too(wavy, tmp_path):
         assert done.stdout == "1\n", (words, done.stdout, done.stderr[-500:])
 
 
+@pytest.mark.full
 def test_target_takes_as_many_samples_as_it_needs(fastsvm, tmp_path, wavy):
     model, train, _ = wavy
     counts = []
@@ -126,6 +131,7 @@ def test_target_takes_as_many_samples_as_it_needs(fastsvm, tmp_path, wavy):
     assert "the target of 1e-07 % was not met" in done.err, str(done)
 
 
+@pytest.mark.full
 def test_local_is_taken_where_it_is_better(fastsvm, tmp_path, wavy):
     done = fastsvm("border", "--local", 5, "--samples", 30, "--data", wavy[1], wavy[0], "b")
     border, alone = (
@@ -166,6 +172,7 @@ USAGE = [
 ]
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
 )
@@ -175,6 +182,7 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, options, words):
     assert words in done.err and done.out == "" and os.listdir(tmp_path) == ["m"], str(done)
 
 
+@pytest.mark.full
 def test_one_class_models_need_data(fastsvm, tmp_path, one_class):
     assert (
         "a one-class model needs --data TRAIN_FILE" in fastsvm("border", one_class, code=2).err
@@ -188,6 +196,7 @@ def test_one_class_models_need_data(fastsvm, tmp_path, one_class):
     assert sum(a != b for a, b in zip(ours, exact, strict=True)) < 40 and set(ours) == {"1", "-1"}
 
 
+@pytest.mark.full
 def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path, wavy):
     cut_model(tmp_path / "svr", head="epsilon_svr\nkernel_type rbf\ngamma 0.5", classes="")
     cut_model(
@@ -229,6 +238,7 @@ def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path,
         assert (tmp_path / "out").read_text() == "before\n"
 
 
+@pytest.mark.full
 def test_other_commands_refuse_a_border_in_one_line(fastsvm, tmp_path, wavy):
     (tmp_path / "b").write_bytes(TEXT)
     for words in (
@@ -252,6 +262,7 @@ def test_bound_says_something_of_a_border_or_refuses_it(fastsvm, tmp_path):
     assert done.code == 0 or (done.err.startswith("Error: b: ") and done.err.count("\n") == 1), str(done)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rho", [0.5, -0.5])
 def test_models_without_support_vectors_answer_as_they_are(fastsvm, tmp_path, rho):
     cut_model(tmp_path / "m", rho=rho, classes="label 3 1\nnr_sv 0 0\n", rows=())
@@ -291,6 +302,7 @@ ODD = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ODD)
 def test_odd_models_give_a_model_that_can_be_read_or_one_line(fastsvm, tmp_path, name):
     path = cut_model(tmp_path / "m", **ODD[name])
@@ -310,6 +322,7 @@ def test_odd_models_give_a_model_that_can_be_read_or_one_line(fastsvm, tmp_path,
         assert "have no border between the rows" in done.err or "have no root within" in done.err, str(done)
 
 
+@pytest.mark.full
 def test_few_border_points_one_hot_data_and_poor_agreement_are_warned_of(fastsvm, tmp_path, colors):
     rows = [f"{a} 1:{b + i / 30}" for a, b in (("0.5", 1.0), ("-0.5", -2.0)) for i in range(30)]
     cut_model(tmp_path / "line", classes="label 1 -1\nnr_sv 30 30\n", rows=rows)
@@ -330,6 +343,7 @@ def test_few_border_points_one_hot_data_and_poor_agreement_are_warned_of(fastsvm
     )
 
 
+@pytest.mark.full
 def test_labels_that_the_model_does_not_know_are_no_fault(fastsvm, tmp_path, wavy):
     lines = wavy[1].read_text().splitlines()
     for label in ("8", "2.5"):
@@ -344,6 +358,7 @@ def test_commands_that_are_recommended_exist(fastsvm):
         assert name in ("import",) or fastsvm(name, "--help", code=None).code == 0, name
 
 
+@pytest.mark.full
 def test_a_model_without_a_border_among_many_features_is_written(fastsvm, tmp_path):
     """No sample, thus no number: 500 features would be more than the file has bytes."""
     rows = [" ".join([str(sign)] + [f"{index}:{0.1 * sign}" for index in range(1, 501)]) for sign in (1, -1)]

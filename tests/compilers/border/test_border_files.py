@@ -27,6 +27,7 @@ def test_a_hand_made_file_is_read_and_written_back_and_means_what_it_says():
     assert np.all(values_of(model, rows)[:, 1] == -1.5)
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("svm_type, classes, probability", CASES)
 def test_files_are_written_back_byte_for_byte_and_say_the_same(svm_type, classes, probability):
     rng = np.random.default_rng([15, classes])
@@ -138,6 +139,7 @@ def test_a_regression_has_no_border_and_double_precision_has_larger_numbers():
     assert parse_model(double, "m").to_text() == double
 
 
+@pytest.mark.full
 def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model():
     rng, refused, accepted = random.Random(1), 0, 0
     rows = [{1: 0.5, 7: -1.0}, {}, {2: 2e9}]
@@ -176,6 +178,7 @@ def test_a_small_file_that_announces_billions_takes_no_memory():
     assert done.stdout == b"refused\n", done.stderr.decode()[-500:]
 
 
+@pytest.mark.full
 def test_the_commands_refuse_damaged_files_in_one_line_and_keep_what_was_there(fastsvm, tmp_path, svm_predict):
     (tmp_path / "rows").write_text("1 1:1\n")
     (tmp_path / "out").write_text("before\n")

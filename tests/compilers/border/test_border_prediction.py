@@ -39,6 +39,7 @@ def rows_for(rng, border):
     ]
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("local", [1, 2, 5, 32, 64])
 def test_a_row_gets_the_value_of_its_nearest_samples(instruction_set, local):
     rng = np.random.default_rng([10, local])
@@ -126,6 +127,7 @@ def test_several_classes_vote_as_libsvm_has_it():
     assert seen == {4, -1, 7}
 
 
+@pytest.mark.full
 def test_probabilities_of_a_model_are_libsvms_sigmoid_of_the_border_decision(fastsvm, tmp_path):
     rng = np.random.default_rng(14)
     for classes in (2, 3):

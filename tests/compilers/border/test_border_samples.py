@@ -12,6 +12,7 @@ from support.evaluation import parse
 from support.oracles import BorderFile, Machine, random_machine, random_rows
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("svm_type, classes, probability", CASES)
 def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(name, svm_type, classes, probability):
@@ -66,6 +67,7 @@ def test_samples_are_roots_whatever_the_unit_and_the_origin(scale, away, toleran
     )
 
 
+@pytest.mark.full
 def test_samples_are_roots_in_the_digits_that_are_stored():
     """Of a steep function the rounding of a point decides: what is read back is what must be a root."""
     rng = np.random.default_rng(0)
@@ -107,6 +109,7 @@ def test_tiny_normals_are_not_lost_in_single_precision():
     assert len(border.samples[0]) and np.all(np.abs(border.samples[0][:, 1]).max(axis=1) > 0)
 
 
+@pytest.mark.full
 def test_near_duplicates_are_skipped_from_the_first_sample_on():
     """On a line there is one root: the samples that lines give differ by their rounding."""
     rows = [{1: 1 + i / 30} for i in range(30)] + [{1: -1 - i / 30} for i in range(30)]
@@ -126,6 +129,7 @@ def test_near_duplicates_are_skipped_from_the_first_sample_on():
         assert found.short == 1 and len(points) == 1, points[:5]
 
 
+@pytest.mark.full
 def test_refined_samples_beat_random_ones_and_more_samples_beat_fewer_on_unseen_rows(wavy):
     model = parse_model(wavy[0].read_bytes(), "m")
     train, test = (_native.parse(path.read_bytes())[0] for path in wavy[1:])

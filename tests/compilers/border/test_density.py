@@ -48,6 +48,7 @@ def fixed(rows, y, bandwidth):
 # ---- decision values
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("labels", [[1, -1], [-1, 1, 5], [3, 0, 7, -2]])
 @pytest.mark.parametrize("n", [6, 7, 8, 13, 40, 100])
 @pytest.mark.parametrize("d, density", [(1, 1.0), (5, 0.6), (30, 0.2)])
@@ -130,6 +131,7 @@ def train(tmp_path):
     return rows, y, z
 
 
+@pytest.mark.full
 def test_labels_and_probabilities_are_the_papers(fastsvm, tmp_path, train):
     rows, y, z = train
     done = fastsvm("border", "--bandwidth", "adaptive", "-W", 9, "--density", "train")
@@ -151,6 +153,7 @@ def test_labels_and_probabilities_are_the_papers(fastsvm, tmp_path, train):
     assert np.tanh(shown[:, 1] / 2) == pytest.approx(r, abs=1e-10)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("labels", [[-1, 1], [4, 2, 9]])
 @pytest.mark.parametrize("bandwidth", [0.3, 1.5])
 def test_of_a_fixed_bandwidth_it_is_a_libsvm_model(fastsvm, tmp_path, svm_predict, labels, bandwidth):
@@ -190,6 +193,7 @@ def test_of_a_fixed_bandwidth_it_is_a_libsvm_model(fastsvm, tmp_path, svm_predic
     assert np.array([line.split()[1:] for line in shown], float) == pytest.approx(differences, abs=1e-10)
 
 
+@pytest.mark.full
 def test_every_command_copes(fastsvm, tmp_path, train):
     fastsvm("border", "-q", "--bandwidth", "adaptive", "-W", 9, "--density", "train")
     fastsvm("border", "-q", "--bandwidth", 0.8, "--density", "train", "fixed")
@@ -210,6 +214,7 @@ def test_every_command_copes(fastsvm, tmp_path, train):
     assert "the model has no certificates" in exact.err
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -234,6 +239,7 @@ def test_wrong_usage(fastsvm, train, options, message):
     assert message in fastsvm("border", *options, "train", code=2).err
 
 
+@pytest.mark.full
 def test_rows_that_make_no_estimate(fastsvm, tmp_path):
     for text, options, message in (
         ("1 1:1\n1 1:2\n", ["--bandwidth", 1], "rows of 1 class found, expected 2 or more"),
@@ -250,6 +256,7 @@ def test_rows_that_make_no_estimate(fastsvm, tmp_path):
         assert done.err.startswith("Error: rows: ") and message in done.err and not (tmp_path / "out").exists()
 
 
+@pytest.mark.full
 def test_a_matrix_that_is_too_large_is_refused():
     wide = [parse([{j + 1000 * part: 1.0 for j in range(1000)} for part in range(600)], [1, 2] * 300)]
     with pytest.raises(

@@ -9,6 +9,7 @@ from support.bordering import as_row, numbers, samples_of, trained_model
 from support.oracles import BorderFile, Machine, border_values, data_text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [("--bandwidth", 0.15), ("--bandwidth", "adaptive", "-W", 12)], ids=str)
 def test_borders_of_density_estimates(fastsvm, tmp_path, wavy, options):
     rows = wavy[1].read_text().splitlines(keepends=True)[:400]
@@ -55,6 +56,7 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, wavy, options):
     assert agree > 0.95
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("labels", [[-1, 1], [1, -1], [2, 1], [-1, 1, 5], [0, 7, 3]])
 def test_labels_of_density_borders_are_in_svm_trains_order(fastsvm, tmp_path, labels):
     rng = np.random.default_rng(16)
@@ -84,6 +86,7 @@ def test_labels_of_density_borders_are_in_svm_trains_order(fastsvm, tmp_path, la
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options",
     [

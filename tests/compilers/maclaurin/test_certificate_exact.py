@@ -202,6 +202,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name, data, degree, share", SHARES)
 def test_the_radii_prove_the_signs_of_benchmark_rows(shared, benchmark_models, name, data, degree, share):
     _, model = benchmark_models(shared, name, degree)
@@ -212,6 +213,7 @@ def test_the_radii_prove_the_signs_of_benchmark_rows(shared, benchmark_models, n
     assert proven >= share * total, proven / total
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name, data, degree",
     [("a9a_g0.01_c1", "a9a.t", 2), ("ijcnn1_g0.05_c1", "ijcnn1.t", 3), ("u20_g0.1_c1", "u20.t", 2)],

@@ -21,6 +21,7 @@ RADIUS = 0.0305  # eq. (A.2): what degree 2 leaves of a term, for exponents belo
 # ---- the expansion
 
 
+@pytest.mark.full(few=6)
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
@@ -71,6 +72,7 @@ def test_largest_norms_are_those_of_the_support_vectors_about_the_center(center)
         assert written.largest_norm == pytest.approx(oracles.largest_squared_norm(machine, point, used), rel=1e-12)
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("degree", [1, 3, 4])
@@ -105,6 +107,7 @@ def test_each_degree_more_is_more_accurate_inside_the_bound():
     assert errors[0] > 4 * errors[1] > 16 * errors[2] > 64 * errors[3] > 0
 
 
+@pytest.mark.full(few=22)
 @pytest.mark.parametrize("single", [None, False, True])
 @pytest.mark.parametrize("kernel, degree", [("linear", 1), *(("polynomial", degree) for degree in range(5))])
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)

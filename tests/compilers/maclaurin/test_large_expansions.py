@@ -34,6 +34,7 @@ def no_eigh(monkeypatch):
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda M: pytest.fail("all eigenvalues"))
 
 
+@pytest.mark.full
 def test_few_eigenvalues_of_a_large_matrix_are_found_alone(no_eigh):
     values = np.array([5.0, -3.0, 2.0, 1.0, -0.5, 0.25])
     M = matrix_of(values, 300)
@@ -46,6 +47,7 @@ def test_few_eigenvalues_of_a_large_matrix_are_found_alone(no_eigh):
     assert np.array_equal(again[1], stored)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("lost, rank", [(1.9, 3), (0.9, 4), (0.3, 5), (3.3, 2), (9.0, 1)])
 def test_a_tolerance_takes_as_many_of_them_as_all_eigenvalues_would(no_eigh, lost, rank):
     M = matrix_of(np.array([5.0, -3.5, 3.0, 1.5, -0.8, 0.25, *np.full(20, 0.001)]), 400)
@@ -92,6 +94,7 @@ def test_all_that_compression_holds_is_counted_before_it_begins(model, monkeypat
     compile_maclaurin(model, fingerprint="f" * 32, rank=2)
 
 
+@pytest.mark.full
 def test_a_compression_takes_no_more_memory_than_is_counted(tmp_path):
     rng = np.random.default_rng(63)
     rows = [{int(j) + 1: 1.0 for j in rng.choice(2500, 40)} for _ in range(300)]

@@ -16,6 +16,7 @@ from support.expanding import assert_expands, compiled, decide, gaussian, points
 from support.oracles import Machine, random_machine, random_rows
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("d", [5, 60, 400])
 def test_a_vector_written_sparse_or_dense_has_the_same_value(d):
     rng = np.random.default_rng(11)
@@ -31,6 +32,7 @@ def test_a_vector_written_sparse_or_dense_has_the_same_value(d):
         assert_expands(model, machine, sparse)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("center", ["mean", "origin"])
 def test_a_wide_model_stays_in_its_precision(center, single):
@@ -58,6 +60,7 @@ def test_a_wide_model_far_from_the_origin_stays_in_its_precision():
     assert_expands(compiled(machine), machine, random_rows(rng, 20, indices, offset=1000.0))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("single", [True, False])
 def test_every_build_of_the_hot_loops_agrees(instruction_set, single):
     rng = np.random.default_rng(14)
@@ -82,6 +85,7 @@ def test_every_build_of_the_hot_loops_agrees(instruction_set, single):
                 )
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
 def test_every_size_of_model_and_data(kernel):
     rng = np.random.default_rng(15)

@@ -17,6 +17,7 @@ from support.oracles import data_text, random_rows
 # ---- the pipeline around it
 
 
+@pytest.mark.full
 def test_lines_depend_neither_on_threads_nor_on_chunks_nor_on_neighbours(tmp_path, all_threads):
     rng = np.random.default_rng(22)
     machine, _ = gaussian(rng, nr_class=3, d=30, density=0.5, probability=True)
@@ -67,6 +68,7 @@ def labels_of(model, path, **options):
     return np.array(text.split(), float)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "model, data, center, most",
     [
@@ -84,6 +86,7 @@ def test_few_labels_differ_on_benchmark_data(shared, model, data, center, most):
     assert np.sum(labels_of(fast, path) != labels_of(exact, path)) <= most
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "model, data, share", [("ijcnn1_g0.05_c1", "ijcnn1.t", 0.98), ("mnist1_g0.0001_c10", "mnist1.t", 0.999)]
 )

@@ -59,6 +59,7 @@ def test_nothing_is_far_where_distances_overflow_or_gamma_is_zero():
         assert np.asarray(out.radius)[0, 0] == np.inf or np.asarray(out.value)[0, 0] == 2
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_between_clusters_have_radii_that_hold(seed):
     """Clusters so far apart that most expansions are skipped; rows about where they begin to be."""
@@ -145,6 +146,7 @@ def spectral(residual):
     return best * scale
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("share", [1.0, 0.9, 0.0, np.nan])
 def test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed(share, monkeypatch):
     """Also where the routine that computes them returns too little of them: a bound is proven, not computed."""

@@ -17,6 +17,7 @@ from support.ordering import METHODS, RBF
 # ---- the whole path
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["rings", "colors", "rings-one-class"])
 def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, method):
@@ -62,6 +63,7 @@ def test_kernels_that_are_inner_products_are_ordered_by_geometry(svm_predict, fa
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["rings", "colors", "waves"])
 def test_probabilities_and_values_are_those_of_the_exact_model_to_the_byte(fastsvm, trained, ordered, name, method):
@@ -136,6 +138,7 @@ def test_no_rows_and_no_support_vectors_end_well(fastsvm, tmp_path, ordered, met
     assert done.out == f"{label}\n{label}\n" and "Kernel evaluations: 0 of 0." in done.err
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", METHODS)
 def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path, trained, ordered, method):
     model, test = trained["colors"]

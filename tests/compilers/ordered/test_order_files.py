@@ -73,6 +73,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.full(few=20)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # test_ordering_warns_of_nothing is about them
 @pytest.mark.parametrize(
     "svm_type, classes",
@@ -297,6 +298,7 @@ def test_a_corrupted_file_is_refused_in_one_clear_line(name, old, new):
     assert message is None or (found == message if message.startswith("m:") else message in found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model(name):
     refused = accepted = 0
@@ -353,6 +355,7 @@ print("done")
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", COMPILERS)
 def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(method):
     """800 support vectors of 200 entries each, no two in the same column: 2 MB, and 1 GB if every column were

@@ -42,6 +42,7 @@ def beside(rng, row):
     return {index: v * (1 + 10 ** rng.uniform(-11, -5) * float(rng.standard_normal())) for index, v in row.items()}
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
 def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
@@ -105,6 +106,7 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
     )
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
 def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kernel):
     """Points that depend on those before them, twins, the same point twice, vectors that are no support vectors: a
@@ -195,6 +197,7 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     target(worst)
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "kernel, classes",
     [
@@ -231,6 +234,7 @@ def test_the_interval_is_that_of_exact_arithmetic_but_for_rounding(kernel, class
             assert np.all(np.abs(value - center[k]) <= 1e-9 * sizes)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
 def test_the_interval_is_never_wider_than_the_papers(kernel):
     rng, narrower = np.random.default_rng(23), []
@@ -261,6 +265,7 @@ def test_all_the_points_of_a_well_conditioned_kernel_matrix_leave_rounding_only(
         assert len(model.points) == (3 if kernel == "linear" else 40)  # more than span the space are no use
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", ["rbf", "exponential"])
 def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, kernel):
     stopped = np.zeros(4, int)
@@ -284,6 +289,7 @@ def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, 
     assert stopped[-1] > stopped[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", ["rbf", "exponential"])
 def test_triangle_stops_no_later_than_the_papers_conditions(kernel):
     """Rows are looked at after every 16 terms of a list of so many; the pivots are none of them."""
@@ -315,6 +321,7 @@ def stopped_lines(model, rows, k):
     )
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("one_class", 2), ("epsilon_svr", 2)])
 def test_stopped_rows_print_value_radius_and_the_odds_of_eq_32(tmp_path, svm_type, classes):
     seen = []

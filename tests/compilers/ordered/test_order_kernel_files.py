@@ -51,6 +51,7 @@ def kernel_files(tmp_path_factory):
     return folders
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "kernel, method", [("exponential", method) for method in METHODS] + [("normalized-polynomial", "geometry")]
 )
@@ -120,6 +121,7 @@ def test_the_kernel_script_says_what_is_wrong_in_one_line(tmp_path):
     assert "--gamma" in precompute(tmp_path, "nowhere", code=2).stderr
 
 
+@pytest.mark.full
 def test_vectors_that_are_missing_are_one_line(fastsvm, kernel_files, tmp_path):
     folder = kernel_files["exponential"]
     serials = [int(row[0]) for row in svm_load_model(str(folder / "kernel.model")).get_SV()]
@@ -150,6 +152,7 @@ def test_a_serial_number_of_no_row_is_said_to_be_one(fastsvm, tmp_path):
     assert "expected 0 or more" not in done.err and "serial" in done.err and done.err.count("\n") == 1, str(done)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("wrong", [["--gamma", 4], ["--gamma", 0.04]], ids=str)
 def test_another_gamma_is_warned_of(fastsvm, kernel_files, wrong):
     folder = kernel_files["exponential"]
@@ -171,6 +174,7 @@ def test_other_vectors_are_warned_of(fastsvm, kernel_files, tmp_path):
     assert "are not where training puts them" in done.err
 
 
+@pytest.mark.full
 def test_vectors_of_many_chunks_stand_behind_their_serial_numbers(svm_predict, fastsvm, tmp_path):
     """The same rows, beyond the first two megabytes of the file; and a pipe."""
     head("rings.train", 60, tmp_path / "train")

@@ -70,6 +70,7 @@ def check_labels(rng, machine, rows, method, share, expected):
     share.reference += tally.reference_rows
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("seed", range(13))
 def test_labels_of_rbf_models_are_svm_predicts(tmp_path, seed):
     shares = {method: Share() for method in COMPILERS}
@@ -83,6 +84,7 @@ def test_labels_of_rbf_models_are_svm_predicts(tmp_path, seed):
         share.check(100)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # test_ordering_warns_of_nothing is about them
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
 @pytest.mark.parametrize("seed", range(5))
@@ -95,6 +97,7 @@ def test_labels_of_linear_and_polynomial_models_are_svm_predicts(tmp_path, kerne
     share.check(110)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", OWN_KERNELS)
 def test_labels_of_kernels_that_libsvm_has_as_precomputed_ones_are_svm_predicts(tmp_path, kernel):
     shares = {method: Share() for method in (COMPILERS if kernel == "exponential" else ["geometry"])}
@@ -123,6 +126,7 @@ def test_a_single_class_and_no_support_vectors_are_answered(tmp_path):
                 assert lines(model, rows, tolerance=0.1)[0] == expected
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", COMPILERS)
 def test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts(tmp_path, method):
     """Two classes that mirror each other in the first feature: only the order of operations decides."""
@@ -152,6 +156,7 @@ def test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts(tmp_path,
     assert by_reference == len(seen) and 0.1 < seen.count("3") / len(seen) < 0.9
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("tolerance", [0.0, 1e-12, 1e-3])
 def test_values_of_regression_are_within_any_tolerance(tmp_path, method, tolerance):
@@ -178,6 +183,7 @@ def test_a_larger_tolerance_costs_fewer_kernel_evaluations(method):
     assert costs == sorted(costs, reverse=True) and costs[-1] < 0.3 * 50 * 400 < costs[0]
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 4), ("one_class", 2), ("nu_svr", 2)])
 def test_probabilities_and_values_are_the_exact_models_to_the_byte(method, svm_type, classes):
@@ -214,6 +220,7 @@ def test_the_transcription_of_libsvms_order_of_operations_is_libsvms_bit_for_bit
             np.testing.assert_array_equal(oracles.libsvm_values(machine, rows), Libsvm(machine, tmp_path).values(rows))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", OWN_KERNELS)
 def test_the_reference_sum_of_own_kernels_is_libsvms_of_a_kernel_file_bit_for_bit(tmp_path, kernel):
     for trial in range(60):
@@ -251,6 +258,7 @@ def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_lab
     ]
 
 
+@pytest.mark.full
 def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_intervals(tmp_path, instruction_set):
     for trial in range(25):
         rng = np.random.default_rng([50, trial])
@@ -276,6 +284,7 @@ def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_interv
             assert lines(order(machine, method), rows)[0] == Libsvm(machine, tmp_path).lines(rows)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(tmp_path, best_instruction_set, method, classes):

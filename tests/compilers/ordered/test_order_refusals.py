@@ -167,7 +167,8 @@ def test_a_kernel_that_a_method_knows_nothing_of_is_refused_with_the_reason(tmp_
         order_file(cut_model(tmp_path / "m", kernel), method, tmp_path / "o")
 
 
-@pytest.mark.parametrize("method, kernel, words", [REFUSED[1], REFUSED[4], REFUSED[9]])
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("method, kernel, words", [REFUSED[1], REFUSED[4], REFUSED[-1]])
 def test_a_refusal_is_one_line_and_leaves_what_was_there(fastsvm, tmp_path, method, kernel, words):
     cut_model(tmp_path / "m", kernel)
     (tmp_path / "m.order").write_text("before\n")
@@ -202,6 +203,7 @@ def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path
     assert "a compiled model found" in fastsvm("approx", ordered("rings", method), "out", code=1).err
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", LINEAR)
 def test_a_zero_vector_among_the_support_vectors_is_no_reason_to_warn(fastsvm, tmp_path, kernel):
     """Of kernels that are 0 there, it adds nothing to the span of the points."""
@@ -216,6 +218,7 @@ def test_a_zero_vector_among_the_support_vectors_is_no_reason_to_warn(fastsvm, t
         assert int(re.search(r"(\d+) points", done.out)[1]) <= 2
 
 
+@pytest.mark.full
 def test_coefficients_whose_squares_overflow_give_one_line_or_a_model_that_can_be_read(fastsvm, tmp_path):
     rng = np.random.default_rng(3)
     machine = oracles.random_machine(rng, "c_svc", "rbf", oracles.random_rows(rng, 20, [1, 2]), gamma=0.5)

@@ -10,6 +10,7 @@ from support.places import DATA
 from support.training import train
 
 
+@pytest.mark.full
 def test_sequences_are_reproducible(fastsvm, trained, ordered, tmp_path):
     model, test = trained["rings"]
 
@@ -78,6 +79,7 @@ def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_
     assert np.corrcoef(*values)[0, 1] > 0.5  # two points say something already
 
 
+@pytest.mark.full
 def test_the_file_to_fold_is_data_like_any_other(fastsvm, trained, tmp_path):
     """Comments, compression, zero vectors; or one clear line."""
     model = trained["rings"][0]
@@ -93,6 +95,7 @@ def test_the_file_to_fold_is_data_like_any_other(fastsvm, trained, tmp_path):
         assert (tmp_path / "o").read_text() == expected, path
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("text", ["", "1 1:1\n1 2:1\n", "1 x\n"], ids=["empty", "one class", "no data"])
 def test_a_file_that_cannot_be_folded_is_one_line_with_its_name(fastsvm, trained, tmp_path, text):
     (tmp_path / "train").write_text(text)

@@ -69,6 +69,7 @@ def pushed(vector, index, by):
 # ---- what is known at that moment
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     "method, kernel", [(method, kernel) for method, kernels in KERNELS.items() for kernel in kernels]
@@ -96,6 +97,7 @@ def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_lib
     assert len(stops) > (6 if kernel == "linear" else 12)  # as many points as features span the space
 
 
+@pytest.mark.full(few=9)
 @pytest.mark.parametrize("kernel", KERNELS["geometry"])
 @pytest.mark.parametrize("points", range(1, 10))
 def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, points):
@@ -167,6 +169,7 @@ def test_points_and_rows_that_are_one_settle_nothing_wrongly(tmp_path):
                     )
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize(
     "kernel, classes", [("rbf", 2), ("rbf", 3), ("rbf", 5), ("exponential", 2), ("exponential", 3), ("polynomial", 2)]
@@ -202,6 +205,7 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
 # ---- when
 
 
+@pytest.mark.full(few=6)
 @pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
 @pytest.mark.parametrize("more", FIRST_STOPS)
 def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):

@@ -66,6 +66,7 @@ def test_values_of_a_part_are_the_kernel_matrix_times_its_coefficients(svm_type,
     assert first == 60
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_one_file_whatever_the_number_of_threads(monkeypatch, sparse):
     from fastsvm_cli.compilers.reduced_set import problem

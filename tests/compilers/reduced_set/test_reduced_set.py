@@ -34,6 +34,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- the output is a LIBSVM model
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "name", ["rings", "rings-nu", "rings-one-class", "colors", "colors-probability", "waves", "waves-nu"]
 )
@@ -51,6 +52,7 @@ def test_svm_predict_reads_a_reduced_set_and_writes_what_fastsvm_predict_writes(
     assert len(set(ours[0].split())) > 1
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("name", JOBS)
 def test_the_libsvm_package_reads_a_reduced_set_and_gives_the_same_lines(trained, reduced, name):
     path = reduced(name)
@@ -69,6 +71,7 @@ def test_the_libsvm_package_reads_a_reduced_set_and_gives_the_same_lines(trained
             assert ours == theirs.lines(rows, probability)
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_all_but_the_vectors_and_offsets_is_the_exact_models(svm_type, classes):
     machine = some_machine(1, svm_type, classes, probability=True)
@@ -104,6 +107,7 @@ def test_two_classes_share_their_vectors_each_is_listed_with_the_class_it_speaks
 # ---- coefficients, offset, distance
 
 
+@pytest.mark.full(few=10)
 @pytest.mark.parametrize("finishing", [False, True])
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_coefficients_solve_the_equations_of_each_pair_over_the_vectors_of_both_classes(svm_type, classes, finishing):
@@ -120,6 +124,7 @@ def test_coefficients_solve_the_equations_of_each_pair_over_the_vectors_of_both_
     assert 0.005 < dense.share < 0.9
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_offsets_are_equation_9(svm_type, classes):
     """b' = mean over the support vectors with alpha != 0 of Psi(x) + b - Psi'(x); b = -rho."""
@@ -133,6 +138,7 @@ def test_offsets_are_equation_9(svm_type, classes):
         assert abs(changed - rho) > 1e-9  # it is another one
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["rings", "colors", "waves"])
 def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained, name):
     model, test = trained[name]
@@ -171,6 +177,7 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
     assert done.err == "" or (done.err.startswith(warned) and done.err.count("\n") == 1)
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_the_stored_radius_is_the_dense_one_rounded_up(svm_type, classes):
     """delta + |b' - b| of every decision function: with a large rho, which is no part of either Psi."""
@@ -187,6 +194,7 @@ def test_the_stored_radius_is_the_dense_one_rounded_up(svm_type, classes):
     np.testing.assert_allclose(weight, np.abs(machine.pair_coefficients).sum(axis=1), rtol=1e-8)
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("coefficient", [1e-8, 1.0, 1e8, 1e100])
 def test_the_distance_is_a_share_whatever_the_size_of_the_coefficients(coefficient):
     machine = some_machine(7, n=20)

@@ -50,6 +50,7 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, trained, arguments, words
     assert words in done.err and done.out == "" and os.listdir(tmp_path) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "kernel, option",
     [(kernel, ["--lossless"]) for kernel in ("linear", "precomputed", "negative gamma")]
@@ -118,6 +119,7 @@ def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
     assert done.code == 1 or said[1] == "the support vectors" or said[2] == "0", str(done)
 
 
+@pytest.mark.full
 def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, trained):
     model = trained["rings"][0]
     done = fastsvm("reduce", "--vectors", 10, "--no-finish", model)
@@ -133,6 +135,7 @@ def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, 
     assert quiet.out == text and quiet.err == ""
 
 
+@pytest.mark.full
 def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fastsvm, tmp_path, trained):
     """On this data; iRprop+ reaches the number."""
     model, test = trained["waves"]
@@ -150,6 +153,7 @@ def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fasts
     assert "-> 40 vectors" in done.out and "rest" not in done.err
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("init", ["greedy", "random", "alpha", "cluster"])
 def test_fixed_point_iteration_that_places_no_vector_is_an_error(fastsvm, tmp_path, init):
     """Two rings of rows whose coefficients nearly cancel. The previous output stays."""
@@ -170,6 +174,7 @@ def test_fixed_point_iteration_that_places_no_vector_is_an_error(fastsvm, tmp_pa
     assert "-> 3 vectors" in fastsvm("reduce", "--vectors", 3, "--init", init, "--optimizer", "irprop", "m", "out").out
 
 
+@pytest.mark.full
 def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
     """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has
     begun. Of a clock that goes a minute each time it is read, that is at once, however fast the machine is."""

@@ -29,6 +29,7 @@ def exact_lines(machine, count, rows, *, probability=False, allowed=0.0, **optio
     return lines(model, [parse(rows)], probability=probability, exact=Fallback(lambda: exact_model(machine), allowed))
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("probability", [False, True])
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("nu_svc", 3), ("c_svc", 4), ("one_class", 2)])
 def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
@@ -54,6 +55,7 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
     assert settled > 0.1 * seen or probability
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("tolerance", [0.0, 1e-9, 1.0])
 def test_exact_regression_values_are_within_the_tolerance(tolerance):
     proven = 0
@@ -66,6 +68,7 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
     assert proven > 0 or tolerance < 1e-3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name, count", [("rings", 80), ("rings-probability", 80), ("rings-one-class", 20), ("colors", 60)]
 )
@@ -80,6 +83,7 @@ def test_the_command_gives_the_exact_models_lines_to_the_byte(fastsvm, trained, 
         assert proven > 0 or options  # six digits of a probability ask for more than a label
 
 
+@pytest.mark.full
 def test_the_command_keeps_a_regression_value_within_the_tolerance(fastsvm, trained, reduced):
     model, test = trained["waves"]
     exact = np.array(fastsvm("predict", "-q", test, model).out.split(), float)
@@ -93,6 +97,7 @@ def test_the_command_keeps_a_regression_value_within_the_tolerance(fastsvm, trai
         assert np.all(np.abs(ours - exact) <= tolerance * (1 + 1e-9)) and np.any(ours != exact) == (tolerance == 100)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["rings-probability", "colors-probability"])
 def test_exact_probabilities_are_the_exact_models_also_where_those_of_the_set_were_fitted_anew(
     fastsvm, trained, reduced, name
@@ -106,6 +111,7 @@ def test_exact_probabilities_are_the_exact_models_also_where_those_of_the_set_we
     )
 
 
+@pytest.mark.full
 def test_the_scale_of_exact_regression_noise_is_the_exact_models(fastsvm, tmp_path, trained, reduced):
     model, test = trained["waves"]
     refitted = reduced("waves", 10, data=test)

@@ -47,6 +47,7 @@ def least_distance(machine, z):
     return total
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "svm_type, classes, counts",
     [("c_svc", 2, [4]), ("nu_svr", 2, [3]), ("c_svc", 3, [2, 3, 1]), ("c_svc", 4, [2, 0, 3, 1])],
@@ -167,6 +168,7 @@ def test_irprop_takes_the_papers_steps():
             )
 
 
+@pytest.mark.full
 def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
     level = 0
     for residual, start in residuals(150, 4):

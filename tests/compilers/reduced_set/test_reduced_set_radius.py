@@ -53,6 +53,7 @@ def hostile_reduction(seed):
     return machine, exact, found, hostile_rows(rng, x)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius(first):
     reductions = 0
@@ -104,6 +105,7 @@ def test_the_radius_of_a_trained_model_covers_rows_near_far_and_at_the_vectors(t
     assert np.all(radius <= np.array(words[4 : 4 + len(machine.pairs)], float) * 1.001)
 
 
+@pytest.mark.full
 def test_a_model_read_back_has_the_same_values_and_radii():
     for seed, (svm_type, classes) in enumerate(TYPES):
         model = reduce(some_machine(seed, svm_type, classes), 10).model
@@ -127,6 +129,7 @@ def test_the_radius_of_a_pair_without_vectors_is_a_number():
     assert np.all(np.abs(value - reference(exact_model(machine), parse(rows))) <= radius)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("offset", [1e3, 1e5, 1e6, 1e7])
 def test_unscaled_data_is_reduced_soundly_or_refused(offset):
     for seed in range(3):
@@ -145,6 +148,7 @@ def test_unscaled_data_is_reduced_soundly_or_refused(offset):
             assert dense.share < 0.3
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("size", [1e-150, 1e-158, 1e-161, 1e-163, 1e-170, 1e-300])
 @pytest.mark.parametrize("count", [10, 39])
 def test_coefficients_whose_squares_underflow_are_no_nearer_than_the_radius(size, count):
@@ -158,6 +162,7 @@ def test_coefficients_whose_squares_underflow_are_no_nearer_than_the_radius(size
         assert np.all(error <= radius) and np.all(radius < max(10 * size, 1e-159) * len(rows))
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("size", [1.0, 1e18, 1e300, 2.0**-1021, 2.0**-1060, 5e-324])
 def test_sums_of_coefficients_that_cancel_are_within_the_radius_of_lossless(size):
     """|K| <= 1: no two functions of these vectors are farther apart than their coefficients."""
@@ -239,6 +244,7 @@ def test_rows_whose_probabilities_rounding_decides_keep_their_radius(tmp_path):
     pytest.fail("no row at a brink found")
 
 
+@pytest.mark.full
 def test_a_reduced_set_is_compiled_ordered_and_reduced_like_any_libsvm_model(fastsvm, tmp_path, trained, reduced):
     small, test = reduced("colors", 20), trained["colors"][1]
     fastsvm("reduce", "-q", "--vectors", 10, small, "again")

@@ -86,6 +86,7 @@ def test_regression_noise_is_fitted_as_svm_train_does():
     assert model.header.probA[0] < error.mean()
 
 
+@pytest.mark.full
 def test_the_marks_of_one_class_stay(fastsvm, tmp_path, trained):
     model, test = trained["rings-one-class-probability"]
     fastsvm("reduce", "-q", "--vectors", 5, "--data", test, model, "out")
@@ -190,6 +191,7 @@ def test_lossless_merges_across_two_classes_and_only_within_one_of_more():
     )
 
 
+@pytest.mark.full
 def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fastsvm, tmp_path):
     machine = Machine(
         "c_svc", "rbf", [{1: 1.0}, {1: 1.0}], np.array([[2.0], [-2.0]]), [0.25], gamma=0.5, label=[3, -4], nr_sv=[1, 1]
@@ -205,6 +207,7 @@ def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fast
     fastsvm("reduce", "--vectors", 1, "m", "small")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "svm_type, option", [("c_svc", ["--lossless"]), ("one_class", ["--lossless"]), ("epsilon_svr", ["--vectors", 1])]
 )
@@ -231,6 +234,7 @@ def test_duplicates_of_every_svm_type_are_merged_by_the_command(fastsvm, tmp_pat
         np.testing.assert_allclose(np.array(exact[0], float), np.array(exact[1], float), rtol=1e-12)
 
 
+@pytest.mark.full
 def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_path):
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(tmp_path / "m"), svm_train(y[:200] + y[:100], x[:200] + x[:100], "-q -g 0.5 -c 1"))
@@ -254,6 +258,7 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
 # ---- how many
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "name, target, where",
     [
@@ -283,6 +288,7 @@ def test_a_target_that_only_the_whole_model_keeps_gives_the_whole_model():
     assert machine_of(found).vectors == machine.vectors and found.distance == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [["--ratio", 0.1], ["--vectors", 100000]])
 def test_a_ratio_and_more_vectors_than_there_are(fastsvm, tmp_path, trained, options):
     model, test = trained["rings"]
@@ -297,6 +303,7 @@ def test_a_ratio_and_more_vectors_than_there_are(fastsvm, tmp_path, trained, opt
         assert "squared distance 0 of |Psi|^2" in done.out
 
 
+@pytest.mark.full
 def test_a_target_by_the_command(fastsvm, tmp_path, trained):
     model, test = trained["rings-probability"]
     done = fastsvm("reduce", "--target", "3%", "--data", test, model, "out")
@@ -339,6 +346,7 @@ def test_a_model_of_no_or_one_support_vector_stays_what_it_is(svm_type, total):
         assert float(words[4]) < 1e-15 and not found.missing
 
 
+@pytest.mark.full
 def test_a_model_of_a_single_class_and_one_without_vectors_by_the_command(fastsvm, tmp_path):
     machine = Machine("c_svc", "rbf", [], np.zeros((0, 0)), [], gamma=0.5, label=[7], nr_sv=[0])
     (tmp_path / "single").write_bytes(machine.text())

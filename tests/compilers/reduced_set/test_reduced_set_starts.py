@@ -113,6 +113,7 @@ def test_kernel_means_are_the_papers():
     assert moved > 60
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("optimizer", ["none", "irprop"])
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("classes", [2, 3])
@@ -135,6 +136,7 @@ def test_as_many_vectors_as_asked_for_all_different_and_the_same_for_the_same_se
             assert np.array_equal(of[np.abs(x[None] - z[:, None]).max(axis=2).argmin(axis=1)], own)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("init", INITS)
 def test_a_class_may_get_no_vectors(init):
     """Fewer vectors than classes, or a class that has none to begin with."""
@@ -160,6 +162,7 @@ def test_only_fixed_point_iteration_comes_to_no_rest(init):
         assert not found.missing
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_support_vectors_kept_sparse_give_the_same_set(monkeypatch, init, optimizer):
@@ -222,6 +225,7 @@ def test_a_greedy_gain_is_what_the_squared_distance_falls_by():
         before = now
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_finishing_lowers_the_distance(svm_type, classes):
     machine = some_machine(18, svm_type, classes)
@@ -231,6 +235,7 @@ def test_finishing_lowers_the_distance(svm_type, classes):
         assert finished.model.header.total_sv == not_finished.model.header.total_sv
 
 
+@pytest.mark.full
 def test_finishing_narrows_the_spread_over_seeds():
     machine = some_machine(19, n=60, d=2)
     spread = {}
