@@ -13,7 +13,6 @@ import pytest
 from rich.cells import cell_len
 
 from fastsvm_cli.benchmarks import child_processes
-from fastsvm_cli.benchmarks.attempts import Attempt
 from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.cross_validation import Fold, as_table
@@ -21,6 +20,7 @@ from fastsvm_cli.benchmarks.report import picked_lines, table_lines
 from fastsvm_cli.benchmarks.tables import Row, lines, wrapped
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
+from fastsvm_cli.methods.method import Attempt
 from support.benching import ONE_THREAD, terminal_tables, train
 from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, on_a_terminal, wait_until
@@ -216,9 +216,9 @@ def test_a_line_of_a_trial_tells_all_of_it(benches, width, budget):
         for case in bench.cases:
             for timed in filter(None, [case.end_to_end]):
                 timed.warm_up = timed.timings.seconds[0]
-        trial = TrialLines(bench, [Attempt("approx", "--center", "origin", "--degree", "4")], budget, width)
-        left_out = Attempt("approx", "--degree", "3", skipped="70 MB", limit="--max-size")
-        late = Attempt("approx", "--certify", skipped="about 99 s", limit="--patience")
+        trial = TrialLines(bench, [Attempt("approx", {"center": "origin", "degree": 4})], budget, width)
+        left_out = Attempt("approx", {"degree": 3}, skipped="70 MB", limit="--max-size")
+        late = Attempt("approx", {"certify": True}, skipped="about 99 s", limit="--patience")
         beginning = trial.beginning([left_out, late], 64.0, 30.0)
         for line, _ in [*beginning, *(line for case in bench.cases for line in trial.of(case))]:
             assert cell_len(line) <= width and line == line.rstrip()

@@ -17,13 +17,13 @@ from sklearn.datasets import load_svmlight_file
 import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks.attempts import Attempt
 from fastsvm_cli.benchmarks.on_cluster import side_by_side
 from fastsvm_cli.cluster import attempts, pair_sums
 from fastsvm_cli.cluster.lost import demanding_workers
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.compilers.maclaurin.pair_sums import PairSums, totals
 from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.methods.method import Attempt
 from fastsvm_cli.models import parse_model
 from support.benching import first_rows
 from support.processes import PATIENCE
@@ -170,11 +170,11 @@ def test_sums_that_are_lost_are_one_line(client, monkeypatch):
 def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folder, cluster, fastsvm, tmp_path):
     model, shown = folder / "rings.model", []
     tried = [
-        Attempt("approx", "--degree", "3"),
-        Attempt("approx", "--centers", "100000", "--rank", "2", "--tolerance", "1"),
-        Attempt("order", "--method", "geometry", refused="a reason"),
-        Attempt("reduce", "--ratio", "0.01"),
-        Attempt("order", "--method", "triangle"),
+        Attempt("approx", {"degree": 3}),
+        Attempt("approx", {"centers": 100000, "rank": 2, "tolerance": 1}),
+        Attempt("order", {"method": "geometry"}, refused="a reason"),
+        Attempt("reduce", {"ratio": 0.01}),
+        Attempt("order", {"method": "triangle"}),
     ]
     paths = [str(tmp_path / f"tried{at}") for at in range(len(tried))]
     compile_all = side_by_side(cluster.scheduler_address, Folder(model), PATIENCE)
@@ -189,7 +189,7 @@ def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folde
 
 
 def test_attempts_that_take_too_long_end_on_the_workers_too(folder, cluster, tmp_path):
-    tried = [Attempt("reduce", "--ratio", str(ratio)) for ratio in (0.1, 0.2, 0.3, 0.4)]
+    tried = [Attempt("reduce", {"ratio": ratio}) for ratio in (0.1, 0.2, 0.3, 0.4)]
     paths = [str(tmp_path / f"tried{at}") for at in range(4)]
     compile_all = side_by_side(cluster.scheduler_address, Folder(folder / "rings.model"), 1e-9)
     outcomes = list(compile_all(list(zip(tried, paths)), lambda what: None))
