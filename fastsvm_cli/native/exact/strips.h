@@ -84,6 +84,8 @@ inline bool dense(const Rows& vectors, std::int64_t features) {
     return static_cast<double>(vectors.indices.size()) >=
            sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
 }
+// Whether a row of so many entries meets dense strips in register tiles, rather than entry by entry.
+bool in_tiles(double entries, std::int64_t features);
 // Vectors whose strips stay in the first-level cache while the rows of a block pass over them, and their kernel values
 // in the second.
 std::int64_t vectors_per_tile(std::int64_t features);
