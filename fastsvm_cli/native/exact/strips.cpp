@@ -11,6 +11,8 @@ namespace fastsvm {
 namespace {
 // Of a strip, in a first-level cache.
 constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(double)));
+// Of strips whose kernel values are summed up as they come: a few registers of a strip fit that cache, the rest is near.
+constexpr std::int64_t columns_of_sums = 4 * columns_that_fit;
 }  // namespace
 
 std::vector<std::int32_t> used_indices(const Rows& vectors) {
@@ -186,7 +188,7 @@ void Strips::panel_kernel_values(const StripRows& rows, std::int64_t from, std::
 }
 
 bool Strips::sums_in_panels() const {
-    return kernel_.type == KernelType::rbf && dense_ && features_.size() <= columns_that_fit;
+    return kernel_.type == KernelType::rbf && dense_ && features_.size() <= columns_of_sums;
 }
 
 void Strips::panel_sums(const StripRows& rows, std::int64_t from, std::int64_t to, const double* coef,

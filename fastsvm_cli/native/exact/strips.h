@@ -46,7 +46,7 @@ public:
     // Of the rows in panels: out[r * stride + s - from]. A row's values do not depend on the rows beside it.
     void panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                              std::int64_t stride) const;
-    // Whether panel_sums can be had: RBF kernels of vectors whose columns fit a first-level cache.
+    // Whether panel_sums can be had: RBF kernels of vectors of no more than a few hundred columns.
     bool sums_in_panels() const;
     // Of the rows in panels, in their order: out[i] = sum of coef[s - from] K, the values of panel_kernel_values added
     // up as Loops::dot does.
