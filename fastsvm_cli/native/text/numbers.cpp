@@ -64,8 +64,8 @@ constexpr std::uint64_t whole_power_of_ten[] = {1u,
                                                 10000000000000000000u};
 constexpr int largest_power = 19;
 
-// %.<digits>g of numbers that are neither large nor tiny, 1 to 17 digits, or null. The value is m / 2^shift, so that its
-// digits, m 10^power / 2^shift, are a whole number and a rest, exactly, in 128 bits.
+// %.<digits>g of numbers that are neither large nor tiny, 1 to 17 digits, or null. The value is m / 2^shift, so that
+// its digits, m 10^power / 2^shift, are a whole number and a rest, exactly, in 128 bits.
 char* write_digits(char* p, double value, int digits) {
     __extension__ typedef unsigned __int128 Wide;
     std::uint64_t bits;
