@@ -15,9 +15,8 @@ constexpr RungCost none{std::numeric_limits<double>::infinity(), 0};
 // Rows of scripts/measure_rungs.py: single, codes, bits, bytes, halves, tiles, entries, lists. Within a row the ratios
 // count, and they are of one machine.
 constexpr RungCosts all[] = {
-    // A machine with AVX-512 and VNNI, 2026-09: single, bits, bytes and lists. Not measured: tiles and entries, taken
-    // for twice the products of single precision, and three times its exponential. The same without VNNI, not measured
-    // either.
+    // A machine with AVX-512 and VNNI: single, bits, bytes and lists. Not measured: tiles and entries, taken for twice
+    // the products of single precision, and three times its exponential. The same without VNNI, not measured either.
     {"avx512_vnni", {0.25, 0.011}, none, {0.25, 0.002}, {0.25, 0.007}, none, {0.75, 0.022}, {2, 0.028}, {0.7, 0.7}},
     {"avx512", {0.25, 0.011}, none, {0.25, 0.002}, {0.25, 0.007}, none, {0.75, 0.022}, {2, 0.028}, {0.7, 0.7}},
     // AMD EPYC (Zen 1), 2026-11-22.
