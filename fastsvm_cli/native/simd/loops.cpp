@@ -83,58 +83,81 @@ template <class Top> struct Dense<1, Top> {
     }
 };
 
-// Four rows of the triangle at a time share every load of x, and numbers of single precision are converted many at a
+// Some rows of the triangle at a time share every load of x, and numbers of single precision are converted many at a
 // time. Each row's sums are those of Dense<1>, to the last digit: every other product goes into the same of two sums.
 template <class Top> struct Dense<2, Top> {
     static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
-        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the sum that the row is at
         v8 total = splat(0);
-        std::int64_t j = 0;
-        for (; j + 4 <= d; j += 4) {
-            const Top* row[4];
-            v8 s[4][2];
-            for (int i = 0; i < 4; ++i) {
-                row[i] = top + packed_offset(2, d, j + i);
-                s[i][0] = s[i][1] = splat(0);
-                for (int k = i; k < 4; ++k)
-                    s[i][(k - i) & 1] += static_cast<double>(row[i][k - i]) * load(x + (j + k) * lanes);
-                row[i] += 4 - i;
+        if constexpr (pair_lanes == lanes) {
+            evaluate(levels[0], top, d, x, total);
+        } else {
+            double sums[lanes];
+            for (int at = 0; at < lanes; at += pair_lanes) {
+                Pair sum = Pair::splat(0);
+                evaluate(levels[0], top, d, x + at, sum);
+                sum.store(sums + at);
             }
-            const std::int64_t left = d - j - 4;
-            for (std::int64_t from = 0; from < left; from += piece) {
-                const std::int64_t n = left - from < piece ? left - from : piece;
-                double converted[4][piece];
-                const double* numbers[4];
-                for (int i = 0; i < 4; ++i) numbers[i] = as_double(row[i] + from, n, converted[i]);
-                add_products(n, numbers, x + (j + 4 + from) * lanes, s);
-            }
-            for (int i = 0; i < 4; ++i) total += load(x + (j + i) * lanes) * (levels[0][j + i] + (s[i][0] + s[i][1]));
+            total = load(sums);
         }
-        for (; j < d; ++j)
-            total +=
-                load(x + j * lanes) *
-                (levels[0][j] + Dense<1, Top>::evaluate(nullptr, top + packed_offset(2, d, j), d - j, x + j * lanes));
         return total;
     }
 
 private:
-    static const double* as_double(const double* numbers, std::int64_t, double*) { return numbers; }
-    static const double* as_double(const float* numbers, std::int64_t n, double* converted) {
+    // Two registers, or what eight numbers take: with three rows' two sums, twelve of sixteen registers.
+    static constexpr int pair_lanes = 2 * doubles < lanes ? 2 * doubles : lanes;
+    static constexpr int band = 3;
+    typedef Wide<double, pair_lanes> Pair;
+
+    static FASTSVM_INLINE void evaluate(const double* linear, const Top* top, std::int64_t d, const double* x,
+                                        Pair& total) {
+        for (; d >= band; d -= band, linear += band, x += band * lanes) {
+            add_rows<band>(linear, top, d, x, total);
+            top += band * d - band * (band - 1) / 2;
+        }
+        if (d == 2) add_rows<2>(linear, top, d, x, total);
+        if (d == 1) add_rows<1>(linear, top, d, x, total);
+    }
+    // The first R rows of the triangle of d variables.
+    template <int R>
+    static FASTSVM_INLINE void add_rows(const double* linear, const Top* top, std::int64_t d, const double* x,
+                                        Pair& total) {
+        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the sum that the row is at
+        const Top* row[R];
+        Pair s[R][2];
+        for (int i = 0; i < R; ++i) {
+            row[i] = top;
+            top += d - i;
+            s[i][0] = s[i][1] = Pair::splat(0);
+            for (int k = i; k < R; ++k)
+                s[i][(k - i) & 1] += static_cast<double>(row[i][k - i]) * Pair::load(x + k * lanes);
+            row[i] += R - i;
+        }
+        for (std::int64_t from = 0; from < d - R; from += piece) {
+            const std::int64_t n = d - R - from < piece ? d - R - from : piece;
+            double converted[R][piece];
+            const double* numbers[R];
+            for (int i = 0; i < R; ++i) numbers[i] = as_double(row[i] + from, n, converted[i]);
+            add_products<R>(n, numbers, x + (R + from) * lanes, s);
+        }
+        for (int i = 0; i < R; ++i) total += Pair::load(x + i * lanes) * (linear[i] + (s[i][0] + s[i][1]));
+    }
+    static FASTSVM_INLINE const double* as_double(const double* numbers, std::int64_t, double*) { return numbers; }
+    static FASTSVM_INLINE const double* as_double(const float* numbers, std::int64_t n, double* converted) {
         for (std::int64_t k = 0; k < n; ++k) converted[k] = static_cast<double>(numbers[k]);
         return converted;
     }
-    // Even rows are at their first sum, odd ones, which began a product later, at their second.
-    static inline void add_products(std::int64_t n, const double* const* row, const double* x, v8 (&s)[4][2]) {
+    // Row i has had R - i products.
+    template <int R>
+    static FASTSVM_INLINE void add_products(std::int64_t n, const double* const* row, const double* x,
+                                            Pair (&s)[R][2]) {
         std::int64_t k = 0;
         for (; k + 2 <= n; k += 2) {
-            const v8 even = load(x + k * lanes), odd = load(x + (k + 1) * lanes);
-            for (int i = 0; i < 4; ++i) {
-                s[i][i & 1] += row[i][k] * even;
-                s[i][1 - (i & 1)] += row[i][k + 1] * odd;
-            }
+            const Pair first = Pair::load(x + k * lanes), second = Pair::load(x + (k + 1) * lanes);
+            for (int i = 0; i < R; ++i) s[i][(R - i) & 1] += row[i][k] * first;
+            for (int i = 0; i < R; ++i) s[i][(R - i + 1) & 1] += row[i][k + 1] * second;
         }
         if (k < n)
-            for (int i = 0; i < 4; ++i) s[i][i & 1] += row[i][k] * load(x + k * lanes);
+            for (int i = 0; i < R; ++i) s[i][(R - i) & 1] += row[i][k] * Pair::load(x + k * lanes);
     }
 };
 
