@@ -3,7 +3,6 @@
 #include "simd/loops.h"
 
 #include "simd/exponential.h"
-#include "simd/packed.h"
 #include "simd/wide.h"
 
 namespace fastsvm {
@@ -23,165 +22,6 @@ static_assert(lanes % doubles == 0, "whole registers");
 FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
 FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
 FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
-
-// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1,
-// `top`, a plain product with the row. `base` is the column that stands first in the sub-block, d its variables.
-template <int K, class Top> struct Sparse {
-    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
-                           std::int64_t count, const std::int32_t* columns, const double* x) {
-        double total = 0;
-        for (std::int64_t a = 0; a < count; ++a) {
-            const std::int64_t j = columns[a] - base;
-            const double* inner[K > 1 ? K - 1 : 1];
-            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
-            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j,
-                                                                         columns[a], count - a, columns + a, x + a));
-        }
-        return total;
-    }
-};
-template <class Top> struct Sparse<1, Top> {
-    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count,
-                           const std::int32_t* columns, const double* x) {
-        const Top* const row = top - base;
-        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-        std::int64_t b = 0;
-        for (; b + 4 <= count; b += 4) {
-            s0 += static_cast<double>(row[columns[b]]) * x[b];
-            s1 += static_cast<double>(row[columns[b + 1]]) * x[b + 1];
-            s2 += static_cast<double>(row[columns[b + 2]]) * x[b + 2];
-            s3 += static_cast<double>(row[columns[b + 3]]) * x[b + 3];
-        }
-        for (; b < count; ++b) s0 += static_cast<double>(row[columns[b]]) * x[b];
-        return (s0 + s1) + (s2 + s3);
-    }
-};
-
-template <int K, class Top> struct Dense {
-    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
-        v8 total = splat(0);
-        for (std::int64_t j = 0; j < d; ++j) {
-            const double* inner[K > 1 ? K - 1 : 1];
-            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
-            total +=
-                load(x + j * lanes) *
-                (levels[0][j] + Dense<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, x + j * lanes));
-        }
-        return total;
-    }
-};
-template <class Top> struct Dense<1, Top> {
-    static v8 evaluate(const double* const*, const Top* top, std::int64_t d, const double* x) {
-        v8 s0 = splat(0), s1 = splat(0);
-        std::int64_t k = 0;
-        for (; k + 2 <= d; k += 2) {
-            s0 += static_cast<double>(top[k]) * load(x + k * lanes);
-            s1 += static_cast<double>(top[k + 1]) * load(x + (k + 1) * lanes);
-        }
-        if (k < d) s0 += static_cast<double>(top[k]) * load(x + k * lanes);
-        return s0 + s1;
-    }
-};
-
-// Some rows of the triangle at a time share every load of x, and numbers of single precision are converted many at a
-// time. Each row's sums are those of Dense<1>, to the last digit: every other product goes into the same of two sums.
-template <class Top> struct Dense<2, Top> {
-    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
-        v8 total = splat(0);
-        if constexpr (pair_lanes == lanes) {
-            evaluate(levels[0], top, d, x, total);
-        } else {
-            double sums[lanes];
-            for (int at = 0; at < lanes; at += pair_lanes) {
-                Pair sum = Pair::splat(0);
-                evaluate(levels[0], top, d, x + at, sum);
-                sum.store(sums + at);
-            }
-            total = load(sums);
-        }
-        return total;
-    }
-
-private:
-    // Two registers, or what eight numbers take: with three rows' two sums, twelve of sixteen registers.
-    static constexpr int pair_lanes = 2 * doubles < lanes ? 2 * doubles : lanes;
-    static constexpr int band = 3;
-    typedef Wide<double, pair_lanes> Pair;
-
-    static FASTSVM_INLINE void evaluate(const double* linear, const Top* top, std::int64_t d, const double* x,
-                                        Pair& total) {
-        for (; d >= band; d -= band, linear += band, x += band * lanes) {
-            add_rows<band>(linear, top, d, x, total);
-            top += band * d - band * (band - 1) / 2;
-        }
-        if (d == 2) add_rows<2>(linear, top, d, x, total);
-        if (d == 1) add_rows<1>(linear, top, d, x, total);
-    }
-    // The first R rows of the triangle of d variables.
-    template <int R>
-    static FASTSVM_INLINE void add_rows(const double* linear, const Top* top, std::int64_t d, const double* x,
-                                        Pair& total) {
-        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the sum that the row is at
-        const Top* row[R];
-        Pair s[R][2];
-        for (int i = 0; i < R; ++i) {
-            row[i] = top;
-            top += d - i;
-            s[i][0] = s[i][1] = Pair::splat(0);
-            for (int k = i; k < R; ++k)
-                s[i][(k - i) & 1] += static_cast<double>(row[i][k - i]) * Pair::load(x + k * lanes);
-            row[i] += R - i;
-        }
-        for (std::int64_t from = 0; from < d - R; from += piece) {
-            const std::int64_t n = d - R - from < piece ? d - R - from : piece;
-            double converted[R][piece];
-            const double* numbers[R];
-            for (int i = 0; i < R; ++i) numbers[i] = as_double(row[i] + from, n, converted[i]);
-            add_products<R>(n, numbers, x + (R + from) * lanes, s);
-        }
-        for (int i = 0; i < R; ++i) total += Pair::load(x + i * lanes) * (linear[i] + (s[i][0] + s[i][1]));
-    }
-    static FASTSVM_INLINE const double* as_double(const double* numbers, std::int64_t, double*) { return numbers; }
-    static FASTSVM_INLINE const double* as_double(const float* numbers, std::int64_t n, double* converted) {
-        for (std::int64_t k = 0; k < n; ++k) converted[k] = static_cast<double>(numbers[k]);
-        return converted;
-    }
-    // Row i has had R - i products.
-    template <int R>
-    static FASTSVM_INLINE void add_products(std::int64_t n, const double* const* row, const double* x,
-                                            Pair (&s)[R][2]) {
-        std::int64_t k = 0;
-        for (; k + 2 <= n; k += 2) {
-            const Pair first = Pair::load(x + k * lanes), second = Pair::load(x + (k + 1) * lanes);
-            for (int i = 0; i < R; ++i) s[i][(R - i) & 1] += row[i][k] * first;
-            for (int i = 0; i < R; ++i) s[i][(R - i + 1) & 1] += row[i][k + 1] * second;
-        }
-        if (k < n)
-            for (int i = 0; i < R; ++i) s[i][(R - i) & 1] += row[i][k] * Pair::load(x + k * lanes);
-    }
-};
-
-template <class Top>
-double polynomial_sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
-                         const std::int32_t* columns, const double* x) {
-    switch (degree) {
-        case 1: return Sparse<1, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        case 2: return Sparse<2, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        case 3: return Sparse<3, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        default: return Sparse<4, Top>::evaluate(levels, top, d, 0, count, columns, x);
-    }
-}
-
-template <class Top>
-void polynomial_dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x,
-                      double* out) {
-    switch (degree) {
-        case 1: return store(out, Dense<1, Top>::evaluate(levels, top, d, x));
-        case 2: return store(out, Dense<2, Top>::evaluate(levels, top, d, x));
-        case 3: return store(out, Dense<3, Top>::evaluate(levels, top, d, x));
-        default: return store(out, Dense<4, Top>::evaluate(levels, top, d, x));
-    }
-}
 
 void strip_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
     v8 s0 = splat(0), s1 = splat(0), s2 = splat(0), s3 = splat(0);
@@ -520,6 +360,8 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 }  // namespace
 
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
+extern const PolynomialLoops<float> single_polynomials;        // polynomials.cpp
+extern const PolynomialLoops<double> double_polynomials;
 extern const TileLoops tiles;                                  // tiles.cpp
 extern const ProductLoops products_table;                      // products.cpp
 extern const VoteLoops votes_table;                            // pair_votes.cpp
@@ -530,10 +372,8 @@ extern const TextLoops text;
 extern const Loops table;
 const Loops table = {
     FASTSVM_TEXT(FASTSVM_ISA),
-    polynomial_sparse<float>,
-    polynomial_sparse<double>,
-    polynomial_dense<float>,
-    polynomial_dense<double>,
+    &single_polynomials,
+    &double_polynomials,
     strip_dots,
     strip_distances,
     lane_dots,
