@@ -148,7 +148,10 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};
-    parallel_workers(rows.rows, block_rows, [&](Parts& parts) {
+    // As many rows at a time as have their values in the second cache, where they have many.
+    const std::int64_t in_cache = (std::int64_t{1} << 16) / std::max<std::int64_t>(pairs(), 1) / lanes * lanes;
+    const std::int64_t rows_at_once = std::clamp<std::int64_t>(in_cache, 2 * lanes, block_rows);
+    parallel_workers(rows.rows, rows_at_once, [&](Parts& parts) {
         Block block;
         std::int64_t found = 0;
         for (std::int64_t first, last; parts.next(first, last);) {
@@ -281,8 +284,14 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         for (std::int64_t r = 0; new_center && r < n; ++r) arrive(e.center, r, false);
         if (e.panel != no_panel) {
             const PolynomialPanel& panel = panels_[e.panel];
+            const auto value_at = [&](std::int64_t r) { return out.value.data() + (first + r) * nr_pairs + e.pair; };
             const auto add_all = [&](std::int64_t r, const double* polynomials) {
-                for (std::size_t i = 0; i < lanes; ++i) add(expansions_[at + i], r, polynomials[i]);
+                const double weight = block.weight[e.center * block_rows + r];
+                if (radii)
+                    for (std::size_t i = 0; i < lanes; ++i) add(expansions_[at + i], r, polynomials[i]);
+                else if (weight != 0)
+                    for (double *value = value_at(r), *end = value + lanes; value < end; ++value, ++polynomials)
+                        *value += weight * *polynomials;
             };
             double values[lanes * lanes] = {};  // of a row that is left out, anything
             for (std::int64_t r : block.sparse) {
@@ -291,6 +300,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             }
             for (std::size_t from = 0; from < block.dense.size(); from += lanes) {
                 const std::size_t count = std::min<std::size_t>(lanes, block.dense.size() - from);
+                for (std::size_t lane = 0; lane < count; ++lane)
+                    __builtin_prefetch(value_at(block.dense[from + lane]), 1);
                 if (anyone(e, block.dense, from))
                     panel.values(static_cast<int>(count), block.groups.data() + from * static_cast<std::size_t>(d),
                                  values);
