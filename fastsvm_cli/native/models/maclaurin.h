@@ -78,10 +78,10 @@ private:
     std::vector<double> rho_;
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
-    // Of `lanes` neighbours in expansions_ about one centre, of one pair after the other: rows are evaluated with all of
-    // them at once, and their polynomials have their norms alone.
+    // Of `lanes` neighbours in expansions_ about one centre, of one pair after the other: rows are evaluated with all
+    // of them at once, and their polynomials have their norms alone.
     std::vector<PolynomialPanel> panels_;
-    std::size_t alone_from_ = 0;  // the expansions from here on stand in no panel
+    std::size_t alone_from_ = 0;                    // the expansions from here on stand in no panel
     std::vector<double> pair_weight_, pair_count_;  // sums over the certificates of a pair
     std::size_t certificates_ = 0;                  // expansions that have one
     Kernel exact_kernel_;

@@ -362,10 +362,10 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
 extern const PolynomialLoops<float> single_polynomials;        // polynomials.cpp
 extern const PolynomialLoops<double> double_polynomials;
-extern const TileLoops tiles;                                  // tiles.cpp
-extern const ProductLoops products_table;                      // products.cpp
-extern const VoteLoops votes_table;                            // pair_votes.cpp
-extern const GridLoops grid;                                   // grid.cpp
+extern const TileLoops tiles;              // tiles.cpp
+extern const ProductLoops products_table;  // products.cpp
+extern const VoteLoops votes_table;        // pair_votes.cpp
+extern const GridLoops grid;               // grid.cpp
 #ifndef __AVX2__
 extern const TextLoops text;
 #endif

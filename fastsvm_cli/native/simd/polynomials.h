@@ -5,9 +5,9 @@
 
 namespace fastsvm {
 
-// A value is the sum over k = 1..degree of levels[k - 1], of which the last one is `top`; degree 1 to max_degree. Of one
-// polynomial and one row it has the same bits, whether other polynomials or rows stand beside them. A sparse row's bits
-// differ from those of a dense one: its products go into four sums in turn.
+// A value is the sum over k = 1..degree of levels[k - 1], of which the last one is `top`; degree 1 to max_degree. Of
+// one polynomial and one row it has the same bits, whether other polynomials or rows stand beside them. A sparse row's
+// bits differ from those of a dense one: its products go into four sums in turn.
 template <class Top> struct PolynomialLoops {
     // Of one sparse row: count entries, columns increasing.
     double (*sparse)(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
