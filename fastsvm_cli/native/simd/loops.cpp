@@ -179,31 +179,19 @@ void box_distances(const double* boxes, std::int64_t d, const double* x, double 
     store(far, f);
 }
 
-// Two halves of the strip, so that the sums of four rows stay in registers.
+// Two registers of the strip's columns at a time: the sums of four rows stay in registers.
 void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
-    const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2], *const x3 = x[3];
-    for (int half = 0; half < strip; half += 2 * lanes) {
-        v8 a0 = splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
-        const double* from = block + half;
+    typedef Wide<double, 2 * doubles> Pair;
+    const double* const row[4] = {x[0], x[1], x[2], x[3]};
+    for (int at = 0; at < strip; at += 2 * doubles) {
+        Pair sums[4];
+        for (Pair& sum : sums) sum = Pair::splat(0);
+        const double* from = block + at;
         for (std::int64_t i = 0; i < count; ++i, from += strip) {
-            const v8 p = load(from), q = load(from + lanes);
-            a0 += x0[i] * p;
-            a1 += x0[i] * q;
-            b0 += x1[i] * p;
-            b1 += x1[i] * q;
-            c0 += x2[i] * p;
-            c1 += x2[i] * q;
-            d0 += x3[i] * p;
-            d1 += x3[i] * q;
+            const Pair columns = Pair::load(from);
+            for (int r = 0; r < 4; ++r) sums[r] += row[r][i] * columns;
         }
-        store(out[0] + half, a0);
-        store(out[0] + half + lanes, a1);
-        store(out[1] + half, b0);
-        store(out[1] + half + lanes, b1);
-        store(out[2] + half, c0);
-        store(out[2] + half + lanes, c1);
-        store(out[3] + half, d0);
-        store(out[3] + half + lanes, d1);
+        for (int r = 0; r < 4; ++r) sums[r].store(out[r] + at);
     }
 }
 
