@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a kernel evaluation of an exact model takes, on every rung of its evaluation, and what the processor can do.
 
-    scripts/measure_exact.py [--rows DATA] [--seconds S] [--instructions NAME] [MODEL ...]
+    scripts/measure_exact.py [--rows DATA] [--seconds S] [MODEL ...]
 
 Without models, RBF kernels on made-up numbers: 4,096 support vectors of 20, 100 and 780 features, and of features of
 few levels: 60 and 123 of two, 42 of three, 64 of 17. With models, those, on the rows of DATA or on their own support
@@ -12,7 +12,7 @@ row has it or not) and nothing for the exponential and the sum; their share of `
 of that precision on the same core. `labels` is the whole ladder, as `predict` goes up for labels alone, with the share
 of rows that each rung settled; `double` is what --values and -b 1 are made of; `matrix` a matrix of kernel values with
 100 of the rows, as compilers ask for it, and `sums` its product with a column; `reference` LIBSVM's own sums.
---instructions: baseline, avx2 or avx512, where the machine has it.
+FASTSVM_INSTRUCTIONS chooses the instruction set.
 """
 
 import argparse
@@ -42,10 +42,7 @@ def main() -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--rows", metavar="DATA")
     parser.add_argument("--seconds", type=float, default=0.5)
-    parser.add_argument("--instructions", metavar="NAME")
     args = parser.parse_args()
-    if args.instructions and not _native.select_instruction_set(args.instructions):
-        sys.exit(f"no {args.instructions} here")
     _native.set_threads(1)
     peaks = {single: peak(single, args.seconds) for single in (True, False)}
     print(

@@ -182,6 +182,26 @@ def test_nearly_all_rows_are_settled_in_single_precision(nr_class):
     assert rungs[SINGLE] > 0.95 * len(rows) and sum(rungs) == len(rows)
 
 
+def test_classes_of_any_size_meet_with_all_their_vectors(best_instruction_set):
+    """Sums go by eights of vectors: whole ones, filled up, and beside one another without gaps; decision values are
+    next to nothing for some rows."""
+    rng = np.random.default_rng(12)
+    for nr_sv in ([1, 7, 8, 9, 15, 16, 17, 33, 40], [96, 1, 31, 64, 24], [1, 2, 3, 1, 2]):
+        n = sum(nr_sv)
+        machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, n, [1, 2, 3]), nr_class=len(nr_sv), gamma=0.4)
+        machine.nr_sv = nr_sv
+        rows = random_rows(rng, 90, [1, 2, 3])
+        machine.rho = reference_values(machine, rows[:1])[0].tolist()
+        chunk = parse(rows)
+        expected, _ = labels(parse_model(machine.text(), "m"), chunk, reference=True)
+        assert len(set(expected)) > 2
+        for build in _native.instruction_sets():
+            assert _native.select_instruction_set(build)
+            found, rungs = labels(parse_model(machine.text(), "m"), chunk)
+            assert found == expected, (nr_sv, build)
+            assert rungs[SINGLE] > 45
+
+
 def test_the_text_is_the_same_with_values_and_without():
     """Labels alone go by single precision, values do not."""
     rng = np.random.default_rng(5)

@@ -3,6 +3,7 @@
 import platform
 import re
 import subprocess
+from functools import cache
 
 import pytest
 
@@ -13,22 +14,30 @@ AVX2 = ["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt"]
 # Moves of a half or a quarter of a register, which a loop over longer vectors is made of.
 PIECES = re.compile(r"\s(vmov[lh]p[sd]|vmovq|vmovs[sd]|vpinsr[dq]|vpextr[dq]|vinsertps|vextractps)\s")
 
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64"),
+]
 
 
 @pytest.fixture(scope="module")
-def tiles(tmp_path_factory):
-    """The functions of simd/tiles.cpp as AVX2's assembly: name -> lines."""
-    out = tmp_path_factory.mktemp("assembly") / "tiles.s"
-    command = ["g++", "-std=c++17", "-O3", *AVX2, "-DFASTSVM_ISA=avx2", f"-I{NATIVE}", "-S", "-o", str(out)]
-    subprocess.run([*command, str(NATIVE / "simd" / "tiles.cpp")], check=True)
-    functions: dict[str, list[str]] = {}
-    name = ""
-    for line in out.read_text().splitlines():
-        if match := re.match(r"(_Z\w+):", line):
-            name = match[1]
-        functions.setdefault(name, []).append(line)
-    return functions
+def assembly(tmp_path_factory):
+    """The functions of a file of simd/ as AVX2's assembly: name -> lines."""
+
+    @cache
+    def functions_of(source):
+        out = tmp_path_factory.mktemp("assembly") / f"{source}.s"
+        command = ["g++", "-std=c++17", "-O3", *AVX2, "-DFASTSVM_ISA=avx2", f"-I{NATIVE}", "-S", "-o", str(out)]
+        subprocess.run([*command, str(NATIVE / "simd" / source)], check=True)
+        functions: dict[str, list[str]] = {}
+        name = ""
+        for line in out.read_text().splitlines():
+            if match := re.match(r"(_Z[\w.]+):", line):
+                name = match[1]
+            functions.setdefault(name, []).append(line)
+        return functions
+
+    return functions_of
 
 
 def blocks(lines):
@@ -43,14 +52,28 @@ def blocks(lines):
                 yield body
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("kind", ["single_sums_rows", "single_rows", "double_sums_rows", "double_dots_rows"])
-def test_a_tile_of_six_rows_multiplies_and_adds_registers_and_little_else(tiles, kind):
-    found = [lines for name, lines in tiles.items() if f"{kind}ILi6E" in name]
+def assert_tiles(functions, kind, most):
+    """Innermost loops of twelve sums in registers, of at most so many instructions."""
+    found = [lines for name, lines in functions.items() if kind in name]
     assert found
     for lines in found:
         loops = [body for body in blocks(lines) if sum("vfmadd" in line for line in body) >= 12]
         assert loops
-        for body in loops:  # twelve sums, two registers of vectors, six numbers of rows
-            assert sum("vfmadd" in line for line in body) == 12 and len(body) <= 26
+        for body in loops:
+            assert sum("vfmadd" in line for line in body) == 12 and len(body) <= most
             assert not [line for line in body if PIECES.search(line) or ("%rsp" in line and "vmov" in line)]
+
+
+@pytest.mark.parametrize("kind", ["single_sums_rows", "single_rows", "double_sums_rows", "double_dots_rows"])
+def test_a_tile_of_six_rows_multiplies_and_adds_registers_and_little_else(assembly, kind):
+    # Two registers of vectors, six numbers of rows.
+    assert_tiles(assembly("tiles.cpp"), f"{kind}ILi6E", 26)
+
+
+@pytest.mark.parametrize(("top", "most"), [("d", 27), ("f", 32)])  # coefficients of single precision are converted
+def test_a_tile_of_three_rows_or_polynomials_multiplies_and_adds_registers_and_little_else(assembly, top, most):
+    # Rows side by side: of two columns two registers of rows and three coefficients. Polynomials side by side: two
+    # registers of coefficients and three numbers of rows.
+    functions = assembly("polynomials.cpp")
+    assert_tiles(functions, f"5DenseILi2E{top}E", 25)  # the conversion is a loop of its own
+    assert_tiles(functions, f"dense_panelI{top}E", most)

@@ -169,6 +169,21 @@ def test_format_g_is_printf_where_it_changes_its_form():
     assert [_native.format_g(x) for x in (math.inf, -math.inf, math.nan, -math.nan)] == ["inf", "-inf", "nan", "-nan"]
 
 
+def test_format_g_is_printf_from_tiny_to_large_numbers():
+    """Numbers of every size; powers of two, whose last digit may be a tie; and the neighbours of round ones."""
+    rng = np.random.default_rng(4)
+    values = [float(x) for x in rng.uniform(1, 10, 4000) * 10.0 ** rng.uniform(-25, 22, 4000)]
+    values += [2.0**k for k in range(-80, 70)] + [float(k) + 0.5 for k in range(999990, 1000010)]
+    values += [k / 2**21 for k in range(1, 3000)] + [k * 5.0 / 2**20 for k in range(1, 3000)]
+    for power in range(-22, 20):
+        for number in (1, 9.9999949, 9.9999950, 9.9999951, 1.2345650, 9.5, 5):
+            near = float(f"{number}e{power}")
+            values += [near, math.nextafter(near, 0), math.nextafter(near, math.inf)]
+    for value in values:
+        for digits in (1, 3, 6, 16, 17):
+            assert _native.format_g(-value, digits) == "%.*g" % (digits, -value)
+
+
 def scientific(value):
     return np.format_float_scientific(value, trim="-", exp_digits=2)
 

@@ -31,7 +31,10 @@ double max(double x, double y) { return x > y ? x : y; }
 
 double sigmoid_predict(double decision_value, double a, double b) {
     const double t = decision_value * a + b;
-    if (t >= 0) return std::exp(-t) / (1.0 + std::exp(-t));
+    if (t >= 0) {
+        const double power = std::exp(-t);
+        return power / (1.0 + power);
+    }
     return 1.0 / (1 + std::exp(t));
 }
 

@@ -42,6 +42,24 @@ void fill_kernel_matrix(const KernelMatrix& kernel_matrix, const Rows& rows, Num
     kernel_matrix.values(rows, out.data());
 }
 
+template <class Tiles>
+std::vector<double> kernel_sums(const Tiles& self, const Chunk& chunk, const std::vector<std::int64_t>& rows,
+                                std::int64_t from, const std::vector<float>& coef) {
+    for (std::int64_t row : rows)
+        if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
+    const std::int64_t count = static_cast<std::int64_t>(coef.size());
+    if (from < 0 || count > self.size() - from || from % strip || count % strip)
+        throw nb::index_error("whole strips only");
+    const auto block = self.block();
+    self.take(*chunk.rows, rows.data(), static_cast<std::int64_t>(rows.size()), *block);
+    std::vector<double> partial(rows.size() * lanes), sums(rows.size());
+    Aligned<float> scratch;
+    self.add_sums(*block, static_cast<std::int64_t>(rows.size()), from, from + count, coef.data(), scratch,
+                  partial.data());
+    for (std::size_t i = 0; i < partial.size(); ++i) sums[i / lanes] += partial[i];
+    return sums;
+}
+
 }  // namespace
 
 void bind_exact(nb::module_& m) {
@@ -93,7 +111,8 @@ void bind_exact(nb::module_& m) {
                 return std::pair(owned(std::vector<double>(values.begin(), values.end())), owned(std::move(errors)));
             },
             "chunk"_a,
-            "(rows * padded) kernel values with the vectors and their padding, and (rows) relative errors of them.");
+            "(rows * padded) kernel values with the vectors and their padding, and (rows) relative errors of them.")
+        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a, "As of GridTiles.");
 
     nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
         .def(
@@ -214,6 +233,8 @@ void bind_exact(nb::module_& m) {
             "Those of the support vectors in this order, -1 for none; None where they are on no grid.")
         .def_prop_ro("binary", &GridTiles::binary, "Two levels in every feature.")
         .def_prop_ro("step", &GridTiles::step)
+        .def_prop_ro("features_per_word", &GridTiles::features_per_word)
+        .def_prop_ro("products", &GridTiles::products, "Of a kernel value, of a row like the vectors.")
         .def_prop_ro("off", &GridTiles::off, "How far a vector is from where it is taken to stand, at most.")
         .def(
             "kernel_values",
@@ -239,27 +260,9 @@ void bind_exact(nb::module_& m) {
             "chunk"_a, "rows"_a, "start"_a, "stop"_a,
             "Kernel values of these rows with the vectors start, ..., stop - 1, whole strips, and the relative errors "
             "of the rows. For tests.")
-        .def(
-            "kernel_sums",
-            [](const GridTiles& self, const Chunk& chunk, const std::vector<std::int64_t>& rows, std::int64_t from,
-               const std::vector<float>& coef) {
-                for (std::int64_t row : rows)
-                    if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
-                const std::int64_t count = static_cast<std::int64_t>(coef.size());
-                if (from < 0 || count > self.size() - from || from % strip || count % strip)
-                    throw nb::index_error("whole strips only");
-                const auto block = self.block();
-                self.take(*chunk.rows, rows.data(), static_cast<std::int64_t>(rows.size()), *block);
-                std::vector<double> partial(rows.size() * lanes), sums(rows.size());
-                Aligned<float> scratch;
-                self.add_sums(*block, static_cast<std::int64_t>(rows.size()), from, from + count, coef.data(), scratch,
-                              partial.data());
-                for (std::size_t i = 0; i < partial.size(); ++i) sums[i / lanes] += partial[i];
-                return sums;
-            },
-            "chunk"_a, "rows"_a, "start"_a, "coef"_a,
-            "Sums of these rows' kernel values with the vectors from `start` on, whole strips, times `coef`. For "
-            "tests.");
+        .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
+             "Sums of these rows' kernel values with the vectors from `start` on, whole strips, times `coef`. For "
+             "tests and measurements.");
 
     m.def(
         "widen",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace fastsvm {
 
@@ -65,6 +66,8 @@ void GridCodes::finish(const std::vector<std::int64_t>& order) {
     for (std::int64_t c = 0; c < codes_; ++c) {
         const std::int64_t* const of = met.data() + c * kinds;
         usual_[c] = static_cast<unsigned char>(std::max_element(of, of + kinds) - of);
+        const double all = static_cast<double>(std::accumulate(of, of + kinds, std::int64_t{0}));
+        if (all > 0) unusual_ += 1 - static_cast<double>(of[usual_[c]]) / all;
         for (int z = 0; z < kinds; ++z)
             for (int x = 0; x < kinds; ++x)
                 if (of[x]) farthest_[c * kinds + z] = std::max(farthest_[c * kinds + z], distance_[z][x]);

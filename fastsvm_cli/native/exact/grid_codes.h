@@ -40,6 +40,8 @@ public:
     // By what a row's values are found; and how far off such a value is, relative to itself.
     GridLookup lookup(const Rows::Row& row) const;
     static double lookup_error(GridLookup lookup);
+    // How many codes of a vector are not the usual ones, on average.
+    double unusual() const { return unusual_; }
 
     // Strips of vectors that stay in the fastest cache while rows meet them.
     std::int64_t strips_at_a_time() const;
@@ -69,6 +71,7 @@ private:
     // Of each code, for each z: the largest distance from any vector's; and for all codes together where z is usual.
     std::vector<std::int32_t> farthest_;  // (codes, kinds)
     std::int64_t usual_farthest_ = 0, largest_base_ = 0;
+    double unusual_ = 0;
     bool metric_ = false;            // distances of bits, which obey the triangle inequality; their roots do, otherwise
     Aligned<unsigned char> blocks_;  // (strips, codes, strip)
     Aligned<unsigned char> bases_;   // (strips, 2, strip)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "exact/rung_costs.h"
 #include "exact/strips.h"
 
 namespace fastsvm {
@@ -73,7 +74,7 @@ std::unique_ptr<GridTiles> GridTiles::of(const SvmModel& model, const std::vecto
     const double exponent = kernel.gamma * grid->step() * grid->step();
     const double off = grid->off() + std::sqrt(grid->zeros_off());
     if (!(exponent > 1e-20 && exponent < 1e20) || !(moved(kernel.gamma, 2 * off) < most_off)) return nullptr;
-    const std::int64_t per_word = features_per_word(*grid);
+    const std::int64_t per_word = place_in_words(*grid);
     const std::int64_t bytes = static_cast<std::int64_t>(order.size()) * ((d + per_word - 1) / per_word) * 4;
     if (bytes > std::max(free_bytes, bytes_per_entry * vectors.indices.size())) return nullptr;
     return std::unique_ptr<GridTiles>(new GridTiles(model, order, std::move(features), *std::move(grid)));
@@ -85,7 +86,7 @@ GridTiles::GridTiles(const SvmModel& model, const std::vector<std::int64_t>& ord
       features_(std::move(features)),
       grid_(std::move(grid)),
       binary_(grid_.levels() <= 2),
-      per_word_(features_per_word(grid_)),
+      per_word_(place_in_words(grid_)),
       row_levels_(binary_             ? 2
                   : per_word_ == 8    ? 4
                   : uses_small_sums() ? loops_.small
@@ -95,8 +96,16 @@ GridTiles::GridTiles(const SvmModel& model, const std::vector<std::int64_t>& ord
     tabulate();
 }
 
+double GridTiles::products() const { return codes_ ? codes_->unusual() : needed_ * per_word_; }
+
+double GridTiles::cost() const {
+    const RungCosts& costs = rung_costs();
+    const RungCost& cost = codes_ ? costs.codes : binary_ ? costs.bits : per_word_ == 4 ? costs.bytes : costs.halves;
+    return cost.of(products());
+}
+
 // In codes where the machine has them; numbers in bytes where their products are small enough for it.
-int GridTiles::features_per_word(const Grid& grid) {
+int GridTiles::place_in_words(const Grid& grid) {
     const GridLoops& loops = *fastsvm::loops().grid;
     const bool binary = grid.levels() <= 2;
     if (loops.codes && (binary || grid.numbers() <= 4)) return binary ? 16 : 8;
@@ -243,15 +252,24 @@ void GridTiles::place(const Rows& vectors, const std::vector<std::int64_t>& orde
     }
     norms_.assign(static_cast<std::size_t>(padded_), 0);
     blocks_.assign(static_cast<std::size_t>(padded_ * words_), binary_ ? 0 : loops_.offset);
+    std::vector<std::uint32_t> any(static_cast<std::size_t>(words_), 0);
+    std::int64_t placed = 0, needed = 0, tiles = 0;
     for (std::int64_t s = 0; s < n; ++s) {
         if (order[s] < 0) continue;
         write(vectors, order[s], numbers);
+        for (std::int64_t w = 0; w < words_; ++w) any[w] |= words[w];
+        if (++placed % loops_.rows == 0 || placed == vectors.rows) {
+            needed += words_ - std::count(any.begin(), any.end(), 0u);
+            ++tiles;
+            std::fill(any.begin(), any.end(), 0u);
+        }
         norms_[s] = numbers.squares;
         largest_squares_ = std::max(largest_squares_, numbers.squares);
         largest_number_ = std::max(largest_number_, numbers.largest);
         std::uint32_t* const to = blocks_.data() + s / strip * words_ * strip + s % strip;
         for (std::int64_t w = 0; w < words_; ++w) to[w * strip] ^= words[w];
     }
+    if (tiles) needed_ = static_cast<double>(needed) / static_cast<double>(tiles);
 }
 
 void GridTiles::tabulate() {

@@ -39,6 +39,11 @@ public:
     // Two levels in every feature.
     bool binary() const { return binary_; }
     double step() const { return grid_.step(); }
+    // In a word: 32 bits, 4 or 2 numbers, or 16 or 8 in codes of four bits.
+    int features_per_word() const { return per_word_; }
+    // Products of a kernel value, of a row like the vectors; and its nanoseconds by rung_costs.h.
+    double products() const;
+    double cost() const;
     // The largest Euclidean distance of a vector from where it is taken to stand.
     double off() const { return off_; }
 
@@ -54,7 +59,7 @@ private:
         double outside;          // squares of the entries that no vector has
         std::int64_t outsiders;  // how many those are
     };
-    static int features_per_word(const Grid& grid);
+    static int place_in_words(const Grid& grid);
     bool write(const Rows& rows, std::int64_t row, Numbers& out) const;
     template <int per_word> bool write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const;
     void lay_out(const Rows& vectors, const std::vector<std::int64_t>& order);
@@ -73,9 +78,10 @@ private:
     Features features_;
     Grid grid_;
     bool binary_;
-    int per_word_;                        // features: 32 bits, 4 or 2 numbers, or 16 or 8 in codes of four bits
+    int per_word_;                        // features
     std::int32_t row_levels_;             // numbers of rows are below this
     std::int64_t words_ = 0;              // of a vector
+    double needed_ = 0;                   // words that rows side by side need where they are like the vectors
     std::int64_t required_ = 0;           // columns whose zero is off the grid
     std::vector<unsigned char> flipped_;  // (d) of bits: which stand the other way round, so that few are set
     // Of bits: a value that stands for the bit 1 where an absent entry is 0, and the square of how far it is from

@@ -10,7 +10,7 @@ namespace fastsvm {
 
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-constexpr std::int64_t run = 16;                        // numbers that the sums take at a time
+constexpr std::int64_t run = lanes;                     // numbers that the sums take at a time
 // Kernel values that a thread may hold, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
 
@@ -30,15 +30,19 @@ struct LabelSums::Scratch {
     Aligned<double> sums;
     // Of several classes.
     std::vector<ClassRow> rows;
-    std::vector<std::vector<std::int64_t>> by_class;  // the rows whose winner is likely the class
-    std::vector<double> sizes;                        // (rows / product_rows, classes, product_rows)
-    std::vector<double> met;                          // (rows, classes): what the likely winner's pairs are
-    std::vector<double> own, others, again;
+    std::vector<std::vector<std::int64_t>> by_class;     // the rows whose winner is likely the class
+    std::vector<double> sizes;                           // (rows / product_rows, classes, product_rows)
+    std::vector<double> own, others, met;                // (classes, product_rows): of the pairs of one class
     std::vector<float> peaks;                            // (classes, product_rows)
     std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::unique_ptr<Votes> votes;
     AllPairs::Scratch pairs;  // of many classes
 };
+
+// Of row r of a block: those of its classes are product_rows apart.
+const double* LabelSums::sizes_of(std::int64_t r, const Scratch& scratch) const {
+    return scratch.sizes.data() + r / product_rows * product_rows * model_.classes() + r % product_rows;
+}
 
 bool LabelSums::holds(const SvmModel& model) {
     if (model.regression || model.pairs() == 0 || !model.kernel.of_distances()) return false;
@@ -153,9 +157,9 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
     }
 }
 
-// The sums of the pairs of class c, for up to product_rows rows: sums[r][other], that of c itself meaningless.
-void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch,
-                              double* const* sums) const {
+// The sums of the pairs of class c, for up to product_rows rows, to scratch.own: (classes, product_rows), that of c
+// itself meaningless.
+void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch) const {
     const std::int64_t classes = model_.classes();
     const ProductLoops& loop = *loops().products;
     // What c's own vectors give, and what each of the others' do.
@@ -175,9 +179,39 @@ void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* valu
     }
     loop.products(rows, classes, scratch.count.data(), coef_.data(), scratch.coef_at.data(), values,
                   class_start_.data(), scratch.others.data());
-    for (int r = 0; r < rows; ++r)
-        for (std::int64_t other = 0; other < classes; ++other)
-            sums[r][other] = scratch.own[other * product_rows + r] + scratch.others[other * product_rows + r];
+    double* const sums = scratch.own.data();
+    const double* const of_others = scratch.others.data();
+    for (std::int64_t k = 0; k < classes * product_rows; ++k) sums[k] += of_others[k];
+}
+
+// Whether class c wins all its pairs, of up to product_rows rows of a block, whose sums of these pairs are at hand:
+// what `elect` says of them, side by side.
+void LabelSums::win_all(std::int64_t c, int rows, const std::int64_t* row, const Scratch& scratch, bool* won) const {
+    const std::int64_t classes = model_.classes();
+    const double* sizes[product_rows];
+    double relative[product_rows], absolute[product_rows], theirs[product_rows], least[product_rows];
+    for (int r = 0; r < product_rows; ++r) {
+        const std::int64_t at = row[r < rows ? r : 0];
+        const ClassRow& known = scratch.rows[static_cast<std::size_t>(at)];
+        sizes[r] = sizes_of(at, scratch);
+        relative[r] = known.wrong.relative;
+        absolute[r] = known.wrong.absolute;
+        theirs[r] = known.theirs_of_any;
+        least[r] = 1;
+    }
+    for (std::int64_t other = 0; other < classes; ++other) {
+        if (other == c) continue;
+        const double rho = model_.rho[model_.pair_of(std::min(c, other), std::max(c, other))];
+        const double side = c < other ? 1 : -1;
+        const double* const sums = scratch.own.data() + other * product_rows;
+        for (int r = 0; r < product_rows; ++r) {
+            const double value = side * (scale_ * sums[r] - rho);
+            const double weight = scale_ * (sizes[r][c * product_rows] + sizes[r][other * product_rows]);
+            const double ours = relative[r] * weight + absolute[r] + 4 * unit * (2 * weight + std::fabs(rho)) + 1e-200;
+            least[r] = value > (ours + theirs[r]) * (1 + 1e-9) ? least[r] : 0;  // of NaN, too
+        }
+    }
+    for (int r = 0; r < rows; ++r) won[r] = least[r] > 0;
 }
 
 void LabelSums::settle_pairs(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
@@ -197,11 +231,10 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
     scratch.values.resize(static_cast<std::size_t>(n * padded_));
     tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);
     const auto values_of = [&](std::int64_t r) { return scratch.values.data() + r * padded_; };
-    for (std::vector<double>* each : {&scratch.own, &scratch.others, &scratch.again})
+    for (std::vector<double>* each : {&scratch.own, &scratch.others, &scratch.met})
         each->resize(per_row * product_rows);
     scratch.rows.resize(static_cast<std::size_t>(n));
     scratch.sizes.resize(per_row * static_cast<std::size_t>(whole(n, product_rows)));
-    scratch.met.resize(per_row * static_cast<std::size_t>(n));
     scratch.peaks.resize(per_row * product_rows);
     for (std::vector<std::int64_t>* each : {&scratch.coef_at, &scratch.value_at, &scratch.count}) each->resize(per_row);
     scratch.by_class.resize(per_row);
@@ -235,42 +268,42 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
         const std::vector<std::int64_t>& mine = scratch.by_class[static_cast<std::size_t>(c)];
         for (std::size_t first = 0; first < mine.size(); first += product_rows) {
             const int now = static_cast<int>(std::min<std::size_t>(product_rows, mine.size() - first));
-            double* sums[product_rows];
+            const std::int64_t* const row = mine.data() + first;
+            for (int r = 0; r < now; ++r) values[r] = values_of(row[r]);
+            sums_of_class(c, now, values, scratch);
+            bool won[product_rows];
+            win_all(c, now, row, scratch, won);
+            scratch.met.swap(scratch.own);  // for what follows needs scratch.own
             for (int r = 0; r < now; ++r) {
-                values[r] = values_of(mine[first + static_cast<std::size_t>(r)]);
-                sums[r] = scratch.met.data() + mine[first + static_cast<std::size_t>(r)] * classes;
+                const int found = won[r]
+                                      ? static_cast<int>(c)
+                                      : elect(static_cast<int>(c), row[r], scratch.met.data() + r, scratch, values[r]);
+                if (found < 0)
+                    scratch.rows[static_cast<std::size_t>(row[r])].settled = false;
+                else
+                    winner[which[row[r]]] = found;
             }
-            sums_of_class(c, now, values, scratch, sums);
         }
     }
-    for (std::int64_t c = 0; c < classes; ++c)
-        for (std::int64_t r : scratch.by_class[static_cast<std::size_t>(c)]) {
-            const int found = elect(static_cast<int>(c), r, scratch, values_of(r));
-            if (found < 0)
-                scratch.rows[static_cast<std::size_t>(r)].settled = false;
-            else
-                winner[which[r]] = found;
-        }
     for (std::int64_t r = 0; r < n; ++r)
         if (!scratch.rows[static_cast<std::size_t>(r)].settled) open.push_back(which[r]);
 }
 
-// The class of row r of a block, or -1. likely: the class whose pairs are summed already.
-int LabelSums::elect(int likely, std::int64_t r, Scratch& scratch, const float* values) const {
+// The class of row r of a block, or -1. likely: the class whose pairs are summed already, `met`, product_rows apart.
+int LabelSums::elect(int likely, std::int64_t r, const double* met, Scratch& scratch, const float* values) const {
     const std::int64_t classes = model_.classes();
     const ClassRow& row = scratch.rows[static_cast<std::size_t>(r)];
-    const double* const sizes = scratch.sizes.data() + r / product_rows * product_rows * classes + r % product_rows;
+    const double* const sizes = sizes_of(r, scratch);
     return scratch.votes->winner(likely, static_cast<int>(classes), [&](int c, int* won) {
-        const double* sums = scratch.met.data() + r * classes;
+        const double* sums = met;
         if (c != likely) {
-            double* const again = scratch.again.data();
-            sums_of_class(c, 1, &values, scratch, &again);
-            sums = again;
+            sums_of_class(c, 1, &values, scratch);
+            sums = scratch.own.data();
         }
         for (int other = 0; other < classes; ++other) {
             if (other == c) continue;
             const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
-            const double value = scale_ * sums[other] - model_.rho[pair];
+            const double value = scale_ * sums[other * product_rows] - model_.rho[pair];
             const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
             const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
             const double size = std::fabs(value);

@@ -40,9 +40,10 @@ private:
     void settle_pairs(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
                       Scratch& scratch, std::vector<std::int64_t>& open, std::int32_t* winner) const;
     struct ClassRow;  // what is known of a row before its classes are compared
-    void sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch,
-                       double* const* sums) const;
-    int elect(int likely, std::int64_t r, Scratch& scratch, const float* values) const;
+    const double* sizes_of(std::int64_t r, const Scratch& scratch) const;
+    void sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch) const;
+    void win_all(std::int64_t c, int rows, const std::int64_t* row, const Scratch& scratch, bool* won) const;
+    int elect(int likely, std::int64_t r, const double* met, Scratch& scratch, const float* values) const;
     // Of scale * weight, the computed sum of positive terms that an error of these terms is relative to.
     struct Share {
         double relative = 0, absolute = 0;

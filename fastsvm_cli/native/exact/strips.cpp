@@ -4,13 +4,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "exact/rung_costs.h"
+
 namespace fastsvm {
 
 namespace {
-// How many times faster than entry by entry a register tile passes over a column.
-constexpr double tile_speed = 2;
 // Of a strip, in a first-level cache.
 constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(double)));
+// Of strips whose kernel values are summed up as they come: a few registers of a strip fit that cache, the rest is
+// near.
+constexpr std::int64_t columns_of_sums = 4 * columns_that_fit;
 }  // namespace
 
 std::vector<std::int32_t> used_indices(const Rows& vectors) {
@@ -29,6 +32,11 @@ std::vector<std::int32_t> used_indices(const Rows& vectors) {
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
+}
+
+bool in_tiles(double entries, std::int64_t features) {
+    const RungCosts& costs = rung_costs();
+    return costs.tiles.of(static_cast<double>(features)) < costs.entries.of(entries);
 }
 
 std::int64_t vectors_per_tile(std::int64_t features) {
@@ -93,8 +101,8 @@ void Strips::take(const Rows& rows, const std::int64_t* which, std::int64_t n, S
     out.by_entry.clear();
     for (std::int64_t r = 0; r < n; ++r) {
         take(rows, which[r], out.rows[r]);
-        const bool full = dense_ && !kernel_.by_differences() &&
-                          tile_speed * static_cast<double>(out.rows[r].columns.count()) > static_cast<double>(d);
+        const bool full =
+            dense_ && !kernel_.by_differences() && in_tiles(static_cast<double>(out.rows[r].columns.count()), d);
         (full ? out.in_panels : out.by_entry).push_back(r);
     }
     const std::int64_t m = static_cast<std::int64_t>(out.in_panels.size());
@@ -181,7 +189,7 @@ void Strips::panel_kernel_values(const StripRows& rows, std::int64_t from, std::
 }
 
 bool Strips::sums_in_panels() const {
-    return kernel_.type == KernelType::rbf && dense_ && features_.size() <= columns_that_fit;
+    return kernel_.type == KernelType::rbf && dense_ && features_.size() <= columns_of_sums;
 }
 
 void Strips::panel_sums(const StripRows& rows, std::int64_t from, std::int64_t to, const double* coef,

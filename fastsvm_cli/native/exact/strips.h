@@ -46,7 +46,7 @@ public:
     // Of the rows in panels: out[r * stride + s - from]. A row's values do not depend on the rows beside it.
     void panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                              std::int64_t stride) const;
-    // Whether panel_sums can be had: RBF kernels of vectors whose columns fit a first-level cache.
+    // Whether panel_sums can be had: RBF kernels of vectors of no more than a few hundred columns.
     bool sums_in_panels() const;
     // Of the rows in panels, in their order: out[i] = sum of coef[s - from] K, the values of panel_kernel_values added
     // up as Loops::dot does.
@@ -84,6 +84,8 @@ inline bool dense(const Rows& vectors, std::int64_t features) {
     return static_cast<double>(vectors.indices.size()) >=
            sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
 }
+// Whether a row of so many entries meets dense strips in register tiles, rather than entry by entry.
+bool in_tiles(double entries, std::int64_t features);
 // Vectors whose strips stay in the first-level cache while the rows of a block pass over them, and their kernel values
 // in the second.
 std::int64_t vectors_per_tile(std::int64_t features);

@@ -56,12 +56,31 @@ void Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate*
 
 void Maclaurin::add(std::int64_t pair, std::int64_t center, Polynomial polynomial, const Certificate* certificate) {
     expansions_.push_back({pair, center, std::move(polynomial), certificate ? *certificate : Certificate{}});
+    make_panel();
     if (!certificate) return;
     ++certificates_;
     pair_weight_.resize(rho_.size());
     pair_count_.resize(rho_.size());
     pair_weight_[static_cast<std::size_t>(pair)] += certificate->weight * up;
     pair_count_[static_cast<std::size_t>(pair)] += certificate->count;
+}
+
+// Of the last expansions, where they are as many as a panel has.
+void Maclaurin::make_panel() {
+    const Expansion& last = expansions_.back();
+    const std::size_t before = expansions_.size() - 1;
+    if (before > alone_from_) {
+        const Expansion& neighbour = expansions_[before - 1];
+        if (neighbour.center != last.center || neighbour.pair + 1 != last.pair ||
+            !last.polynomial.stands_beside(neighbour.polynomial))
+            alone_from_ = before;
+    }
+    if (expansions_.size() - alone_from_ < lanes) return;
+    Polynomial* side_by_side[lanes];
+    for (std::size_t i = 0; i < lanes; ++i) side_by_side[i] = &expansions_[alone_from_ + i].polynomial;
+    expansions_[alone_from_].panel = panels_.size();
+    panels_.emplace_back(side_by_side);
+    alone_from_ = expansions_.size();
 }
 
 void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single,
@@ -129,7 +148,10 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};
-    parallel_workers(rows.rows, block_rows, [&](Parts& parts) {
+    // As many rows at a time as have their values in the second cache, where they have many.
+    const std::int64_t in_cache = (std::int64_t{1} << 16) / std::max<std::int64_t>(pairs(), 1) / lanes * lanes;
+    const std::int64_t rows_at_once = std::clamp<std::int64_t>(in_cache, 2 * lanes, block_rows);
+    parallel_workers(rows.rows, rows_at_once, [&](Parts& parts) {
         Block block;
         std::int64_t found = 0;
         for (std::int64_t first, last; parts.next(first, last);) {
@@ -226,7 +248,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
 
     double sums[lanes] = {};
     std::int64_t arrived = -1;  // the centre that the block has arrived at, and how its norms were computed
-    for (const Expansion& e : expansions_) {
+    for (std::size_t at = 0; at < expansions_.size(); ++at) {
+        const Expansion& e = expansions_[at];
         const Center& center = centers_[e.center];
         const bool centered = e.polynomial.centered(), new_center = arrived != 2 * e.center + centered;
         arrived = 2 * e.center + centered;
@@ -259,6 +282,35 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             continue;
         }
         for (std::int64_t r = 0; new_center && r < n; ++r) arrive(e.center, r, false);
+        if (e.panel != no_panel) {
+            const PolynomialPanel& panel = panels_[e.panel];
+            const auto value_at = [&](std::int64_t r) { return out.value.data() + (first + r) * nr_pairs + e.pair; };
+            const auto add_all = [&](std::int64_t r, const double* polynomials) {
+                const double weight = block.weight[e.center * block_rows + r];
+                if (radii)
+                    for (std::size_t i = 0; i < lanes; ++i) add(expansions_[at + i], r, polynomials[i]);
+                else if (weight != 0)
+                    for (double *value = value_at(r), *end = value + lanes; value < end; ++value, ++polynomials)
+                        *value += weight * *polynomials;
+            };
+            double values[lanes * lanes] = {};  // of a row that is left out, anything
+            for (std::int64_t r : block.sparse) {
+                if (block.weight[e.center * block_rows + r] != 0) panel.values(block.columns[r], values);
+                add_all(r, values);
+            }
+            for (std::size_t from = 0; from < block.dense.size(); from += lanes) {
+                const std::size_t count = std::min<std::size_t>(lanes, block.dense.size() - from);
+                for (std::size_t lane = 0; lane < count; ++lane)
+                    __builtin_prefetch(value_at(block.dense[from + lane]), 1);
+                if (anyone(e, block.dense, from))
+                    panel.values(static_cast<int>(count), block.groups.data() + from * static_cast<std::size_t>(d),
+                                 values);
+                for (std::size_t lane = 0; lane < count; ++lane)
+                    add_all(block.dense[from + lane], values + lane * lanes);
+            }
+            at += lanes - 1;
+            continue;
+        }
         const auto alone = [&](std::int64_t r) {
             const bool counts = block.weight[e.center * block_rows + r] != 0;
             add(e, r, counts ? e.polynomial.value(block.columns[r], block.scratch) : 0);

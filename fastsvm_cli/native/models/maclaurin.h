@@ -58,11 +58,14 @@ private:
         std::int64_t pair, center;
         Polynomial polynomial;
         Certificate certificate;
+        std::size_t panel = no_panel;  // in panels_, of the first of `lanes` expansions that stand in it
     };
+    static constexpr std::size_t no_panel = static_cast<std::size_t>(-1);
     struct Block;  // one thread's rows
 
     void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out) const;
     void check(std::int64_t pair, std::int64_t center, const Certificate* certificate) const;
+    void make_panel();
     void add(std::int64_t pair, std::int64_t center, Polynomial polynomial, const Certificate* certificate);
     void weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const;
     KernelRounding kernel_rounding(const Rows& rows, std::int64_t row) const;
@@ -75,6 +78,10 @@ private:
     std::vector<double> rho_;
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
+    // Of `lanes` neighbours in expansions_ about one centre, of one pair after the other: rows are evaluated with all
+    // of them at once, and their polynomials have their norms alone.
+    std::vector<PolynomialPanel> panels_;
+    std::size_t alone_from_ = 0;                    // the expansions from here on stand in no panel
     std::vector<double> pair_weight_, pair_count_;  // sums over the certificates of a pair
     std::size_t certificates_ = 0;                  // expansions that have one
     Kernel exact_kernel_;

@@ -110,9 +110,9 @@ void Polynomial::values(const double* x, double* out) const {
     if (degree_ == 0)
         std::fill(out, out + lanes, 0.0);
     else if (!top_float_.empty())
-        loops().polynomial_dense_float(degree_, levels, top_float_.data(), d_, x, out);
+        loops().single_polynomials->dense(degree_, levels, top_float_.data(), d_, x, out);
     else
-        loops().polynomial_dense_double(degree_, levels, levels_.back().data(), d_, x, out);
+        loops().double_polynomials->dense(degree_, levels, levels_.back().data(), d_, x, out);
     for (int lane = 0; lane < lanes; ++lane) out[lane] = constant_ + out[lane];
 }
 
@@ -125,8 +125,8 @@ double Polynomial::value(const Columns& columns, std::vector<double>& scratch) c
     const std::int32_t* const c = columns.column.data();
     const double* const x = columns.value.data();
     return constant_ + (top_float_.empty()
-                            ? loops().polynomial_sparse_double(degree_, levels, levels_.back().data(), d_, n, c, x)
-                            : loops().polynomial_sparse_float(degree_, levels, top_float_.data(), d_, n, c, x));
+                            ? loops().double_polynomials->sparse(degree_, levels, levels_.back().data(), d_, n, c, x)
+                            : loops().single_polynomials->sparse(degree_, levels, top_float_.data(), d_, n, c, x));
 }
 
 double Polynomial::compressed(const Columns& columns, std::vector<double>& scratch) const {
@@ -141,6 +141,57 @@ double Polynomial::compressed(const Columns& columns, std::vector<double>& scrat
     }
     for (std::size_t r = 0; r < rank; ++r) sum += lambda_[r] * scratch[r] * scratch[r];
     return sum;
+}
+
+namespace {
+// (lanes) vectors of one length, number by number, for (length, lanes).
+template <class T, class Numbers> std::vector<T> side_by_side(Numbers numbers) {
+    std::vector<T> out(numbers(0).size() * lanes);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        std::vector<T>& from = numbers(lane);
+        for (std::size_t i = 0; i < from.size(); ++i) out[i * lanes + lane] = from[i];
+        from = {};
+    }
+    return out;
+}
+}  // namespace
+
+PolynomialPanel::PolynomialPanel(Polynomial* const* polynomials)
+    : d_(polynomials[0]->d_), degree_(polynomials[0]->degree_) {
+    for (int lane = 0; lane < lanes; ++lane) constants_.push_back(polynomials[lane]->constant_);
+    for (std::size_t k = 0; k < polynomials[0]->levels_.size(); ++k)
+        levels_.push_back(side_by_side<double>(
+            [&](std::size_t lane) -> std::vector<double>& { return polynomials[lane]->levels_[k]; }));
+    top_float_ =
+        side_by_side<float>([&](std::size_t lane) -> std::vector<float>& { return polynomials[lane]->top_float_; });
+}
+
+void PolynomialPanel::values(int rows, const double* x, double* out) const {
+    const double* levels[max_degree];
+    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
+    if (top_float_.empty())
+        loops().double_polynomials->dense_panel(degree_, levels, levels_.back().data(), d_, rows, x, out);
+    else
+        loops().single_polynomials->dense_panel(degree_, levels, top_float_.data(), d_, rows, x, out);
+    add_constants(rows, out);
+}
+
+void PolynomialPanel::values(const Columns& columns, double* out) const {
+    const double* levels[max_degree];
+    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
+    const std::int64_t n = columns.count();
+    const std::int32_t* const c = columns.column.data();
+    const double* const x = columns.value.data();
+    if (top_float_.empty())
+        loops().double_polynomials->sparse_panel(degree_, levels, levels_.back().data(), d_, n, c, x, out);
+    else
+        loops().single_polynomials->sparse_panel(degree_, levels, top_float_.data(), d_, n, c, x, out);
+    add_constants(1, out);
+}
+
+void PolynomialPanel::add_constants(int rows, double* out) const {
+    for (int r = 0; r < rows; ++r, out += lanes)
+        for (int lane = 0; lane < lanes; ++lane) out[lane] = constants_[static_cast<std::size_t>(lane)] + out[lane];
 }
 
 }  // namespace fastsvm

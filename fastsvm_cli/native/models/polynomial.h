@@ -32,7 +32,14 @@ public:
     // For one row, in raw coordinates.
     double value(const Columns& columns, std::vector<double>& scratch) const;
 
+    // Whether a PolynomialPanel can take it, beside that one.
+    bool stands_beside(const Polynomial& other) const {
+        return degree_ > 0 && !centered_ && lambda_.empty() && other.d_ == d_ && other.degree_ == degree_ &&
+               !other.centered_ && other.lambda_.empty() && other.top_float_.empty() == top_float_.empty();
+    }
+
 private:
+    friend class PolynomialPanel;
     double compressed(const Columns& columns, std::vector<double>& scratch) const;
 
     std::int64_t d_;
@@ -48,6 +55,26 @@ private:
     std::vector<double> lambda_;    // (rank)
     std::vector<double> q_;         // (d, rank)
     std::vector<double> q_center_;  // (rank): -q_r.m
+};
+
+// `lanes` polynomials in the same variables, evaluated side by side: the numbers that each gives alone.
+class PolynomialPanel {
+public:
+    // Takes the coefficients of `lanes` polynomials that stand beside each other; their norms stay.
+    explicit PolynomialPanel(Polynomial* const* polynomials);
+    // For the first `rows` of `lanes` rows: x is (d, lanes), out (rows, lanes).
+    void values(int rows, const double* x, double* out) const;
+    // For one row: out is (lanes).
+    void values(const Columns& columns, double* out) const;
+
+private:
+    void add_constants(int rows, double* out) const;
+
+    std::int64_t d_;
+    int degree_;
+    std::vector<double> constants_;            // (lanes)
+    std::vector<std::vector<double>> levels_;  // as a Polynomial's, (coefficients, lanes)
+    std::vector<float> top_float_;
 };
 
 }  // namespace fastsvm

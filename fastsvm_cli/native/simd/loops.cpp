@@ -3,7 +3,6 @@
 #include "simd/loops.h"
 
 #include "simd/exponential.h"
-#include "simd/packed.h"
 #include "simd/wide.h"
 
 namespace fastsvm {
@@ -23,142 +22,6 @@ static_assert(lanes % doubles == 0, "whole registers");
 FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
 FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
 FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
-
-// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1,
-// `top`, a plain product with the row. `base` is the column that stands first in the sub-block, d its variables.
-template <int K, class Top> struct Sparse {
-    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
-                           std::int64_t count, const std::int32_t* columns, const double* x) {
-        double total = 0;
-        for (std::int64_t a = 0; a < count; ++a) {
-            const std::int64_t j = columns[a] - base;
-            const double* inner[K > 1 ? K - 1 : 1];
-            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
-            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j,
-                                                                         columns[a], count - a, columns + a, x + a));
-        }
-        return total;
-    }
-};
-template <class Top> struct Sparse<1, Top> {
-    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count,
-                           const std::int32_t* columns, const double* x) {
-        const Top* const row = top - base;
-        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-        std::int64_t b = 0;
-        for (; b + 4 <= count; b += 4) {
-            s0 += static_cast<double>(row[columns[b]]) * x[b];
-            s1 += static_cast<double>(row[columns[b + 1]]) * x[b + 1];
-            s2 += static_cast<double>(row[columns[b + 2]]) * x[b + 2];
-            s3 += static_cast<double>(row[columns[b + 3]]) * x[b + 3];
-        }
-        for (; b < count; ++b) s0 += static_cast<double>(row[columns[b]]) * x[b];
-        return (s0 + s1) + (s2 + s3);
-    }
-};
-
-template <int K, class Top> struct Dense {
-    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
-        v8 total = splat(0);
-        for (std::int64_t j = 0; j < d; ++j) {
-            const double* inner[K > 1 ? K - 1 : 1];
-            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
-            total +=
-                load(x + j * lanes) *
-                (levels[0][j] + Dense<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, x + j * lanes));
-        }
-        return total;
-    }
-};
-template <class Top> struct Dense<1, Top> {
-    static v8 evaluate(const double* const*, const Top* top, std::int64_t d, const double* x) {
-        v8 s0 = splat(0), s1 = splat(0);
-        std::int64_t k = 0;
-        for (; k + 2 <= d; k += 2) {
-            s0 += static_cast<double>(top[k]) * load(x + k * lanes);
-            s1 += static_cast<double>(top[k + 1]) * load(x + (k + 1) * lanes);
-        }
-        if (k < d) s0 += static_cast<double>(top[k]) * load(x + k * lanes);
-        return s0 + s1;
-    }
-};
-
-// Four rows of the triangle at a time share every load of x, and numbers of single precision are converted many at a
-// time. Each row's sums are those of Dense<1>, to the last digit: every other product goes into the same of two sums.
-template <class Top> struct Dense<2, Top> {
-    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
-        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the sum that the row is at
-        v8 total = splat(0);
-        std::int64_t j = 0;
-        for (; j + 4 <= d; j += 4) {
-            const Top* row[4];
-            v8 s[4][2];
-            for (int i = 0; i < 4; ++i) {
-                row[i] = top + packed_offset(2, d, j + i);
-                s[i][0] = s[i][1] = splat(0);
-                for (int k = i; k < 4; ++k)
-                    s[i][(k - i) & 1] += static_cast<double>(row[i][k - i]) * load(x + (j + k) * lanes);
-                row[i] += 4 - i;
-            }
-            const std::int64_t left = d - j - 4;
-            for (std::int64_t from = 0; from < left; from += piece) {
-                const std::int64_t n = left - from < piece ? left - from : piece;
-                double converted[4][piece];
-                const double* numbers[4];
-                for (int i = 0; i < 4; ++i) numbers[i] = as_double(row[i] + from, n, converted[i]);
-                add_products(n, numbers, x + (j + 4 + from) * lanes, s);
-            }
-            for (int i = 0; i < 4; ++i) total += load(x + (j + i) * lanes) * (levels[0][j + i] + (s[i][0] + s[i][1]));
-        }
-        for (; j < d; ++j)
-            total +=
-                load(x + j * lanes) *
-                (levels[0][j] + Dense<1, Top>::evaluate(nullptr, top + packed_offset(2, d, j), d - j, x + j * lanes));
-        return total;
-    }
-
-private:
-    static const double* as_double(const double* numbers, std::int64_t, double*) { return numbers; }
-    static const double* as_double(const float* numbers, std::int64_t n, double* converted) {
-        for (std::int64_t k = 0; k < n; ++k) converted[k] = static_cast<double>(numbers[k]);
-        return converted;
-    }
-    // Even rows are at their first sum, odd ones, which began a product later, at their second.
-    static inline void add_products(std::int64_t n, const double* const* row, const double* x, v8 (&s)[4][2]) {
-        std::int64_t k = 0;
-        for (; k + 2 <= n; k += 2) {
-            const v8 even = load(x + k * lanes), odd = load(x + (k + 1) * lanes);
-            for (int i = 0; i < 4; ++i) {
-                s[i][i & 1] += row[i][k] * even;
-                s[i][1 - (i & 1)] += row[i][k + 1] * odd;
-            }
-        }
-        if (k < n)
-            for (int i = 0; i < 4; ++i) s[i][i & 1] += row[i][k] * load(x + k * lanes);
-    }
-};
-
-template <class Top>
-double polynomial_sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
-                         const std::int32_t* columns, const double* x) {
-    switch (degree) {
-        case 1: return Sparse<1, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        case 2: return Sparse<2, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        case 3: return Sparse<3, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        default: return Sparse<4, Top>::evaluate(levels, top, d, 0, count, columns, x);
-    }
-}
-
-template <class Top>
-void polynomial_dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x,
-                      double* out) {
-    switch (degree) {
-        case 1: return store(out, Dense<1, Top>::evaluate(levels, top, d, x));
-        case 2: return store(out, Dense<2, Top>::evaluate(levels, top, d, x));
-        case 3: return store(out, Dense<3, Top>::evaluate(levels, top, d, x));
-        default: return store(out, Dense<4, Top>::evaluate(levels, top, d, x));
-    }
-}
 
 void strip_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
     v8 s0 = splat(0), s1 = splat(0), s2 = splat(0), s3 = splat(0);
@@ -300,31 +163,19 @@ void lane_distances(const double* block, std::int64_t d, const double* x, double
     store(out, s0 + s1);
 }
 
-// Two halves of the strip, so that the sums of four rows stay in registers.
+// Two registers of the strip's columns at a time: the sums of four rows stay in registers.
 void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
-    const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2], *const x3 = x[3];
-    for (int half = 0; half < strip; half += 2 * lanes) {
-        v8 a0 = splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
-        const double* from = block + half;
+    typedef Wide<double, 2 * doubles> Pair;
+    const double* const row[4] = {x[0], x[1], x[2], x[3]};
+    for (int at = 0; at < strip; at += 2 * doubles) {
+        Pair sums[4];
+        for (Pair& sum : sums) sum = Pair::splat(0);
+        const double* from = block + at;
         for (std::int64_t i = 0; i < count; ++i, from += strip) {
-            const v8 p = load(from), q = load(from + lanes);
-            a0 += x0[i] * p;
-            a1 += x0[i] * q;
-            b0 += x1[i] * p;
-            b1 += x1[i] * q;
-            c0 += x2[i] * p;
-            c1 += x2[i] * q;
-            d0 += x3[i] * p;
-            d1 += x3[i] * q;
+            const Pair columns = Pair::load(from);
+            for (int r = 0; r < 4; ++r) sums[r] += row[r][i] * columns;
         }
-        store(out[0] + half, a0);
-        store(out[0] + half + lanes, a1);
-        store(out[1] + half, b0);
-        store(out[1] + half + lanes, b1);
-        store(out[2] + half, c0);
-        store(out[2] + half + lanes, c1);
-        store(out[3] + half, d0);
-        store(out[3] + half + lanes, d1);
+        for (int r = 0; r < 4; ++r) sums[r].store(out[r] + at);
     }
 }
 
@@ -481,20 +332,20 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 }  // namespace
 
 extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
-extern const TileLoops tiles;                                  // tiles.cpp
-extern const ProductLoops products_table;                      // products.cpp
-extern const VoteLoops votes_table;                            // pair_votes.cpp
-extern const GridLoops grid;                                   // grid.cpp
+extern const PolynomialLoops<float> single_polynomials;        // polynomials.cpp
+extern const PolynomialLoops<double> double_polynomials;
+extern const TileLoops tiles;              // tiles.cpp
+extern const ProductLoops products_table;  // products.cpp
+extern const VoteLoops votes_table;        // pair_votes.cpp
+extern const GridLoops grid;               // grid.cpp
 #ifndef __AVX2__
 extern const TextLoops text;
 #endif
 extern const Loops table;
 const Loops table = {
     FASTSVM_TEXT(FASTSVM_ISA),
-    polynomial_sparse<float>,
-    polynomial_sparse<double>,
-    polynomial_dense<float>,
-    polynomial_dense<double>,
+    &single_polynomials,
+    &double_polynomials,
     strip_dots,
     strip_distances,
     lane_dots,

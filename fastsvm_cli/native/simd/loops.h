@@ -4,6 +4,7 @@
 
 #include "simd/grid_loops.h"
 #include "simd/pair_votes.h"
+#include "simd/polynomials.h"
 #include "simd/products.h"
 #include "simd/reference_lanes.h"
 #include "simd/text_loops.h"
@@ -28,17 +29,9 @@ struct DegreeSeries {
 struct Loops {
     const char* name;
 
-    // The polynomial without its constant term, sum over k of levels[k - 1] (packed.h; the last one is `top`), for one
-    // sparse row: count entries, columns increasing. degree 1 to max_degree.
-    double (*polynomial_sparse_float)(int degree, const double* const* levels, const float* top, std::int64_t d,
-                                      std::int64_t count, const std::int32_t* columns, const double* x);
-    double (*polynomial_sparse_double)(int degree, const double* const* levels, const double* top, std::int64_t d,
-                                       std::int64_t count, const std::int32_t* columns, const double* x);
-    // The same for `lanes` dense rows: x is (d, lanes), out (lanes).
-    void (*polynomial_dense_float)(int degree, const double* const* levels, const float* top, std::int64_t d,
-                                   const double* x, double* out);
-    void (*polynomial_dense_double)(int degree, const double* const* levels, const double* top, std::int64_t d,
-                                    const double* x, double* out);
+    // By the precision of the highest degree's coefficients.
+    const PolynomialLoops<float>* single_polynomials;
+    const PolynomialLoops<double>* double_polynomials;
 
     // out[s] = sum_e x[e] * block[columns[e]][s] for the `strip` support vectors of one strip; block is (d, strip).
     void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,

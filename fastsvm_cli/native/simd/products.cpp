@@ -8,49 +8,78 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-typedef Wide<float, 16> f16;
-typedef Wide<double, 8> d8;
+// Eight, or a longer register: that is widened by halves, as tiles.cpp does.
+constexpr int width = register_bytes / 4 > lanes ? register_bytes / 4 : lanes;
+typedef Wide<float, width> vf;
+typedef Wide<float, lanes> f8;
+typedef Wide<double, lanes> d8;
+typedef float float4 __attribute__((vector_size(16)));
 
-// The largest of sixteen.
-FASTSVM_INLINE float peak(f16 x) {
-    float number[16];
-    x.store(number);
-    for (int half = 8; half > 0; half /= 2)
-        for (int i = 0; i < half; ++i) number[i] = number[i] > number[i + half] ? number[i] : number[i + half];
-    return number[0];
+template <class V> FASTSVM_INLINE d8 in_double(V x) {
+    if constexpr (width > lanes)
+        return widened_halves(x);
+    else
+        return widened(x);
 }
 
-// Adds, for R rows, the products over the first n / 16 sixteens to sums; and keeps the largest of the rows' numbers,
+// The largest of numbers i, i + 4, i + 8, ...
+template <class V> FASTSVM_INLINE float4 peaks_of_fours(V x) {
+    constexpr int parts = sizeof(V) / sizeof(float4);
+    float4 part[parts];
+    __builtin_memcpy(part, &x, sizeof x);
+    for (int half = parts / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i) part[i] = most(part[i], part[i + half]);
+    return part[0];
+}
+
+// The largest of each four.
+FASTSVM_INLINE void store_peaks(const float4 (&x)[4], float* out) {
+    typedef std::int32_t int4 __attribute__((vector_size(16)));
+    const auto pairs = [](float4 a, float4 b) {
+        return most(__builtin_shuffle(a, b, int4{0, 4, 1, 5}), __builtin_shuffle(a, b, int4{2, 6, 3, 7}));
+    };
+    const float4 low = pairs(x[0], x[1]), high = pairs(x[2], x[3]);
+    const float4 all =
+        most(__builtin_shuffle(low, high, int4{0, 1, 4, 5}), __builtin_shuffle(low, high, int4{2, 3, 6, 7}));
+    __builtin_memcpy(out, &all, sizeof all);
+}
+
+// Adds, for R rows, the products of the first eights of n numbers to sums; and keeps the largest of the rows' numbers,
 // where that is wanted.
 template <int R, bool peaked>
 FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float* const (&rows)[R], d8 (&sums)[R],
-                                     f16 (&peaks)[R]) {
+                                     float4 (&peaks)[4]) {
     const float* b[R];
-    for (int r = 0; r < R; ++r) b[r] = rows[r];
+    vf largest[R];
+    for (int r = 0; r < R; ++r) b[r] = rows[r], largest[r] = vf::splat(0);
     const auto number = [&](int r, std::int64_t at) {
-        const f16 x = f16::load(b[r] + at);
-        if constexpr (peaked) peaks[r] = larger(peaks[r], x);
+        const vf x = vf::load(b[r] + at);
+        if constexpr (peaked) largest[r] = larger(largest[r], x);
         return x;
     };
-    for (; n >= 64; n -= 64, a += 64) {
-        const f16 a0 = f16::load(a), a1 = f16::load(a + 16), a2 = f16::load(a + 32), a3 = f16::load(a + 48);
-        for (int r = 0; r < R; ++r) {
-            f16 four = a0 * number(r, 0);
-            four += a1 * number(r, 16);
-            four += a2 * number(r, 32);
-            four += a3 * number(r, 48);
-            sums[r] += widened_halves(four);
-            b[r] += 64;
+    const auto add = [&](std::int64_t registers) {
+        vf few[R];
+        for (int r = 0; r < R; ++r) few[r] = vf::load(a) * number(r, 0);
+        for (std::int64_t t = 1; t < registers; ++t) {
+            const vf more = vf::load(a + t * width);
+            for (int r = 0; r < R; ++r) few[r] += more * number(r, t * width);
         }
+        for (int r = 0; r < R; ++r) sums[r] += in_double(few[r]);
+    };
+    for (; n >= 4 * width; n -= 4 * width, a += 4 * width) {
+        add(4);
+        for (int r = 0; r < R; ++r) b[r] += 4 * width;
     }
-    if (n >= 16) {
-        f16 few[R];
-        for (int r = 0; r < R; ++r) few[r] = f16::load(a) * number(r, 0);
-        for (std::int64_t at = 16; at + 16 <= n; at += 16) {
-            const f16 more = f16::load(a + at);
-            for (int r = 0; r < R; ++r) few[r] += more * number(r, at);
+    if (n >= width) add(n / width);
+    if constexpr (peaked)
+        for (int r = 0; r < R; ++r) peaks[r] = peaks_of_fours(largest[r]);
+    if (width > lanes && n % width >= lanes) {
+        const std::int64_t at = n / width * width;
+        for (int r = 0; r < R; ++r) {
+            const f8 x = f8::load(b[r] + at);
+            sums[r] += widened(f8::load(a + at) * x);
+            if constexpr (peaked) peaks[r] = most(peaks[r], peaks_of_fours(x));
         }
-        for (int r = 0; r < R; ++r) sums[r] += widened_halves(few[r]);
     }
 }
 
@@ -89,7 +118,7 @@ void add_products(std::int64_t rows, std::int64_t n, const float* coef, const fl
     for (std::int64_t r = 0; r < rows; ++r, values += stride, sums += lanes) {
         const float* const row[1] = {values};
         d8 sum[1] = {d8::load(sums)};
-        f16 none[1];
+        float4 none[4];
         sums_of_products<1, false>(n, coef, row, sum, none);
         sum[0].store(sums);
     }
@@ -103,16 +132,15 @@ void products_of_rows(std::int64_t count, const std::int64_t* n, const float* co
         const float* rows[R];
         for (int r = 0; r < R; ++r) rows[r] = values[r] + value_at[k];
         d8 sums[R];
-        f16 most[R];
-        for (int r = 0; r < R; ++r) sums[r] = d8::splat(0), most[r] = f16::splat(0);
+        float4 most[4] = {};
+        for (int r = 0; r < R; ++r) sums[r] = d8::splat(0);
         sums_of_products<R, peaked>(n[k], a, rows, sums, most);
         if constexpr (R == product_rows)
             store_totals(sums, out);
         else
             for (int r = 0; r < R; ++r) out[r] = total(sums[r]);
-        if constexpr (peaked)
-            for (int r = 0; r < R; ++r) peaks[r] = peak(most[r]);
-        for (std::int64_t s = n[k] / 16 * 16; s < n[k]; ++s)
+        if constexpr (peaked) store_peaks(most, peaks);
+        for (std::int64_t s = n[k] / lanes * lanes; s < n[k]; ++s)
             for (int r = 0; r < R; ++r) {
                 out[r] += static_cast<double>(a[s]) * static_cast<double>(rows[r][s]);
                 if constexpr (peaked) peaks[r] = rows[r][s] > peaks[r] ? rows[r][s] : peaks[r];

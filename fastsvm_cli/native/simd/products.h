@@ -8,8 +8,8 @@ namespace fastsvm {
 constexpr int product_rows = 4;  // that meet the same coefficients, side by side
 
 struct ProductLoops {
-    // sums[r * lanes + ...] += partial sums of coef[s] * values[r * stride + s] over s < n, a multiple of 16: at most
-    // four terms are added up in single precision, the rest in double.
+    // sums[r * lanes + ...] += partial sums of coef[s] * values[r * stride + s] over s < n, a multiple of eight: at
+    // most four terms are added up in single precision, the rest in double.
     void (*add_products)(std::int64_t rows, std::int64_t n, const float* coef, const float* values, std::int64_t stride,
                          double* sums);
     // out[k * product_rows + r] = sum over s < n[k] of coef[coef_at[k] + s] * values[r][value_at[k] + s], likewise, for

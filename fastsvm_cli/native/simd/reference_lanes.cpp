@@ -133,17 +133,32 @@ void powers(std::int64_t n, double gamma, double coef0, int degree, double* valu
     }
 }
 
-template <bool fuse> void exponentials(std::int64_t n, double factor, double* values) {
-    for (std::int64_t s = 0; s < n; s += doubles) {
-        const vd x = factor * load(values + s), power = glibc_exp<fuse>(x);
-        store(values + s, power);
-        const vu far = ~((vu)(x > -exp_near) & (vu)(x < exp_near));  // NaN too
-        if (!__builtin_expect(any(far), false)) continue;
-        const vu zero = (vu)(x < exp_zero), open = far & ~zero;
-        store(values + s, (vd)((vu)power & ~zero));
-        for (int lane = 0; any(open) && lane < doubles; ++lane)
-            if (open[lane]) values[s + lane] = std::exp(x[lane]);
+// Of `registers` registers, each of which waits for its rows of the table.
+template <bool fuse, int registers> FASTSVM_INLINE void exponentials_of(double factor, double* values) {
+    vd x[registers], power[registers];
+    vu near = ~vu{};
+#pragma GCC unroll 4
+    for (int w = 0; w < registers; ++w) {
+        x[w] = factor * load(values + w * doubles);
+        near &= (vu)((vd)((vu)x[w] & ~(std::uint64_t{1} << 63)) < exp_near);  // not NaN
     }
+#pragma GCC unroll 4
+    for (int w = 0; w < registers; ++w) power[w] = glibc_exp<fuse>(x[w]);
+#pragma GCC unroll 4
+    for (int w = 0; w < registers; ++w) store(values + w * doubles, power[w]);
+    if (!__builtin_expect(any(~near), false)) return;
+    for (int w = 0; w < registers; ++w)
+        for (int lane = 0; lane < doubles; ++lane) {
+            const double of = x[w][lane];
+            if (!(of > -exp_near && of < exp_near)) values[w * doubles + lane] = of < exp_zero ? 0 : std::exp(of);
+        }
+}
+
+template <bool fuse> void exponentials(std::int64_t n, double factor, double* values) {
+    constexpr int registers = 4;
+    std::int64_t s = 0;
+    for (; s + registers * doubles <= n; s += registers * doubles) exponentials_of<fuse, registers>(factor, values + s);
+    for (; s < n; s += doubles) exponentials_of<fuse, 1>(factor, values + s);
 }
 
 #ifdef FASTSVM_FUSED

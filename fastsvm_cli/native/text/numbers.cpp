@@ -42,6 +42,92 @@ long leading_exponent(const char* p, const char* end, bool hexadecimal) {
     return leading + exponent;
 }
 
+constexpr std::uint64_t whole_power_of_ten[] = {1u,
+                                                10u,
+                                                100u,
+                                                1000u,
+                                                10000u,
+                                                100000u,
+                                                1000000u,
+                                                10000000u,
+                                                100000000u,
+                                                1000000000u,
+                                                10000000000u,
+                                                100000000000u,
+                                                1000000000000u,
+                                                10000000000000u,
+                                                100000000000000u,
+                                                1000000000000000u,
+                                                10000000000000000u,
+                                                100000000000000000u,
+                                                1000000000000000000u,
+                                                10000000000000000000u};
+constexpr int largest_power = 19;
+
+// %.<digits>g of numbers that are neither large nor tiny, 1 to 17 digits, or null. The value is m / 2^shift, so that
+// its digits, m 10^power / 2^shift, are a whole number and a rest, exactly, in 128 bits.
+char* write_digits(char* p, double value, int digits) {
+    __extension__ typedef unsigned __int128 Wide;
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023, shift = 52 - exponent;
+    if (shift < 1 || shift > 120) return nullptr;
+    const std::uint64_t m = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
+    int place = (exponent * 78913) >> 18;  // of the first digit: exponent log10(2), rounded down; or one more
+    Wide scaled;
+    std::uint64_t number;
+    for (;; ++place) {
+        const int power = digits - 1 - place;
+        if (power < 0 || power > largest_power) return nullptr;
+        scaled = static_cast<Wide>(m) * whole_power_of_ten[power];  // below 2^53 2^64
+        const Wide whole = scaled >> shift;
+        if (whole >= whole_power_of_ten[digits]) continue;
+        number = static_cast<std::uint64_t>(whole);
+        break;
+    }
+    const Wide rest = scaled - (static_cast<Wide>(number) << shift), half = static_cast<Wide>(1) << (shift - 1);
+    if (rest == half) return nullptr;  // printf rounds to even
+    number += rest > half;
+    if (number == whole_power_of_ten[digits]) {
+        number /= 10;
+        ++place;
+    }
+    if (place >= digits) return nullptr;
+    char text[20];
+    std::to_chars(text, text + sizeof text, number);
+    int kept = digits;
+    while (text[kept - 1] == '0') --kept;
+    if (bits >> 63) *p++ = '-';
+    const auto put = [&p, &text](int from, int to) {
+        for (int i = from; i < to; ++i) *p++ = text[i];
+    };
+    if (place >= 0) {
+        put(0, place + 1);
+        if (kept > place + 1) {
+            *p++ = '.';
+            put(place + 1, kept);
+        }
+        return p;
+    }
+    if (place >= -4) {
+        *p++ = '0';
+        *p++ = '.';
+        for (int i = -1; i > place; --i) *p++ = '0';
+        put(0, kept);
+        return p;
+    }
+    put(0, 1);
+    if (kept > 1) {
+        *p++ = '.';
+        put(1, kept);
+    }
+    *p++ = 'e';
+    *p++ = '-';
+    *p++ = static_cast<char>('0' - place / 10);
+    *p++ = static_cast<char>('0' - place % 10);
+    return p;
+}
+
 template <class Float> char* shortest(char* p, Float value) {
     if (std::isnan(value)) return p + std::strlen(std::strcpy(p, std::signbit(value) ? "-nan" : "nan"));
     if (value == 0) value = 0;  // no "-0": it reads back equal and is shorter
@@ -89,6 +175,8 @@ char* write_shortest(char* p, double value) { return shortest(p, value); }
 char* write_shortest(char* p, float value) { return shortest(p, value); }
 
 char* write_g(char* p, double value, int digits) {
+    if (digits >= 1 && digits <= 17)
+        if (char* const end = write_digits(p, value, digits)) return end;
     if (std::isnan(value)) return p + std::strlen(std::strcpy(p, std::signbit(value) ? "-nan" : "nan"));
     return std::to_chars(p, p + number_text_max, value, std::chars_format::general, digits).ptr;
 }

@@ -1,0 +1,42 @@
+#include "exact/rung_costs.h"
+
+#include <cstring>
+#include <iterator>
+#include <limits>
+
+#include "simd/loops.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr RungCost none{std::numeric_limits<double>::infinity(), 0};
+
+// Rows of scripts/measure_rungs.py: single, codes, bits, bytes, halves, tiles, entries, lists. Within a row the ratios
+// count, and they are of one machine.
+constexpr RungCosts all[] = {
+    // A machine with AVX-512 and VNNI: single, bits, bytes and lists. Not measured: tiles and entries, taken for twice
+    // the products of single precision, and three times its exponential. The same without VNNI, not measured either.
+    {"avx512_vnni", {0.25, 0.011}, none, {0.25, 0.002}, {0.25, 0.007}, none, {0.75, 0.022}, {2, 0.028}, {0.7, 0.7}},
+    {"avx512", {0.25, 0.011}, none, {0.25, 0.002}, {0.25, 0.007}, none, {0.75, 0.022}, {2, 0.028}, {0.7, 0.7}},
+    // AMD EPYC (Zen 1), 2026-11-22.
+    {"avx2", {1.1, 0.058}, {0.51, 0.044}, none, {2.4, 0.031}, {2.4, 0.056}, {2.9, 0.14}, {5.5, 0.19}, {3.9, 1.7}},
+    // Not measured: AVX2's, of a machine that splits its registers into two of NEON's size, and has the same loops.
+    {"neon", {1.1, 0.058}, {0.51, 0.044}, none, {2.4, 0.031}, {2.4, 0.056}, {2.9, 0.14}, {5.5, 0.19}, {3.9, 1.7}},
+    // AMD EPYC (Zen 1), 2026-11-22.
+    {"baseline", {1.5, 0.11}, none, {1.4, 0.016}, none, {1.4, 0.08}, {7.7, 0.23}, {10, 0.24}, {8.3, 1.6}},
+};
+
+}  // namespace
+
+const RungCosts& rung_costs() {
+    const char* name = loops().name;
+#if defined(__aarch64__)
+    name = "neon";
+#endif
+    for (const RungCosts& costs : all)
+        if (std::strcmp(costs.instructions, name) == 0) return costs;
+    return *std::prev(std::end(all));
+}
+
+}  // namespace fastsvm

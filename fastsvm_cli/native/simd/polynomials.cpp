@@ -1,0 +1,309 @@
+// Compiled once per instruction set, as loops.cpp is.
+#include "simd/polynomials.h"
+
+#include "simd/loops.h"
+#include "simd/packed.h"
+#include "simd/wide.h"
+
+namespace fastsvm {
+namespace FASTSVM_ISA {
+namespace {
+
+constexpr int doubles = register_bytes / 8;
+typedef Wide<double, lanes> v8;  // in one, two or four registers
+// Two registers, or what eight numbers take: two sums of each of three take twelve of sixteen registers.
+constexpr int pair_lanes = 2 * doubles < lanes ? 2 * doubles : lanes;
+typedef Wide<double, pair_lanes> Pair;
+
+FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
+FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
+FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
+
+// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1,
+// `top`, a plain product with the row. `base` is the column that stands first in the sub-block, d its variables.
+template <int K, class Top> struct Sparse {
+    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
+                           std::int64_t count, const std::int32_t* columns, const double* x) {
+        double total = 0;
+        for (std::int64_t a = 0; a < count; ++a) {
+            const std::int64_t j = columns[a] - base;
+            const double* inner[K > 1 ? K - 1 : 1];
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
+            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j,
+                                                                         columns[a], count - a, columns + a, x + a));
+        }
+        return total;
+    }
+};
+template <class Top> struct Sparse<1, Top> {
+    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count,
+                           const std::int32_t* columns, const double* x) {
+        const Top* const row = top - base;
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        std::int64_t b = 0;
+        for (; b + 4 <= count; b += 4) {
+            s0 += static_cast<double>(row[columns[b]]) * x[b];
+            s1 += static_cast<double>(row[columns[b + 1]]) * x[b + 1];
+            s2 += static_cast<double>(row[columns[b + 2]]) * x[b + 2];
+            s3 += static_cast<double>(row[columns[b + 3]]) * x[b + 3];
+        }
+        for (; b < count; ++b) s0 += static_cast<double>(row[columns[b]]) * x[b];
+        return (s0 + s1) + (s2 + s3);
+    }
+};
+
+template <int K, class Top> struct Dense {
+    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
+        v8 total = splat(0);
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double* inner[K > 1 ? K - 1 : 1];
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
+            total +=
+                load(x + j * lanes) *
+                (levels[0][j] + Dense<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j, x + j * lanes));
+        }
+        return total;
+    }
+};
+template <class Top> struct Dense<1, Top> {
+    static v8 evaluate(const double* const*, const Top* top, std::int64_t d, const double* x) {
+        v8 s0 = splat(0), s1 = splat(0);
+        std::int64_t k = 0;
+        for (; k + 2 <= d; k += 2) {
+            s0 += static_cast<double>(top[k]) * load(x + k * lanes);
+            s1 += static_cast<double>(top[k + 1]) * load(x + (k + 1) * lanes);
+        }
+        if (k < d) s0 += static_cast<double>(top[k]) * load(x + k * lanes);
+        return s0 + s1;
+    }
+};
+
+// Some rows of the triangle at a time share every load of x, and numbers of single precision are converted many at a
+// time. Each row's sums are those of Dense<1>, to the last digit: every other product goes into the same of two sums.
+template <class Top> struct Dense<2, Top> {
+    static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
+        v8 total = splat(0);
+        if constexpr (pair_lanes == lanes) {
+            evaluate(levels[0], top, d, x, total);
+        } else {
+            double sums[lanes];
+            for (int at = 0; at < lanes; at += pair_lanes) {
+                Pair sum = Pair::splat(0);
+                evaluate(levels[0], top, d, x + at, sum);
+                sum.store(sums + at);
+            }
+            total = load(sums);
+        }
+        return total;
+    }
+
+private:
+    static constexpr int band = 3;
+
+    static FASTSVM_INLINE void evaluate(const double* linear, const Top* top, std::int64_t d, const double* x,
+                                        Pair& total) {
+        for (; d >= band; d -= band, linear += band, x += band * lanes) {
+            add_rows<band>(linear, top, d, x, total);
+            top += band * d - band * (band - 1) / 2;
+        }
+        if (d == 2) add_rows<2>(linear, top, d, x, total);
+        if (d == 1) add_rows<1>(linear, top, d, x, total);
+    }
+    // The first R rows of the triangle of d variables.
+    template <int R>
+    static FASTSVM_INLINE void add_rows(const double* linear, const Top* top, std::int64_t d, const double* x,
+                                        Pair& total) {
+        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the sum that the row is at
+        const Top* row[R];
+        Pair s[R][2];
+        for (int i = 0; i < R; ++i) {
+            row[i] = top;
+            top += d - i;
+            s[i][0] = s[i][1] = Pair::splat(0);
+            for (int k = i; k < R; ++k)
+                s[i][(k - i) & 1] += static_cast<double>(row[i][k - i]) * Pair::load(x + k * lanes);
+            row[i] += R - i;
+        }
+        for (std::int64_t from = 0; from < d - R; from += piece) {
+            const std::int64_t n = d - R - from < piece ? d - R - from : piece;
+            double converted[R][piece];
+            const double* numbers[R];
+            for (int i = 0; i < R; ++i) numbers[i] = as_double(row[i] + from, n, converted[i]);
+            add_products<R>(n, numbers, x + (R + from) * lanes, s);
+        }
+        for (int i = 0; i < R; ++i) total += Pair::load(x + i * lanes) * (linear[i] + (s[i][0] + s[i][1]));
+    }
+    static FASTSVM_INLINE const double* as_double(const double* numbers, std::int64_t, double*) { return numbers; }
+    static FASTSVM_INLINE const double* as_double(const float* numbers, std::int64_t n, double* converted) {
+        for (std::int64_t k = 0; k < n; ++k) converted[k] = static_cast<double>(numbers[k]);
+        return converted;
+    }
+    // Row i has had R - i products.
+    template <int R>
+    static FASTSVM_INLINE void add_products(std::int64_t n, const double* const* row, const double* x,
+                                            Pair (&s)[R][2]) {
+        std::int64_t k = 0;
+        for (; k + 2 <= n; k += 2) {
+            const Pair first = Pair::load(x + k * lanes), second = Pair::load(x + (k + 1) * lanes);
+            for (int i = 0; i < R; ++i) s[i][(R - i) & 1] += row[i][k] * first;
+            for (int i = 0; i < R; ++i) s[i][(R - i + 1) & 1] += row[i][k + 1] * second;
+        }
+        if (k < n)
+            for (int i = 0; i < R; ++i) s[i][(R - i) & 1] += row[i][k] * Pair::load(x + k * lanes);
+    }
+};
+
+// The same with a Pair of polynomials for each coefficient.
+FASTSVM_INLINE Pair coefficients(const double* p) { return Pair::load(p); }
+FASTSVM_INLINE Pair coefficients(const float* p) { return widened(Wide<float, pair_lanes>::load(p)); }
+
+template <int K, class Top> struct SparsePanel {
+    static Pair evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
+                         std::int64_t count, const std::int32_t* columns, const double* x) {
+        Pair total = Pair::splat(0);
+        for (std::int64_t a = 0; a < count; ++a) {
+            const std::int64_t j = columns[a] - base;
+            const double* inner[K > 1 ? K - 1 : 1];
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j) * lanes;
+            total += x[a] * (Pair::load(levels[0] + j * lanes) +
+                             SparsePanel<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j) * lanes, d - j,
+                                                               columns[a], count - a, columns + a, x + a));
+        }
+        return total;
+    }
+};
+template <class Top> struct SparsePanel<1, Top> {
+    static FASTSVM_INLINE Pair evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base,
+                                        std::int64_t count, const std::int32_t* columns, const double* x) {
+        Pair s[4];
+        for (Pair& sum : s) sum = Pair::splat(0);
+        std::int64_t b = 0;
+        const auto add = [&](Pair& sum) {
+            sum += coefficients(top + (columns[b] - base) * lanes) * x[b];
+            ++b;
+        };
+        while (b + 4 <= count)
+            for (int i = 0; i < 4; ++i) add(s[i]);
+        while (b < count) add(s[0]);
+        return (s[0] + s[1]) + (s[2] + s[3]);
+    }
+};
+
+// R rows, whose numbers of one column follow each other.
+template <int K, int R, class Top> struct DensePanel {
+    static void evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x,
+                         Pair (&total)[R]) {
+        for (Pair& sum : total) sum = Pair::splat(0);
+        const double* linear = levels[0];
+        const double* from[K > 1 ? K - 1 : 1];
+        for (int k = 2; k < K; ++k) from[k - 2] = levels[k - 1];
+        for (; d > 0; --d, linear += lanes, x += lanes) {
+            Pair inner[R];
+            DensePanel<K - 1, R, Top>::evaluate(from, top, d, x, inner);
+            for (int r = 0; r < R; ++r) total[r] += x[r] * (Pair::load(linear) + inner[r]);
+            for (int k = 2; k < K; ++k) from[k - 2] += packed_size(k - 1, d) * lanes;
+            top += packed_size(K - 1, d) * lanes;
+        }
+    }
+};
+template <int R, class Top> struct DensePanel<1, R, Top> {
+    static FASTSVM_INLINE void evaluate(const double* const*, const Top* top, std::int64_t d, const double* x,
+                                        Pair (&total)[R]) {
+        Pair s[2][R];
+        for (auto& sums : s)
+            for (Pair& sum : sums) sum = Pair::splat(0);
+        const auto add = [&](Pair(&sums)[R], std::int64_t k) {
+            const Pair c = coefficients(top + k * lanes);
+            for (int r = 0; r < R; ++r) sums[r] += c * x[k * lanes + r];
+        };
+        std::int64_t k = 0;
+        for (; k + 2 <= d; k += 2) {
+            add(s[0], k);
+            add(s[1], k + 1);
+        }
+        if (k < d) add(s[0], k);
+        for (int r = 0; r < R; ++r) total[r] = s[0][r] + s[1][r];
+    }
+};
+
+template <class Top>
+double sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
+              const std::int32_t* columns, const double* x) {
+    switch (degree) {
+        case 1: return Sparse<1, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        case 2: return Sparse<2, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        case 3: return Sparse<3, Top>::evaluate(levels, top, d, 0, count, columns, x);
+        default: return Sparse<4, Top>::evaluate(levels, top, d, 0, count, columns, x);
+    }
+}
+
+template <class Top>
+void dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x, double* out) {
+    switch (degree) {
+        case 1: return store(out, Dense<1, Top>::evaluate(levels, top, d, x));
+        case 2: return store(out, Dense<2, Top>::evaluate(levels, top, d, x));
+        case 3: return store(out, Dense<3, Top>::evaluate(levels, top, d, x));
+        default: return store(out, Dense<4, Top>::evaluate(levels, top, d, x));
+    }
+}
+
+// The coefficients of the Pair that begins at `at`.
+template <class Part> FASTSVM_INLINE void each_pair(int degree, const double* const* levels, Part part) {
+    const double* here[max_degree];
+    for (int at = 0; at < lanes; at += pair_lanes) {
+        for (int k = 0; k < degree; ++k) here[k] = levels[k] + at;
+        part(here, at);
+    }
+}
+
+template <class Top>
+void sparse_panel(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
+                  const std::int32_t* columns, const double* x, double* out) {
+    each_pair(degree, levels, [&](const double* const* here, int at) {
+        const auto evaluate = [&](auto form) {
+            decltype(form)::evaluate(here, top + at, d, 0, count, columns, x).store(out + at);
+        };
+        switch (degree) {
+            case 1: return evaluate(SparsePanel<1, Top>());
+            case 2: return evaluate(SparsePanel<2, Top>());
+            case 3: return evaluate(SparsePanel<3, Top>());
+            default: return evaluate(SparsePanel<4, Top>());
+        }
+    });
+}
+
+template <int R, class Top>
+void panel_of_rows(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x,
+                   double* out) {
+    Pair total[R];
+    switch (degree) {
+        case 1: DensePanel<1, R, Top>::evaluate(levels, top, d, x, total); break;
+        case 2: DensePanel<2, R, Top>::evaluate(levels, top, d, x, total); break;
+        case 3: DensePanel<3, R, Top>::evaluate(levels, top, d, x, total); break;
+        default: DensePanel<4, R, Top>::evaluate(levels, top, d, x, total); break;
+    }
+    for (int r = 0; r < R; ++r) total[r].store(out + r * lanes);
+}
+
+template <class Top>
+void dense_panel(int degree, const double* const* levels, const Top* top, std::int64_t d, int rows, const double* x,
+                 double* out) {
+    each_pair(degree, levels, [&](const double* const* here, int at) {
+        int r = 0;
+        for (; r + 3 <= rows; r += 3) panel_of_rows<3>(degree, here, top + at, d, x + r, out + r * lanes + at);
+        if (r + 2 == rows) return panel_of_rows<2>(degree, here, top + at, d, x + r, out + r * lanes + at);
+        if (r + 1 == rows) panel_of_rows<1>(degree, here, top + at, d, x + r, out + r * lanes + at);
+    });
+}
+
+}  // namespace
+
+extern const PolynomialLoops<float> single_polynomials;
+const PolynomialLoops<float> single_polynomials = {sparse<float>, dense<float>, sparse_panel<float>,
+                                                   dense_panel<float>};
+extern const PolynomialLoops<double> double_polynomials;
+const PolynomialLoops<double> double_polynomials = {sparse<double>, dense<double>, sparse_panel<double>,
+                                                    dense_panel<double>};
+
+}  // namespace FASTSVM_ISA
+}  // namespace fastsvm

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The costs that the exact evaluation chooses its rungs by, measured on this machine.
+
+    scripts/measure_rungs.py [--seconds S]
+
+For every instruction set of the machine, or the one that FASTSVM_INSTRUCTIONS names, prints a row for
+fastsvm_cli/native/exact/rung_costs.cpp: the nanoseconds of a kernel value on each rung, as a share for itself and one
+for each product. Each pair is the line through two made-up models of 4,096 support vectors and 480 rows, one with few
+products and one with many. One thread, in memory, processor time, the least of runs that take turns for --seconds.
+"""
+
+import argparse
+import datetime
+import os
+import platform
+from collections.abc import Callable
+from time import process_time
+
+import numpy as np
+from measure_exact import ROWS, two_classes
+
+from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.environment import describe
+
+VECTORS = 4096
+#: Features of the two models: numbers and bits; models and rows of few entries.
+FEATURES, SPARSE = (16, 128), 1000
+#: Levels, and the share of features that are not 0.
+GRIDS = [(2, 0.2), (17, 0.8), (200, 0.8)]
+#: The costs of a grid, by how many of its features are in a word.
+GRID_COSTS = {16: "codes", 32: "bits", 4: "bytes", 2: "halves"}
+#: Of rows that pass over the strips alone, entries; of lists, the share of features that are not 0.
+ENTRIES, SHARES = (4, 48), (0.01, 0.06)
+ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists"]
+
+
+class Point:
+    """One end of a rung's line: a run of `evaluations` kernel values of so many products each."""
+
+    def __init__(self, run: "Callable[[], object]", products: float):
+        self.run, self.products, self.best, self.total = run, products, float("inf"), 0.0
+
+    def take(self) -> None:
+        start = process_time()
+        self.run()
+        taken = process_time() - start
+        self.best, self.total = min(self.best, taken), self.total + max(taken, 1e-6)
+
+    @property
+    def each(self) -> float:
+        """Nanoseconds of a kernel value."""
+        return 1e9 * self.best / (VECTORS * ROWS)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
+    )
+    parser.add_argument("--seconds", type=float, default=10.0)
+    args = parser.parse_args()
+    _native.set_threads(1)
+    named = os.environ.get("FASTSVM_INSTRUCTIONS")
+    print(f"    // {describe(1)['processor']}, {datetime.date.today()}.")
+    for name in [named] if named else _native.instruction_sets():
+        _native.select_instruction_set(name)
+        # The loops of NEON are the baseline of their machines, and another baseline than SSE2.
+        known = "neon" if name == "baseline" and platform.machine() in ("aarch64", "arm64") else name
+        costs = measured(args.seconds)
+        row = ", ".join("none" if key not in costs else "{%.2g, %.2g}" % costs[key] for key in ORDER)
+        print(f'    {{"{known}", {row}}},', flush=True)
+
+
+def measured(seconds: float) -> "dict[str, tuple[float, float]]":
+    """(nanoseconds of a kernel value, of each of its products) by the name in RungCosts."""
+    rungs = {
+        "single": [single(d) for d in FEATURES],
+        "tiles": [double(d, d, 1.0) for d in FEATURES],
+        "entries": [double(FEATURES[1], entries, 1.0) for entries in ENTRIES],
+        "lists": [double(SPARSE, None, share) for share in SHARES],
+    }
+    for levels, share in GRIDS:
+        found = [on_grid(d, levels, share) for d in FEATURES]
+        rungs.setdefault(GRID_COSTS[found[0][0]], [point for _, point in found])
+    points = [point for rung in rungs.values() for point in rung]
+    for point in points:
+        point.run()
+    while sum(point.total for point in points) < seconds:
+        for point in points:
+            point.take()
+    out = {}
+    for name, (few, many) in rungs.items():
+        product = max((many.each - few.each) / (many.products - few.products), 0.0)
+        out[name] = max(few.each - product * few.products, 0.0), product
+    return out
+
+
+def single(features: int) -> Point:
+    model, chunk = two_classes(*(made_up(n, features) for n in (VECTORS, ROWS)), 1 / features)
+    return Point(sums(_native.SingleTiles(model.svm_model), chunk), features)
+
+
+def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
+    """Whole numbers 0, ..., levels - 1: (features in a word, their point)"""
+    rng = np.random.default_rng(features)
+    vectors, rows = (
+        rng.integers(1, levels, (n, features)) * (rng.random((n, features)) < share) for n in (VECTORS, ROWS)
+    )
+    model, chunk = two_classes(vectors, rows, 1 / (features * levels**2))
+    tiles = _native.GridTiles.of(model.svm_model, list(range(VECTORS)))
+    return tiles.features_per_word, Point(sums(tiles, chunk), tiles.products)
+
+
+def double(features: int, entries: "int | None", share: float) -> Point:
+    """share: of the vectors' features that are not 0. entries: in a row; None: as in the vectors."""
+    vectors, rows = made_up(VECTORS, features, share), made_up(ROWS, features, share)
+    if entries is not None:
+        for row in rows:
+            row[np.random.default_rng(features).permutation(features)[entries:]] = 0
+        products = float(entries)
+    else:
+        products = float((vectors != 0).mean(axis=0) @ (rows != 0).mean(axis=0))
+    model, chunk = two_classes(vectors, rows, 1 / (features * share))
+    values = _native.Decisions(1)
+    return Point(lambda: model.evaluator.fast_values(chunk, values), products)
+
+
+def made_up(n: int, features: int, share: float = 1.0) -> np.ndarray:
+    rng = np.random.default_rng([n, features])
+    return rng.random((n, features)) * (rng.random((n, features)) < share)
+
+
+def sums(tiles: "_native.SingleTiles | _native.GridTiles", chunk: "_native.Chunk") -> "Callable[[], object]":
+    rows, coef = list(range(ROWS)), [1.0] * VECTORS
+    return lambda: tiles.kernel_sums(chunk, rows, 0, coef)
+
+
+if __name__ == "__main__":
+    main()
