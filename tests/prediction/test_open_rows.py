@@ -154,6 +154,7 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
         assert bad_rows.count == sum(fate in ("unreadable", "dropped") for fate in fates)
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("center", ["mean", "origin", "pair"])
 @pytest.mark.parametrize("certify", [[], ["--certify"]])
 def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center, certify):

@@ -179,6 +179,7 @@ def test_no_rows_are_open(fastsvm, folder, tmp_path):
     )
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_rows(folder, tmp_path):
     text = (folder / "two.rows").read_text()
     (tmp_path / "short").write_text(text * 100)

@@ -30,6 +30,7 @@ def error_and_radius(machine, rows, **options):
     return error, radius
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(8))
 def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
     rng = np.random.default_rng([1, seed])
