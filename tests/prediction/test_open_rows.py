@@ -26,6 +26,7 @@ from support.processes import PATIENCE
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("way", ["radii", "exact", "values"])
 def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, case, way):
@@ -59,6 +60,7 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, cas
         assert f"Proven: {len(lines) - len(wanted)} of {len(lines)} rows" in done.err and "left open" in done.err
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("source", ["gzip", "-", "dense", "unlabelled", "dense unlabelled", "crlf"])
 def test_whatever_the_data_comes_as(fastsvm, folder, tmp_path, source, threads):
@@ -112,6 +114,7 @@ def test_whatever_the_data_comes_as(fastsvm, folder, tmp_path, source, threads):
     assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in wanted]
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("how", ["skip", "nan"])
 @pytest.mark.parametrize("seed", range(6))
 def test_line_numbers_count_the_lines_that_are_no_rows(fastsvm, folder, tmp_path, how, seed):

@@ -21,7 +21,7 @@ RADIUS = 0.0305  # eq. (A.2): what degree 2 leaves of a term, for exponents belo
 # ---- the expansion
 
 
-@pytest.mark.full(few=6)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
@@ -72,7 +72,7 @@ def test_largest_norms_are_those_of_the_support_vectors_about_the_center(center)
         assert written.largest_norm == pytest.approx(oracles.largest_squared_norm(machine, point, used), rel=1e-12)
 
 
-@pytest.mark.full(few=7)
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("degree", [1, 3, 4])
@@ -107,7 +107,7 @@ def test_each_degree_more_is_more_accurate_inside_the_bound():
     assert errors[0] > 4 * errors[1] > 16 * errors[2] > 64 * errors[3] > 0
 
 
-@pytest.mark.full(few=22)
+@pytest.mark.full(few=15)
 @pytest.mark.parametrize("single", [None, False, True])
 @pytest.mark.parametrize("kernel, degree", [("linear", 1), *(("polynomial", degree) for degree in range(5))])
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
@@ -218,6 +218,7 @@ def test_moving_the_origin_changes_nothing(offset):
 # ---- the bound of eq. (3.11)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("center", CENTERS)
 def test_rows_outside_are_counted_as_in_equation_3_11(center):
     some = 0
