@@ -26,7 +26,7 @@ from support.processes import PATIENCE
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("way", ["radii", "exact", "values"])
 def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, case, way):
@@ -157,7 +157,7 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
         assert bad_rows.count == sum(fate in ("unreadable", "dropped") for fate in fates)
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full
 @pytest.mark.parametrize("center", ["mean", "origin", "pair"])
 @pytest.mark.parametrize("certify", [[], ["--certify"]])
 def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center, certify):
@@ -192,6 +192,7 @@ def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center
     assert [line[:2] for line in written] == [parsed(lines[line[2] - 1])[:2] for line in written]
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "source, options, ending",
     [
@@ -291,6 +292,7 @@ def predict_quietly(y, x, path):
     return svm_predict(y, x, svm_load_model(str(path)), "-q")
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("exact", [False, True])
 def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exact):
     """Two classes: with -b 1 a row is proven where both ends of its interval print alike; of more, none is."""

@@ -106,7 +106,7 @@ def die_before_the_state_goes():
     os.unlink = unlink
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full
 @pytest.mark.parametrize("then", ["the same", "rows", "model", "options", "gone", "replaced"])
 def test_killed_when_the_output_has_its_name_the_next_run_goes_on_by_itself(models, tmp_path, then):
     """Whatever it is asked for: the same, or other rows, another model, other options; and where the output of the run

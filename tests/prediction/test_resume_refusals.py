@@ -47,7 +47,7 @@ OTHER = [
 ]
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("first, then, words", OTHER)
 def test_other_options_are_refused_and_nothing_is_lost(stopped, tmp_path, first, then, words):
     stopped(*first)
@@ -216,6 +216,7 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
         assert (tmp_path / "out.partial").read_bytes() == (models / source).read_bytes()
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "words, message",
     [

@@ -103,7 +103,7 @@ def test_a_search_for_a_value_beyond_its_radius_finds_none(data):
     target(float(np.max(np.where(np.isfinite(radius), error / radius, 0))))
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 @pytest.mark.parametrize("single", [False, True])
 def test_the_radius_is_attained_along_a_single_support_vector(degree, single):

@@ -64,7 +64,7 @@ def test_kernels_that_are_inner_products_are_ordered_by_geometry(svm_predict, fa
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["rings", "colors", "waves"])
 def test_probabilities_and_values_are_those_of_the_exact_model_to_the_byte(fastsvm, trained, ordered, name, method):
@@ -166,6 +166,7 @@ def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path,
     )
 
 
+@pytest.mark.full
 def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
     model, test = trained["colors-linear"]  # no gain: that is a warning, else
     done = fastsvm("order", "-q", model, "o")
@@ -223,6 +224,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
 # ---- --steps
 
 
+@pytest.mark.full
 def test_steps_print_intervals_and_the_odds_of_eq_32(fastsvm, trained, ordered, tmp_path):
     (model, test), stopping = trained["rings"], ordered("rings", "geometry")
     labels = fastsvm("predict", "-q", test, model).out.split()
@@ -259,6 +261,7 @@ def test_steps_and_an_exact_model_give_svm_predicts_labels(fastsvm, trained, ord
 # ---- the rest of the program
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_bound_tells_of_an_ordered_model_or_says_what_it_is(fastsvm, trained, ordered, method):
     path = ordered("rings", method)
