@@ -148,5 +148,5 @@ def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp
     monkeypatch.setattr("fastsvm_cli.benchmarks.child_processes.run", started)
     tried = [each for each in attempts(model, 1e9, 1e9) if "--certify" in each.arguments]
     assert [each.name for each in tried] == ["approx --degree 2 --certify", "approx --degree 3 --certify"]
-    compile_attempts(Bench(), tried, one_by_one(Bench(), [], 1.0), Onlooker(), lambda *_: None)
+    compile_attempts(Bench(), tried, one_by_one(Bench(), [], 1.0), Onlooker())
     assert [f"Error: {case.failed}\n" for case in Bench.cases] == [done.err] * 2

@@ -32,7 +32,7 @@ def test_damaged_input_is_refused_or_read():
     readers = {name for name, _ in outcomes}
     assert (
         len(seen) == 900
-        and len(readers) == 21
+        and len(readers) == 19
         and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
     )
 
