@@ -79,7 +79,7 @@ def test_wrong_usage_is_exit_code_2(fastsvm, place, arguments, words):
     assert words in done.err and done.out == "", str(done)
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     "arguments, message",
     [

@@ -106,7 +106,7 @@ def cells_by_case(text, names):
     return found
 
 
-@pytest.mark.full(few=19)
+@pytest.mark.full(few=15)
 @pytest.mark.parametrize("width", [60, 80, 100, 140, 45])
 @pytest.mark.parametrize("ascii_only", [False, True])
 @pytest.mark.parametrize("kind", ["classes", "regression"])

@@ -56,6 +56,7 @@ def test_whole_parts_are_kept(run, tmp_path):
     )
 
 
+@pytest.mark.full
 def test_parts_that_are_not_whole_are_done_again(run, models, tmp_path):
     _, done = run()
     names = sorted(path.name for path in (tmp_path / "out").glob("part-*"))

@@ -124,6 +124,7 @@ def test_what_a_run_says_of_itself(place):
     assert (bound["models"][0]["kind"], bound["models"][0]["fingerprint"]) == ("LIBSVM", source)
 
 
+@pytest.mark.full
 def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, place, tmp_path):
     (tmp_path / "rows").write_text((place / "rows").read_text() + "x\n")
     fastsvm("predict", "--resume", "rows", place / "m", "out", code=1)

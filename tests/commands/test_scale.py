@@ -119,6 +119,7 @@ def test_predict_answers_as_for_scaled_rows(scaled, tmp_path, options):
     assert clock.sub("", ours.stdout) == clock.sub("", theirs.stdout) and ours.stderr == theirs.stderr
 
 
+@pytest.mark.full
 def test_rows_and_ranges_come_through_pipes(scaled, tmp_path):
     expected = run(tmp_path, "predict", "-q", scaled / "scaled", scaled / "model").stdout
     rows, ranges = (scaled / "rows").read_text(), (scaled / "range").read_text()

@@ -72,6 +72,7 @@ def test_the_ways_out_are_those_that_there_are(fastsvm, models):
     )
 
 
+@pytest.mark.full
 def test_regression_is_measured_by_the_spread_of_the_values(fastsvm, models, tmp_path):
     for name, warned in (("values", True), ("smooth", False)):
         done = fastsvm("approx", "--degree", 4, models / name, "out")

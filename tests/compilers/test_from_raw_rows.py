@@ -137,6 +137,7 @@ def test_no_command_scales_rows_for_it(fastsvm, place, name):
     assert not (place / "o").exists()
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", ["c_svc.approx", "c_svc.reduced"])
 def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, place, name):
     fastsvm("predict", "-q", "rows", "c_svc.folded", "expected")

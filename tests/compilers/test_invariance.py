@@ -89,6 +89,7 @@ def test_reduce_and_order_refuse_what_is_too_far_from_the_origin_for_a_proof():
             compiler(far, fingerprint="f", **options)
 
 
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scale", POWERS)
 def test_reduce_takes_the_same_steps_in_units_that_change_no_digit(monkeypatch, method, scale):
@@ -137,6 +138,7 @@ def test_clusters_stay_together(d, scale, shift):
     )
 
 
+@pytest.mark.full(few=11)
 @pytest.mark.parametrize("classes", [2, 3])
 @MOVES
 def test_order_takes_the_same_order(scale, shift, classes):
@@ -153,6 +155,7 @@ def test_order_takes_the_same_order(scale, shift, classes):
         assert len(one) > 5 and other == one, (compiler.__name__, options)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("classes", [2, 3])
 @MOVES
 def test_border_finds_the_same_border(scale, shift, classes):

@@ -53,6 +53,7 @@ def oracle(kernel, z, x):
     return power(dots) / np.sqrt(np.outer(power((z**2).sum(axis=1)), power((x**2).sum(axis=1)))), 1 + 0 * dots
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instruction_set):
     kernel, rng = KERNELS[name], np.random.default_rng(61)
@@ -106,6 +107,7 @@ def test_values_are_the_same_whatever_the_number_of_threads(density, filled):
         np.testing.assert_array_equal(sums, found[0][1])
 
 
+@pytest.mark.full
 def test_products_with_weights_keep_no_matrix_of_sparse_rows_either():
     """3000 rows and 20,000 vectors: a matrix of 480 MB."""
     code = (

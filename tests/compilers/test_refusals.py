@@ -84,6 +84,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command, name, words", REFUSED)
 def test_a_command_prints_its_compilers_refusal(fastsvm, tmp_path, command, name, words):
     text, _ = MODELS[name]
@@ -120,6 +121,7 @@ def test_bench_draws_no_lines_between_the_vectors_of_one_class():
     assert "border" not in {each.arguments[0] for each in attempts(model, 1e9, 1e9)}
 
 
+@pytest.mark.full
 def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp_path, monkeypatch):
     """In the words of the command, which is not started for that."""
     text = (GOLDEN / "c_svc.model").read_bytes().replace(b"rho -0.20587852016516031", b"rho 2e30")

@@ -49,6 +49,7 @@ def no_clusters(monkeypatch):
     monkeypatch.setattr(clusters, "clusters_of", lambda *_: pytest.fail("clustered before the size was known"))
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "options, what",
     [
@@ -82,6 +83,7 @@ def test_the_size_is_known_before_any_clusters(no_clusters, wide, options, what)
         compile_maclaurin(exact_model(machine), fingerprint="f", max_bytes=1e6, **options)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "words, message",
     [

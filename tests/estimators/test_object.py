@@ -283,6 +283,7 @@ def test_a_transform_and_a_calibrator(colors):
     assert np.array_equal(even.predict(X), fast.classes_[np.argmax(even.predict_proba(X), axis=1)])
 
 
+@pytest.mark.full
 def test_four_processes_of_joblib(folder, tmp_path):
     """Each gets the object, by pickling, and a part of the rows."""
     pytest.importorskip("joblib")

@@ -33,6 +33,7 @@ def test_dir_lists_what_a_model_can_do(name):
         assert (method in listed) == hasattr(fast, method), method
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("code", ["import fastsvm_cli; fastsvm_cli.load", "import fastsvm_cli.sklearn"])
 def test_a_checkout_that_is_not_built_says_so(tmp_path, code):
     checkout = tmp_path / "clone"

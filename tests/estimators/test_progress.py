@@ -21,6 +21,7 @@ def svc():
     return fit(SVC(gamma=0.05, C=3), X, y)
 
 
+@pytest.mark.full
 def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
     X, _ = rows()
     told = []

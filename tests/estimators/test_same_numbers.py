@@ -28,7 +28,7 @@ def _loaded(data, name, **options):
     return fastsvm_cli.load(GOLDEN / name, n_features_in=rows.shape[1], **options), rows
 
 
-@pytest.mark.full(few=47)
+@pytest.mark.full(few=31)
 @pytest.mark.parametrize("name", KINDS)
 def test_labels_and_values_of_every_golden_model(fastsvm, data, name):
     fast, rows = _loaded(data, name)

@@ -68,6 +68,7 @@ def test_the_curve_counts_rows_by_their_radius(place):
     assert np.quantile(radii, 0.5, method="inverted_cdf") <= seen.quantile(0.5) * 1.001
 
 
+@pytest.mark.full
 def test_a_line_for_each_degree_ends_at_the_share_it_proves(place):
     found = [proven(*each) for each in measured(place, "rings")]
     assert [each.degree for each in found] == [1, 2, 3, 4]

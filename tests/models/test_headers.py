@@ -181,6 +181,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_other_programs_write_is_read_too(answers_337, name):
     base, *changes = OTHERS[name]

@@ -152,6 +152,7 @@ def test_the_command_writes_the_probabilities_of_libsvm_337(fastsvm, tmp_path, c
     assert done.out.splitlines() == said + summary(labels, y, theirs.regression)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["waves", "waves-nu"])
 def test_the_command_writes_svm_predicts_regression_values_but_for_rounding(
     svm_predict, fastsvm, tmp_path, commands, name

@@ -46,7 +46,7 @@ def test_the_variable_chooses_for_a_command(fastsvm, tmp_path, value):
     assert json.loads(done.out)["machine"]["kernels"] == value
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("value", ["avx3", "AVX2", "best", "a\x1bb\xe9", *[each for each in KNOWN if each not in ALL]])
 def test_another_word_is_refused_in_one_line(fastsvm, value):
     done = fastsvm("bound", DATA / "rings.train", code=2, env={"FASTSVM_INSTRUCTIONS": value})

@@ -32,7 +32,7 @@ except Told:
 """
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_handler_ends_a_long_call(tmp_path, threads):
     done = subprocess.run(

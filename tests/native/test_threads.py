@@ -92,6 +92,7 @@ def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_instru
         assert len(made) == 1, name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", LOADING, ids=" ".join)
 def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, words):
     code = (
@@ -148,6 +149,7 @@ def test_no_thread_starts_there(threadless):
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words",
     [*LOADING, ["order", "--fold", "{data}", "{rings}", "out"], ["predict", "{data}", "{rings}", "out"]],
@@ -162,6 +164,7 @@ def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, t
     assert "hread" not in done.err, str(done)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kind, compress", [("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress)])
 def test_compressed_files_are_read_where_no_thread_starts(fastsvm, models, tmp_path, threadless, kind, compress):
     (tmp_path / "packed").write_bytes(compress((models / "rings").read_bytes()))

@@ -26,6 +26,7 @@ from support.processes import PATIENCE
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("way", ["radii", "exact", "values"])
 def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, case, way):
@@ -59,6 +60,7 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, cas
         assert f"Proven: {len(lines) - len(wanted)} of {len(lines)} rows" in done.err and "left open" in done.err
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("source", ["gzip", "-", "dense", "unlabelled", "dense unlabelled", "crlf"])
 def test_whatever_the_data_comes_as(fastsvm, folder, tmp_path, source, threads):
@@ -112,6 +114,7 @@ def test_whatever_the_data_comes_as(fastsvm, folder, tmp_path, source, threads):
     assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in wanted]
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("how", ["skip", "nan"])
 @pytest.mark.parametrize("seed", range(6))
 def test_line_numbers_count_the_lines_that_are_no_rows(fastsvm, folder, tmp_path, how, seed):
@@ -154,6 +157,7 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
         assert bad_rows.count == sum(fate in ("unreadable", "dropped") for fate in fates)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("center", ["mean", "origin", "pair"])
 @pytest.mark.parametrize("certify", [[], ["--certify"]])
 def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center, certify):
@@ -188,6 +192,7 @@ def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center
     assert [line[:2] for line in written] == [parsed(lines[line[2] - 1])[:2] for line in written]
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "source, options, ending",
     [
@@ -287,6 +292,7 @@ def predict_quietly(y, x, path):
     return svm_predict(y, x, svm_load_model(str(path)), "-q")
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("exact", [False, True])
 def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exact):
     """Two classes: with -b 1 a row is proven where both ends of its interval print alike; of more, none is."""

@@ -16,6 +16,7 @@ from support.processes import peak_memory
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "options, model, message",
     [
@@ -120,6 +121,7 @@ def test_rows_and_answers_cannot_both_be_standard_output(fastsvm, folder, tmp_pa
     )
 
 
+@pytest.mark.full
 def test_a_reduced_sets_probabilities_need_the_exact_model(fastsvm, folder):
     fastsvm("reduce", "-q", "--ratio", 0.2, "--no-finish", folder / "two.model", "small")
     done = fastsvm("predict", "-b", 1, "--open-rows", "o", folder / "two.rows", "small", "out", code=2)
@@ -179,6 +181,7 @@ def test_no_rows_are_open(fastsvm, folder, tmp_path):
     )
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_rows(folder, tmp_path):
     text = (folder / "two.rows").read_text()
     (tmp_path / "short").write_text(text * 100)

@@ -38,6 +38,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model, rows, options", RUNS, ids=lambda value: value)
 def test_killed_again_and_again_it_comes_to_the_same_end(models, tmp_path, model, rows, options):
     options = [str(models / word) if word.endswith(".model") else word for word in options.split()]
@@ -64,6 +65,7 @@ def test_killed_again_and_again_it_comes_to_the_same_end(models, tmp_path, model
         os.unlink(tmp_path / "out")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("power, before", [(False, "before\n"), (True, None)], ids=["killed", "power gone"])
 def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same_end(models, tmp_path, power, before):
     """At every call to the disk, one after the other. What stands under the output's name is the previous file or the
@@ -104,6 +106,7 @@ def die_before_the_state_goes():
     os.unlink = unlink
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("then", ["the same", "rows", "model", "options", "gone", "replaced"])
 def test_killed_when_the_output_has_its_name_the_next_run_goes_on_by_itself(models, tmp_path, then):
     """Whatever it is asked for: the same, or other rows, another model, other options; and where the output of the run
@@ -178,6 +181,7 @@ class Full(Disk):
         self.real["unlink"](path)
 
 
+@pytest.mark.full
 def test_a_full_disk_keeps_what_reached_it(models, tmp_path):
     command = ["predict", models / "rings.rows", models / "rings.approx"]
     forked(tmp_path, *command, "expected")

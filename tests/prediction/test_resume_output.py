@@ -35,6 +35,7 @@ def test_a_run_that_is_not_stopped_leaves_the_output_alone(fastsvm, models, tmp_
     ) == 0o640
 
 
+@pytest.mark.full
 def test_an_empty_input_and_one_of_bad_rows_alone(models, tmp_path):
     (tmp_path / "empty").write_text(""), (tmp_path / "bad").write_text("foo\n" * 3000)
     for rows, options in (
@@ -137,6 +138,7 @@ def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
 # ---- a whole process, and real kills
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("compressed", [False, True])
 def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path, compressed):
     text = (models / "rings.rows").read_bytes()

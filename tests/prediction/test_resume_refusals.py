@@ -47,6 +47,7 @@ OTHER = [
 ]
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("first, then, words", OTHER)
 def test_other_options_are_refused_and_nothing_is_lost(stopped, tmp_path, first, then, words):
     stopped(*first)
@@ -146,6 +147,7 @@ def test_what_becomes_of_bad_rows_can_change_until_there_is_one(stopped, models,
     forked(tmp_path, "predict", "--resume", "--max-line", 300, "--on-bad-row", "skip", "rows", "rings.cert", "out")
 
 
+@pytest.mark.full
 def test_a_damaged_state_or_other_lines_are_refused(stopped, models, tmp_path):
     command = stopped()
     state, lines = (tmp_path / "out.partial.state").read_bytes(), (tmp_path / "out.partial").read_bytes()
@@ -214,6 +216,7 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
         assert (tmp_path / "out.partial").read_bytes() == (models / source).read_bytes()
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "words, message",
     [

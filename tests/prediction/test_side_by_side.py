@@ -191,6 +191,7 @@ def test_the_limit_of_the_calling_thread_survives(five_of_seven):
     assert seen[0] == (1, 5) and seen[1][1] == 1  # the first one is done before any other, on all threads
 
 
+@pytest.mark.full
 def test_whoever_calls_the_package_keeps_its_limit(five_of_seven, tmp_path):
     import fastsvm_cli
 
@@ -326,6 +327,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(map(str, options)) or "plain")
 @pytest.mark.parametrize("spoilt", [(), (333,), (5, 6, 7, 400, 700, 701)], ids=len)
 def test_lines_and_counts_are_those_of_one_thread(tmp_path, all_threads, options, spoilt):
@@ -357,6 +359,7 @@ def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path, all_thre
         assert len(written.getvalue().splitlines()) == 150
 
 
+@pytest.mark.full(few=12)
 @pytest.mark.parametrize("name", [path.name for path in sorted(GOLDEN.iterdir()) if path.is_file()])
 def test_a_model_answers_several_threads_at_once(name, all_threads):
     """Nothing that one thread computes is seen by another: every kind, rows of its own for each thread."""

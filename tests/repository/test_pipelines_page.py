@@ -63,6 +63,7 @@ def differing(one, other):
     return sum(a != b for a, b in zip(one, other)) / len(one)
 
 
+@pytest.mark.full
 def test_from_raw_data_to_a_model_inside_the_budget(libsvm_tools, tmp_path):
     text = sections(PAGE, 2)["From raw data to a model inside a budget"].split("\n### ")[0]
     said = run(tmp_path, lines_of(text))
@@ -87,6 +88,7 @@ def test_from_raw_data_to_a_model_inside_the_budget(libsvm_tools, tmp_path):
     assert len(written(tmp_path, "out")) == 6000
 
 
+@pytest.mark.full
 def test_after_easy(libsvm_tools, tmp_path):
     text = sections(PAGE, 3)["After easy.py"]
     said = run(tmp_path, lines_of(text))

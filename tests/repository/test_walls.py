@@ -147,6 +147,7 @@ def _room(path):
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 
+@pytest.mark.full(few=111)
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_every_file_keeps_to_its_room(path):
     room = _room(path)
@@ -176,6 +177,7 @@ def test_no_import_runs_up_a_floor():
             assert all(floors.index(other) < floors.index(room) for other in allowed - {"_native", "__version__"}), room
 
 
+@pytest.mark.full
 def test_modules_import_each_other_in_no_circle():
     """Imports inside functions count: they too are ways of understanding."""
     graph = {}
@@ -240,6 +242,7 @@ def models(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "model",
     [
@@ -300,6 +303,7 @@ TEST_FILES = sorted(TESTS.rglob("*.py"))
 SUPPORT = TESTS / "support"
 
 
+@pytest.mark.full
 def test_no_test_imports_another():
     """What two of them need is in support/, or a fixture in the conftest.py of their folder."""
     rooms = {path.name for path in TESTS.iterdir() if path.is_dir()} - {"support"}

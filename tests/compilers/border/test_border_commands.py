@@ -172,7 +172,7 @@ USAGE = [
 ]
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
 )

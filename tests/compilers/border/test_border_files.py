@@ -27,7 +27,7 @@ def test_a_hand_made_file_is_read_and_written_back_and_means_what_it_says():
     assert np.all(values_of(model, rows)[:, 1] == -1.5)
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("svm_type, classes, probability", CASES)
 def test_files_are_written_back_byte_for_byte_and_say_the_same(svm_type, classes, probability):
     rng = np.random.default_rng([15, classes])

@@ -53,7 +53,7 @@ def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
         ) and gradient == pytest.approx(np.array([each[1][0] for each in alone]), abs=1e-10)
 
 
-@pytest.mark.full(few=6)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     "bandwidth, weight", [(0.3, None), (2.0, None), (None, 0.2), (None, 1.0), (None, 8.0), (None, 38.0), (None, 39.99)]
 )

@@ -152,6 +152,7 @@ def test_refined_samples_beat_random_ones_and_more_samples_beat_fewer_on_unseen_
     assert refined[-1] <= 0.01 and refined[0] - refined[1] > 3 * (refined[1] - refined[2])  # diminishing returns
 
 
+@pytest.mark.full
 def test_a_border_with_room_for_more_samples_gives_them_to_every_sampling(wavy):
     """Between 100 rows there are thousands of lines, and a border of a hundred bends."""
     model, train = (

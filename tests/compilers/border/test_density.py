@@ -214,7 +214,7 @@ def test_every_command_copes(fastsvm, tmp_path, train):
     assert "the model has no certificates" in exact.err
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -110,6 +110,7 @@ def test_extreme_bandwidths_end_in_a_model_or_one_line(fastsvm, tmp_path, wavy, 
         fastsvm("predict", "-q", "-b", 1, "train", "b")
 
 
+@pytest.mark.full
 def test_rows_without_features_have_no_border(fastsvm, tmp_path):
     (tmp_path / "train").write_text("1\n-1\n1\n-1\n")
     done = fastsvm("border", "--bandwidth", 1, "train", "b")

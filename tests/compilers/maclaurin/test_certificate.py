@@ -30,6 +30,7 @@ def error_and_radius(machine, rows, **options):
     return error, radius
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(8))
 def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
     rng = np.random.default_rng([1, seed])
@@ -44,6 +45,7 @@ def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
     assert finite > 0.5 * rows_seen  # or nothing was tested
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options", [{}, {"single": True}, {"rank": 1}, {"rank": 3, "single": True}, {"tolerance": 0.1}], ids=str
 )
@@ -101,6 +103,7 @@ def test_a_search_for_a_value_beyond_its_radius_finds_none(data):
     target(float(np.max(np.where(np.isfinite(radius), error / radius, 0))))
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 @pytest.mark.parametrize("single", [False, True])
 def test_the_radius_is_attained_along_a_single_support_vector(degree, single):
@@ -253,6 +256,7 @@ def test_a_negative_gamma_is_refused_or_covered():
     assert not uncovered(error, radius).any()
 
 
+@pytest.mark.full
 def test_radii_hold_for_every_build_of_the_hot_loops(instruction_set):
     rng = np.random.default_rng(9)
     for _ in range(150):
@@ -261,6 +265,7 @@ def test_radii_hold_for_every_build_of_the_hot_loops(instruction_set):
         assert not uncovered(error, radius).any()
 
 
+@pytest.mark.full
 def test_a_model_read_back_has_the_same_values_and_radii():
     rng = np.random.default_rng(10)
     for _ in range(120):

@@ -98,6 +98,7 @@ def test_where_symmetry_makes_f_zero_exact_lines_are_still_libsvms(tmp_path, pro
     )  # at f = 0 the odds are even to rounding: the first class
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
 def test_exact_lines_of_finite_expansions_are_libsvms(tmp_path, kernel):
     rng = np.random.default_rng(17)
@@ -112,6 +113,7 @@ def test_exact_lines_of_finite_expansions_are_libsvms(tmp_path, kernel):
         assert lines == Libsvm(machine, tmp_path / "m").lines(rows, False), (trial, single)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("tolerance", [0.0, 1e-12, 1e-3, 1.0])
 def test_exact_regression_values_are_within_the_tolerance(tolerance):
     rng = np.random.default_rng(18)
@@ -124,6 +126,7 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
         assert np.all(np.abs(np.array(lines, float) - theirs) <= tolerance)
 
 
+@pytest.mark.full
 def test_another_exact_model_is_refused(fastsvm, tmp_path):
     rng = np.random.default_rng(19)
     machine, rows = balanced(rng, 6, 3, 0.3)
@@ -140,6 +143,7 @@ def test_another_exact_model_is_refused(fastsvm, tmp_path):
     fastsvm("predict", "--exact", "missing.model", "rows", "certified", "out", code=1)
 
 
+@pytest.mark.full
 def test_the_exact_model_is_made_only_when_a_row_needs_it_and_its_file_is_the_right_one_all_the_same(fastsvm, tmp_path):
     machine = Machine(
         "c_svc", "rbf", [{1: 1.0}, {1: -1.0}], np.array([[1.0], [-1.0]]), [0.0], gamma=0.1, label=[3, -4], nr_sv=[1, 1]

@@ -21,7 +21,7 @@ RADIUS = 0.0305  # eq. (A.2): what degree 2 leaves of a term, for exponents belo
 # ---- the expansion
 
 
-@pytest.mark.full(few=6)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
@@ -72,7 +72,7 @@ def test_largest_norms_are_those_of_the_support_vectors_about_the_center(center)
         assert written.largest_norm == pytest.approx(oracles.largest_squared_norm(machine, point, used), rel=1e-12)
 
 
-@pytest.mark.full(few=7)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("degree", [1, 3, 4])
@@ -107,7 +107,7 @@ def test_each_degree_more_is_more_accurate_inside_the_bound():
     assert errors[0] > 4 * errors[1] > 16 * errors[2] > 64 * errors[3] > 0
 
 
-@pytest.mark.full(few=22)
+@pytest.mark.full(few=13)
 @pytest.mark.parametrize("single", [None, False, True])
 @pytest.mark.parametrize("kernel, degree", [("linear", 1), *(("polynomial", degree) for degree in range(5))])
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
@@ -147,6 +147,7 @@ def test_other_kernels_are_refused(kernel, degree, what):
         compiled(random_machine(rng, "c_svc", kernel, vectors, degree=degree))
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("center", CENTERS)
 def test_a_model_read_back_gives_the_same_values(center, single):
@@ -218,6 +219,7 @@ def test_moving_the_origin_changes_nothing(offset):
 # ---- the bound of eq. (3.11)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("center", CENTERS)
 def test_rows_outside_are_counted_as_in_equation_3_11(center):
     some = 0
@@ -346,6 +348,7 @@ def test_full_rank_is_no_compression_and_less_loses_what_the_eigenvalues_say():
             assert np.all(np.abs(decide(model, rows)[0][:, pair] - whole[:, pair]) <= allowed * (1 + 1e-9) + 1e-12)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
 def test_tolerance_bounds_what_compression_changes(tolerance):
     ranks = set()

@@ -41,7 +41,7 @@ COMPILABLE += [
 ]
 
 
-@pytest.mark.full(few=70)
+@pytest.mark.full(few=43)
 @pytest.mark.parametrize("svm_type, kernel, classes, options", COMPILABLE, ids=str)
 def test_a_compiled_model_is_written_back_byte_for_byte(trained, svm_type, kernel, classes, options):
     for probability in (False, True) if kernel == "rbf" and not options else (False,):

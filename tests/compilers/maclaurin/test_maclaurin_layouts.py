@@ -32,7 +32,7 @@ def test_a_vector_written_sparse_or_dense_has_the_same_value(d):
         assert_expands(model, machine, sparse)
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("center", ["mean", "origin"])
 def test_a_wide_model_stays_in_its_precision(center, single):
@@ -85,7 +85,7 @@ def test_every_build_of_the_hot_loops_agrees(instruction_set, single):
                 )
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
 def test_every_size_of_model_and_data(kernel):
     rng = np.random.default_rng(15)

@@ -216,7 +216,7 @@ def lines_of(model, rows, **options):
     return written_lines(model, [parse(rows)], **options)
 
 
-@pytest.mark.full(few=10)
+@pytest.mark.full(few=7)
 @pytest.mark.parametrize(
     "options", [{}, {"degree": 1}, {"clusters": 3}, {"rank": 2}, {"center": "pair", "degree": 3}], ids=str
 )

@@ -59,7 +59,7 @@ def test_nothing_is_far_where_distances_overflow_or_gamma_is_zero():
         assert np.asarray(out.radius)[0, 0] == np.inf or np.asarray(out.value)[0, 0] == 2
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_between_clusters_have_radii_that_hold(seed):
     """Clusters so far apart that most expansions are skipped; rows about where they begin to be."""

@@ -52,6 +52,7 @@ def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, meth
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["rings-polynomial", "colors-linear"])
 def test_kernels_that_are_inner_products_are_ordered_by_geometry(svm_predict, fastsvm, tmp_path, trained, name):
     model, test = trained[name]
@@ -63,7 +64,7 @@ def test_kernels_that_are_inner_products_are_ordered_by_geometry(svm_predict, fa
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["rings", "colors", "waves"])
 def test_probabilities_and_values_are_those_of_the_exact_model_to_the_byte(fastsvm, trained, ordered, name, method):
@@ -74,6 +75,7 @@ def test_probabilities_and_values_are_those_of_the_exact_model_to_the_byte(fasts
         assert fastsvm("predict", "-q", *options, "-", ordered(name, method), input=some).out == exact and exact
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_regression_stops_within_a_tolerance_and_else_is_evaluated_in_full(fastsvm, trained, ordered, method):
     (model, test), stopping = trained["waves"], ordered("waves", method)
@@ -93,6 +95,7 @@ def test_regression_stops_within_a_tolerance_and_else_is_evaluated_in_full(fasts
     )
 
 
+@pytest.mark.full
 def test_summary_as_json(fastsvm, trained, ordered):
     model, test = trained["rings"]
     rows, total = 6000, svm_load_model(str(model)).get_nr_sv()
@@ -121,6 +124,7 @@ def test_summary_as_json(fastsvm, trained, ordered):
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "method, name, head, label",
     [
@@ -138,7 +142,7 @@ def test_no_rows_and_no_support_vectors_end_well(fastsvm, tmp_path, ordered, met
     assert done.out == f"{label}\n{label}\n" and "Kernel evaluations: 0 of 0." in done.err
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path, trained, ordered, method):
     model, test = trained["colors"]
@@ -162,6 +166,7 @@ def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path,
     )
 
 
+@pytest.mark.full
 def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
     model, test = trained["colors-linear"]  # no gain: that is a warning, else
     done = fastsvm("order", "-q", model, "o")
@@ -219,6 +224,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
 # ---- --steps
 
 
+@pytest.mark.full
 def test_steps_print_intervals_and_the_odds_of_eq_32(fastsvm, trained, ordered, tmp_path):
     (model, test), stopping = trained["rings"], ordered("rings", "geometry")
     labels = fastsvm("predict", "-q", test, model).out.split()
@@ -255,6 +261,7 @@ def test_steps_and_an_exact_model_give_svm_predicts_labels(fastsvm, trained, ord
 # ---- the rest of the program
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_bound_tells_of_an_ordered_model_or_says_what_it_is(fastsvm, trained, ordered, method):
     path = ordered("rings", method)

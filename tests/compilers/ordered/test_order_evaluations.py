@@ -37,6 +37,7 @@ def ordered_file(tmp_path):
     return write
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("options", [[], ["--values"], ["-b", 1]], ids=str)
 def test_evaluations_of_every_row_end_its_line(fastsvm, ordered_file, method, options):
@@ -108,6 +109,7 @@ def test_evaluations_of_several_classes_with_an_exact_model(fastsvm, ordered_fil
     assert [line.split()[-1] for line in (tmp_path / "out").read_text().splitlines()] == [count for _, count in words]
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", COMPILERS)
 def test_a_bad_row_is_a_line_of_nan_with_one_for_its_evaluations(fastsvm, ordered_file, tmp_path, method):
     ordered_file(method)
@@ -120,6 +122,7 @@ def test_a_bad_row_is_a_line_of_nan_with_one_for_its_evaluations(fastsvm, ordere
         assert f"Kernel evaluations: {sum(int(line.split()[-1]) for line in expected)} of {70 * 120} " in done.err
 
 
+@pytest.mark.full
 def test_a_resumed_run_counts_the_evaluations_of_the_rows_before(fastsvm, ordered_file, tmp_path):
     ordered_file("geometry")
     good = (tmp_path / "rows").read_text()

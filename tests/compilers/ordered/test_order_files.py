@@ -73,7 +73,7 @@ WAYS = [
 ]
 
 
-@pytest.mark.full(few=20)
+@pytest.mark.full(few=11)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # test_ordering_warns_of_nothing is about them
 @pytest.mark.parametrize(
     "svm_type, classes",

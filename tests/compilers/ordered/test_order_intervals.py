@@ -106,7 +106,7 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
     )
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
 def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kernel):
     """Points that depend on those before them, twins, the same point twice, vectors that are no support vectors: a
@@ -197,7 +197,7 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     target(worst)
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "kernel, classes",
     [
@@ -234,7 +234,7 @@ def test_the_interval_is_that_of_exact_arithmetic_but_for_rounding(kernel, class
             assert np.all(np.abs(value - center[k]) <= 1e-9 * sizes)
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
 def test_the_interval_is_never_wider_than_the_papers(kernel):
     rng, narrower = np.random.default_rng(23), []

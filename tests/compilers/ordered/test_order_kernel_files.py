@@ -165,6 +165,7 @@ def test_another_gamma_is_warned_of(fastsvm, kernel_files, wrong):
     assert fastsvm("order", "-q", *arguments).err == ""
 
 
+@pytest.mark.full
 def test_other_vectors_are_warned_of(fastsvm, kernel_files, tmp_path):
     folder = kernel_files["exponential"]
     head("colors.train", 130, tmp_path / "other", first=500)
@@ -193,6 +194,7 @@ def test_vectors_of_many_chunks_stand_behind_their_serial_numbers(svm_predict, f
     assert (tmp_path / "o3").read_text() == (tmp_path / "o").read_text()
 
 
+@pytest.mark.full
 def test_rows_of_a_model_with_its_vectors_are_plain_rows(fastsvm, kernel_files, tmp_path):
     """The header still says `precomputed`; its rows need no serial numbers, and may be dense."""
     folder = kernel_files["exponential"]

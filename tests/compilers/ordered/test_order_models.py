@@ -156,7 +156,7 @@ def test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts(tmp_path,
     assert by_reference == len(seen) and 0.1 < seen.count("3") / len(seen) < 0.9
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("tolerance", [0.0, 1e-12, 1e-3])
 def test_values_of_regression_are_within_any_tolerance(tmp_path, method, tolerance):
@@ -183,7 +183,7 @@ def test_a_larger_tolerance_costs_fewer_kernel_evaluations(method):
     assert costs == sorted(costs, reverse=True) and costs[-1] < 0.3 * 50 * 400 < costs[0]
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 4), ("one_class", 2), ("nu_svr", 2)])
 def test_probabilities_and_values_are_the_exact_models_to_the_byte(method, svm_type, classes):
@@ -284,7 +284,7 @@ def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_interv
             assert lines(order(machine, method), rows)[0] == Libsvm(machine, tmp_path).lines(rows)
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(tmp_path, best_instruction_set, method, classes):

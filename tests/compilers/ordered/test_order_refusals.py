@@ -51,6 +51,7 @@ USAGE = [
 ]
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
 )
@@ -70,6 +71,7 @@ def test_folded_vectors_are_of_two_classes(fastsvm, trained, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.full
 def test_wrong_usage_of_predict_is_exit_code_2(fastsvm, trained, ordered, tmp_path):
     rings, waves = trained["rings"][0], trained["waves"][0]
     fastsvm("approx", "-q", "--certify", rings, "approx")
@@ -167,7 +169,7 @@ def test_a_kernel_that_a_method_knows_nothing_of_is_refused_with_the_reason(tmp_
         order_file(cut_model(tmp_path / "m", kernel), method, tmp_path / "o")
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("method, kernel, words", [REFUSED[1], REFUSED[4], REFUSED[-1]])
 def test_a_refusal_is_one_line_and_leaves_what_was_there(fastsvm, tmp_path, method, kernel, words):
     cut_model(tmp_path / "m", kernel)
@@ -177,6 +179,7 @@ def test_a_refusal_is_one_line_and_leaves_what_was_there(fastsvm, tmp_path, meth
     assert (tmp_path / "m.order").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == ["m", "m.order"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path, method):
     test = trained["rings"][1]

@@ -48,6 +48,7 @@ def folded_means(train_file):
     return out
 
 
+@pytest.mark.full
 def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_path):
     lines = {
         name: [line for line in (DATA / f"colors.{name}").read_text().splitlines(keepends=True) if line[0] in "13"]

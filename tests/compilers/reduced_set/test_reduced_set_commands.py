@@ -28,6 +28,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- the command
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize(
     "arguments, words",
     [
@@ -89,6 +90,7 @@ def test_other_kernels_are_refused_in_one_line(fastsvm, tmp_path, kernel, option
     assert done.err == f"Error: m: {what} found; reduce places vectors for rbf kernels with gamma 0 or more\n"
 
 
+@pytest.mark.full
 def test_faults_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, trained):
     model, test = trained["rings"]
     fastsvm("approx", "-q", model, "compiled")

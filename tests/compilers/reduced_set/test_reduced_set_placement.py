@@ -47,7 +47,7 @@ def least_distance(machine, z):
     return total
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "svm_type, classes, counts",
     [("c_svc", 2, [4]), ("nu_svr", 2, [3]), ("c_svc", 3, [2, 3, 1]), ("c_svc", 4, [2, 0, 3, 1])],
