@@ -11,8 +11,7 @@ from uuid import uuid4
 
 from fastsvm_cli.benchmarks.attempts import Attempt, CompileAll, Outcome, refused_before, run
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.cluster.lost import demanding_workers
-from fastsvm_cli.cluster.scheduler import Address, connect
+from fastsvm_cli.cluster.scheduler import Address, connect, demanding_workers
 
 if TYPE_CHECKING:
     from subprocess import Popen

@@ -268,7 +268,12 @@ def _resumable_output(
     from fastsvm_cli.prediction.checkpoint import Provenance, ResumableOutput
 
     provenance = Provenance(
-        options.test_file, options.model_file, digest, options.of_lines(scaling), options.on_bad_row, options.max_line
+        options.test_file,
+        options.model_file,
+        digest,
+        options.made_with(digest, scaling),
+        options.on_bad_row,
+        options.max_line,
     )
     return ResumableOutput(
         options.output,

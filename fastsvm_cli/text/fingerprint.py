@@ -14,6 +14,13 @@ def fingerprint(text: "bytes | memoryview") -> str:
     return fingerprint_of((text,), len(text))
 
 
+def digest_of(document: object) -> str:
+    """A fingerprint of what JSON can hold: another one for another."""
+    import json
+
+    return fingerprint(json.dumps(document, sort_keys=True).encode())
+
+
 def fingerprint_of(pieces: "Iterable[bytes | memoryview]", size: int) -> str:
     """The same of a text that comes in pieces. size: about how many bytes they have together."""
     digest = _sha256(size)

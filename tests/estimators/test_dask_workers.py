@@ -20,7 +20,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.attempts import Attempt
 from fastsvm_cli.cluster import attempts, pair_sums
 from fastsvm_cli.cluster.attempts import side_by_side
-from fastsvm_cli.cluster.lost import demanding_workers
+from fastsvm_cli.cluster.scheduler import demanding_workers
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.compilers.maclaurin.pair_sums import PairSums, totals
 from fastsvm_cli.errors import FastsvmError
