@@ -14,7 +14,7 @@ from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.answers import Fallback
 from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.text.bad_rows import BadRows
+from fastsvm_cli.text.bad_rows import BadRows, still_hold
 from fastsvm_cli.text.fingerprint import digest_of
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
@@ -141,12 +141,9 @@ def _answer(job: Job, block: Block) -> "dict[str, Any]":
 
 
 def fits(job: Job, block: Block, receipt: "dict[str, Any]") -> bool:
-    """Whether the receipt is one of this job and this block. What becomes of bad rows, and how long a line may be, do
-    not matter to a part without bad rows."""
-    if receipt.get("job") != job.digest(block):
-        return False
-    mine, others = job.reading["max_line"], receipt["max_line"]
-    return (mine, job.on_bad_row) == (others, receipt["on_bad_row"]) or (not receipt["bad_rows"] and mine >= others)
+    """Whether the receipt is one of this job and this block."""
+    same = receipt.get("job") == job.digest(block)
+    return same and still_hold(receipt, job.on_bad_row, job.reading["max_line"])
 
 
 def _do(job: Job, block: Block, where: Folder) -> "dict[str, Any]":

@@ -64,7 +64,7 @@ class PredictOptions(Options):
             option = "--outside-rows" if self.open_file is None else "--open-rows"
             raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
         # What can be gone on with, after a stop, is a file.
-        from fastsvm_cli.text.partial_output import can_be_kept
+        from fastsvm_cli.prediction.resume import can_be_kept
 
         kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
         if self.test_file == "-" or (
