@@ -100,7 +100,7 @@ class Faults:
             client, out, command = self.started(cluster)
             cluster.scheduler.kill()
             code, said = client.end()
-        if code != 1 or not any("does not answer" in line for line in said):
+        if code != 1 or not any("the scheduler was lost" in line for line in said):
             raise Failed(f"exit code {code}, {said}")
         with Cluster() as cluster:
             return f"exit code 1: {said[0]}", self.again(self.work.command(cluster.address, out), out)

@@ -150,6 +150,8 @@ def _pass(
     client: "Client", job: Job, blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
     """(block, its receipt or fault), as they come. Raises Stop, and FastsvmError where the scheduler goes."""
+    from concurrent.futures import CancelledError
+
     from distributed import as_completed
 
     waiting, start = _groups(blocks), monotonic()
@@ -170,7 +172,7 @@ def _pass(
                 try:
                     found = task.result()
                 except Exception as fault:
-                    if len(group) > 1 and not isinstance(fault, Stop):
+                    if len(group) > 1 and not isinstance(fault, (Stop, CancelledError)):
                         tasks.update([submit([block]) for block in group])  # which of them it is
                         continue
                     found = [{"fault": _why(fault), "line": None}]
@@ -190,12 +192,16 @@ def _pass(
 
 def _why(fault: Exception) -> str:
     """What became of a task that Dask has given up. Raises what concerns all of them."""
+    from concurrent.futures import CancelledError
+
     from distributed.scheduler import KilledWorker
 
     if isinstance(fault, KilledWorker):
         return "every worker that had it died"
-    if isinstance(fault, FastsvmError) or "deserializ" in str(fault):
+    if isinstance(fault, (FastsvmError, CancelledError)):  # nobody has cancelled it: the scheduler is lost
         raise fault
+    if isinstance(fault, ImportError) or "deserialization of the task graph" in str(fault):
+        raise Stop(f"the scheduler or a worker cannot read the job: install fastsvm {__version__} there too")
     return one_line(fault)
 
 

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import pytest
@@ -254,6 +255,34 @@ def test_a_worker_of_another_fastsvm(run, monkeypatch):
     lines = run(code=1).err.splitlines()
     assert lines[0].startswith("Error: this machine has fastsvm 0.0.0, and a worker ")
     assert len(lines) == 2 and not list(Path("out").glob("part*"))
+
+
+@pytest.mark.parametrize(
+    "fault, words",
+    [
+        (CancelledError("connection lost"), "the scheduler was lost, or all workers were: connection lost"),
+        (ModuleNotFoundError("No module named 'fastsvm_cli'"), "a worker cannot read the job: install fastsvm"),
+        (RuntimeError("Error during deserialization of the task graph"), "a worker cannot read the job"),
+    ],
+)
+def test_what_concerns_all_blocks_ends_the_run(fault, words, run):
+    def go(block):
+        if block.number == 2:
+            raise fault
+
+    lines = run(before=go, code=1).err.splitlines()
+    assert words in lines[0] and lines[1].startswith("Error: 10 of 10 parts are missing") and len(lines) == 2
+    assert "Kept: " in run().err
+
+
+def test_a_worker_that_takes_others_with_it(run, monkeypatch):
+    from distributed.scheduler import KilledWorker
+
+    def die(block):
+        if block.number == 2:
+            raise KilledWorker("answer", None, 3)
+
+    assert run(before=die, code=1).err.startswith("Error: rows: every worker that had it died\nError: 1 of 10 parts")
 
 
 def test_the_scheduler_forgets_the_job(run):
