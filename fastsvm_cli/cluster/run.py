@@ -6,6 +6,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from fastsvm_cli import __version__
 from fastsvm_cli.cluster.blocks import (
     Block,
     count_lines,
@@ -18,7 +19,7 @@ from fastsvm_cli.cluster.blocks import (
 )
 from fastsvm_cli.cluster.parts import Folder
 from fastsvm_cli.cluster.scheduler import connect, demanding_scheduler
-from fastsvm_cli.cluster.work import Job, Stop, answer, received
+from fastsvm_cli.cluster.work import Job, answer, received
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
 from fastsvm_cli.prediction.pipeline import Tally
@@ -150,8 +151,6 @@ def _pass(
     client: "Client", job: Job, blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
     """(block, its receipt or fault), as they come. Raises Stop, and FastsvmError where the scheduler goes."""
-    from concurrent.futures import CancelledError
-
     from distributed import as_completed
 
     waiting, start = _groups(blocks), monotonic()
@@ -172,10 +171,10 @@ def _pass(
                 try:
                     found = task.result()
                 except Exception as fault:
-                    if len(group) > 1 and not isinstance(fault, (Stop, CancelledError)):
+                    found = [{"fault": _why(fault), "line": None}]
+                    if len(group) > 1:
                         tasks.update([submit([block]) for block in group])  # which of them it is
                         continue
-                    found = [{"fault": _why(fault), "line": None}]
                 for block, each in zip(group, found):
                     yield block, each
                     done, parts = done + block.end - block.start, parts + ("fault" not in each)
@@ -201,7 +200,8 @@ def _why(fault: Exception) -> str:
     if isinstance(fault, (FastsvmError, CancelledError)):  # nobody has cancelled it: the scheduler is lost
         raise fault
     if isinstance(fault, ImportError) or "deserialization of the task graph" in str(fault):
-        raise Stop(f"the scheduler or a worker cannot read the job: install fastsvm {__version__} there too")
+        why = f"the scheduler or a worker cannot read the job: install fastsvm {__version__} there too"
+        raise FastsvmError(why)
     return one_line(fault)
 
 

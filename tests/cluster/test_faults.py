@@ -5,6 +5,7 @@ import json
 import os
 from concurrent.futures import CancelledError
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -280,7 +281,7 @@ def test_a_worker_that_takes_others_with_it(run, monkeypatch):
 
     def die(block):
         if block.number == 2:
-            raise KilledWorker("answer", None, 3)
+            raise KilledWorker("answer", SimpleNamespace(address="tcp://far:1"), 3)
 
     assert run(before=die, code=1).err.startswith("Error: rows: every worker that had it died\nError: 1 of 10 parts")
 
