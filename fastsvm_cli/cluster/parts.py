@@ -15,7 +15,7 @@ from fastsvm_cli.errors import FileError
 MANIFEST = "manifest.json"
 VERSION = 2
 #: Files that are being written, where a store's own upload is not atomic. A killed process leaves them.
-_TEMPORARY = re.compile(r"\.(part|receipt|manifest)\b.*\.tmp")
+_TEMPORARY = re.compile(r"\.(part|manifest)\b.*\.tmp")
 #: Stores whose own upload is atomic, by fsspec's name.
 _ATOMIC = {"s3", "s3a", "gs", "gcs", "oss", "oci", "cos", "r2"}
 #: What the manifest tells of a part; its receipt has more.
@@ -115,10 +115,13 @@ class Folder:
                 self.fs.rm_file(temporary)
             raise
 
-    def put(self, name: str, document: "dict[str, Any]", indent: "int | None" = None) -> None:
-        """Write a JSON file, or replace it."""
-        with self.create(name) as write:
-            write(json.dumps(document, indent=indent).encode() + b"\n")
+    def put(self, name: str, document: "dict[str, Any]") -> None:
+        """Write a receipt, or replace it. What is cut off, by a failure of power say, is no document."""
+        self.fs.pipe_file(f"{self.path}/{name}", json.dumps(document).encode() + b"\n")
+
+    def _put_manifest(self, document: "dict[str, Any]") -> None:
+        with self.create(MANIFEST) as write:
+            write(json.dumps({"fastsvm_parts": VERSION, **document}, indent=1).encode() + b"\n")
 
     def remove(self, *names: str) -> None:
         for name in names:
@@ -141,7 +144,7 @@ class Folder:
     def claim(self, run: str, digests: "dict[str, str]") -> int:
         """From here on the folder is this run's alone, and does not look complete: what another job has left there is
         removed. run: its identity. digests: {part: its job's digest}. Returns how many parts were removed."""
-        self.put(MANIFEST, {"fastsvm_parts": VERSION, "complete": False, "run": run})
+        self._put_manifest({"complete": False, "run": run})
         files = self._tidied()
         parts = [name for name in files if name.startswith("part")]
         receipts = self.documents([receipt_name(name) for name in parts])
@@ -171,5 +174,4 @@ class Folder:
         if is_local(self.url):
             os.sync()  # the parts are on the disk before that is said
         told = {name: {key: each[key] for key in _TOLD} for name, each in receipts.items()}
-        document = {"fastsvm_parts": VERSION, "complete": True, "run": run, "summary": summary, "parts": told}
-        self.put(MANIFEST, document, indent=1)
+        self._put_manifest({"complete": True, "run": run, "summary": summary, "parts": told})
