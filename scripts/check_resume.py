@@ -76,8 +76,8 @@ def main():
     given = parsed()
     fastsvm = [shutil.which("fastsvm") or sys.exit("fastsvm is not on the PATH")]
     if given.every is not None:
-        often = f"partial_output.SECONDS, partial_output.SHARE = {given.every}, float('inf')"
-        code = f"from fastsvm_cli import start\nfrom fastsvm_cli.text import partial_output\n{often}\nstart.run()"
+        often = f"resume.SECONDS, resume.SHARE = {given.every}, float('inf')"
+        code = f"from fastsvm_cli import start\nfrom fastsvm_cli.prediction import resume\n{often}\nstart.run()"
         with open(fastsvm[0]) as script:
             interpreter = script.readline().removeprefix("#!").strip()
         fastsvm = [interpreter, "-I", "-c", code]
@@ -114,7 +114,7 @@ def check(given, fastsvm, folder):
             break
         kept, total = (os.path.getsize(name) if os.path.exists(name) else 0 for name in (out + ".partial", expected))
         state = open(out + ".partial.state").read() if os.path.exists(out + ".partial.state") else ""
-        reached = int((re.search(r"^output_bytes (\d+)$", state, re.M) or [0, 0])[1])
+        reached = int((re.search(r'"size": (\d+)', state) or [0, 0])[1])
         print(
             f"Killed after {runs[-1].seconds:.2f} s: {100 * kept / total:.1f} % of the output written, "
             f"the last checkpoint at {100 * reached / total:.1f} %",

@@ -69,12 +69,17 @@ class Cluster:
         self._processes.append(process)
         return process
 
-    def __exit__(self, *_):
+    def send(self, number):
+        """A signal to all its processes."""
         for process in self._processes:
             try:
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid, number)
             except ProcessLookupError:
                 pass
+
+    def __exit__(self, *_):
+        self.send(signal.SIGKILL)
+        for process in self._processes:
             process.wait()
 
 

@@ -11,8 +11,7 @@ from uuid import uuid4
 
 from fastsvm_cli.benchmarks.attempts import CompileAll, Outcome, refused_before, run
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.cluster.lost import demanding_workers
-from fastsvm_cli.cluster.scheduler import Address, connect
+from fastsvm_cli.cluster.scheduler import Address, connect, demanding_workers
 from fastsvm_cli.methods.method import Attempt
 
 if TYPE_CHECKING:

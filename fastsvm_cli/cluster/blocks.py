@@ -1,53 +1,235 @@
-"""Shards cut into blocks, and the names of the parts that answer them."""
+"""The files of rows that INPUT names, the shards, cut into blocks; and a block's text. fsspec opens the stores."""
 
+import glob
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fastsvm_cli.cluster.shards import Shard
-from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli import _native
+from fastsvm_cli.cluster.scheduler import demanded
+from fastsvm_cli.errors import FastsvmError, FileError
+from fastsvm_cli.text.content import MAGIC_BYTES, Source, compression, decompressed
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 #: More parts than this are more files than anyone wants, and more than a client's memory should hold.
 MOST = 1_000_000
+PIECE_BYTES = 1 << 20  # read at a time
+_STORE_BYTES = 4 << 20  # asked of a store at a time
 _WIDTH = 5  # of the numbers in a part's name, at least
-#: The name of a part, of any run.
-PART = re.compile(rf"part-[0-9]{{{_WIDTH},}}-[0-9]{{{_WIDTH},}}")
+#: What stores say of a file that changes with its content: the first of these that there is.
+_MARKS = (
+    *("ETag", "etag", "md5Hash", "content_md5", "Content-MD5", "checksum"),
+    *("mtime", "LastModified", "last_modified", "Last-Modified", "updated", "modificationTime", "modify"),
+)
 
 
-class Block:
-    """Rows of a shard: the lines whose first byte lies in [start, end). Neighbouring blocks have every line once, and
-    nobody need look at the text to cut it.
-
-    shard, number: of the shard in the input, and of the block in the shard, from 0. part: the name of its part. plain:
-    the text is known not to be compressed; otherwise the block is the whole shard."""
-
-    def __init__(self, shard: Shard, shard_number: int, number: int, start: int, end: int, part: str, plain: bool):
-        self.shard, self.shard_number, self.number = shard, shard_number, number
-        self.start, self.end, self.part, self.plain = start, end, part, plain
-
-    @property
-    def first(self) -> bool:
-        """It is the first of the input."""
-        return self.shard_number == self.number == 0
-
-    @property
-    def size(self) -> int:
-        """In bytes of the shard."""
-        return self.end - self.start
+class ShardChanged(Exception):
+    """The shard is not what it was when the run began."""
 
 
-def cut(shards: "list[Shard]", size: int) -> "list[Block]":
-    """Blocks of `size` bytes of every shard known to be plain, others whole, in order. An empty shard has one block, so
-    that every shard has a part. Raises FastsvmError where they are too many."""
-    counts = [max(1, -(-shard.size // size)) if shard.plain else 1 for shard in shards]
-    total = sum(counts)
+class Block(NamedTuple):
+    """Lines of a shard: from the first line end at `start` or later (at 0: from the beginning) up to the first one at
+    `end` or later. Neighbouring blocks have every line once, and nobody need look at the text to cut it.
+
+    name: the shard's path or URL. state: what changes with its content. part: the name of the block's part. number: of
+    the block in the shard, from 0. first: it is the first of the input. whole: the shard is not cut, and may be
+    compressed."""
+
+    name: str
+    state: str
+    start: int
+    end: int
+    part: str
+    number: int
+    first: bool
+    whole: bool
+
+
+class Text(Source):
+    """The lines of a block, for LineBlocks. Raises, from read_into, what `pieces` raises."""
+
+    def __init__(self, block: Block):
+        self._pieces, self._pending = pieces(block), memoryview(b"")
+
+    def ready(self) -> bool:
+        return True
+
+    def read_into(self, room: memoryview) -> int:
+        if not self._pending:
+            self._pending = memoryview(next(self._pieces, b""))
+        got = min(len(room), len(self._pending))
+        room[:got] = self._pending[:got]
+        self._pending = self._pending[got:]
+        return got
+
+    def close(self) -> None:
+        self._pieces.close()  # type: ignore[attr-defined]  # it is a generator
+
+
+def pieces(block: Block) -> "Iterator[bytes]":
+    """The block's text, decompressed, some of it at a time. Raises ShardChanged, FileError for a shard that cannot be
+    read, and whatever the store raises."""
+    from fsspec.utils import seek_delimiter
+
+    fs, path = store_of(block.name)
+    try:
+        _demand_unchanged(fs, path, block)
+        file = fs.open(path, "rb", block_size=_STORE_BYTES, cache_type="background")
+    except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
+        raise FileError(block.name, one_line(error)) from None
+    with file:
+        ends = [0, block.end]
+        if not block.whole:
+            for which, at in enumerate((block.start, block.end)):
+                file.seek(at)
+                seek_delimiter(file, b"\n", PIECE_BYTES)
+                ends[which] = file.tell()
+            file.seek(ends[0])
+        raw = _read(file, ends[1] - ends[0])
+        start = next(raw, None)
+        if start is not None:
+            kind = compression(start[:MAGIC_BYTES], block.name) if block.whole else None
+            raw = chain([start], raw)
+            yield from raw if kind is None else decompressed(raw, kind, block.name)
+    _demand_unchanged(fs, path, block)
+
+
+def _read(file: "Any", size: int) -> "Iterator[bytes]":
+    while size > 0 and (piece := file.read(min(size, PIECE_BYTES))):
+        size -= len(piece)
+        yield piece
+
+
+def count_lines(block: Block) -> int:
+    """How many line ends there are in a block. Raises what `pieces` does."""
+    return sum(map(_native.count_lines, pieces(block)))
+
+
+def cut(url: str, size: int) -> "list[Block]":
+    """The blocks of the files that a path, URL or pattern names, in the order of their names: `size` bytes each of a
+    plain file, others whole. An empty shard has one block, so that every shard has a part. Raises FileError, and
+    FastsvmError where they are too many."""
+    shards = []  # (name, size, state, how many blocks)
+    for name in _names(url):
+        fs, path = store_of(name)
+        with _in_words(name):
+            info = fs.info(path)
+            if info["type"] == "directory":
+                every = os.path.join(url, "*")
+                why = f"it is a directory, expected a file or a pattern: '{every}' names all its files"
+                raise FileError(url, why)
+            if info["type"] != "file":
+                why = "it is no regular file: pipes and devices cannot be read in blocks, nor by other machines"
+                raise FileError(shown(name), why)
+            if info.get("size") is None:
+                raise FileError(name, "the store does not tell its size")
+            large = info["size"] > size
+            plain = large and compression(fs.cat_file(path, start=0, end=MAGIC_BYTES), name) is None
+        shards.append((name, info["size"], state_of(info), -(-info["size"] // size) if plain else 1))
+    total = sum(count for *_, count in shards)
     if total > MOST:
         raise FastsvmError(f"{total} blocks of {size} bytes, expected at most {MOST}: --block takes more megabytes")
-    shard_width = max(_WIDTH, len(str(len(shards) - 1)))
-    block_width = max(_WIDTH, len(str(max(counts, default=1) - 1)))
+    widths = [max(_WIDTH, len(str(most - 1))) for most in (len(shards), max(count for *_, count in shards))]
     out = []
-    for at, (shard, count) in enumerate(zip(shards, counts)):
+    for at, (name, whole_size, state, count) in enumerate(shards):
         for number in range(count):
-            start = number * size if count > 1 else 0
-            end = min(start + size, shard.size) if count > 1 else shard.size
-            name = f"part-{at:0{shard_width}}-{number:0{block_width}}"
-            out.append(Block(shard, at, number, start, end, name, shard.plain))
+            part = f"part-{at:0{widths[0]}}-{number:0{widths[1]}}"
+            ends = (number * size, min((number + 1) * size, whole_size)) if count > 1 else (0, whole_size)
+            out.append(Block(name, state, *ends, part, number, at == number == 0, count == 1))
     return out
+
+
+def start_of(block: Block, size: int) -> bytes:
+    """The first bytes of the block's shard. Raises FileError."""
+    fs, path = store_of(block.name)
+    with _in_words(block.name):
+        return fs.cat_file(path, start=0, end=size)
+
+
+def _names(url: str) -> "list[str]":
+    """Paths and URLs, in order. Raises FileError."""
+    if is_local(url):
+        path = url if "://" not in url else local_path(url)
+        if not glob.has_magic(path) or os.path.lexists(path):
+            return [local_path(url)]
+        found = [os.path.abspath(each) for each in glob.glob(path, recursive=True) if not os.path.isdir(each)]
+    else:
+        fs, path = store_of(url)
+        with _in_words(url):
+            fs.invalidate_cache()
+            if not glob.has_magic(path):
+                return [url]
+            each = fs.glob(path, detail=True).values()
+            found = [fs.unstrip_protocol(one["name"]) for one in each if one.get("type") != "directory"]
+    if not found:
+        raise FileError(url, "no file fits the pattern")
+    return sorted(set(found), key=os.fsencode)
+
+
+@contextmanager
+def _in_words(name: str) -> "Iterator[None]":
+    """What stores and file systems raise about a shard becomes a FileError."""
+    try:
+        yield
+    except FastsvmError:
+        raise
+    except FileNotFoundError:
+        raise FileError(shown(name), "No such file or directory") from None
+    except Exception as error:
+        raise FileError(shown(name), one_line(error)) from None
+
+
+def _demand_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None:
+    fs.invalidate_cache()
+    if state_of(fs.info(path)) != block.state:
+        raise ShardChanged
+
+
+def state_of(info: "dict[str, Any]") -> str:
+    """What changes with a file's content, of what its store says of it: its size, and its etag or time."""
+    mark = next((info[key] for key in _MARKS if info.get(key) is not None), "")
+    return f"{info['size']} {mark}".replace('"', "")
+
+
+def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
+    """(the file system, the path in it) of a path or URL. Raises FileError, also where fsspec has no such store or
+    what it needs is not installed."""
+    with demanded():
+        import fsspec
+    if is_local(url):
+        return fsspec.filesystem("file"), local_path(url)
+    try:
+        return fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise FileError(url, one_line(error)) from None
+
+
+def is_local(url: str) -> bool:
+    """Whether it is a path on this machine, or a shared disk's."""
+    return "://" not in url or url.startswith(("file://", "local://"))
+
+
+def local_path(url: str) -> str:
+    """Of what is_local, the absolute path."""
+    return os.path.abspath(re.sub(r"^(file|local)://", "", url))
+
+
+def absolute(url: str) -> str:
+    """The same path or URL for every process that shares it."""
+    return local_path(url) if is_local(url) else url
+
+
+def shown(name: str) -> str:
+    """A path or URL in messages: as short as it can be typed here."""
+    return name.removeprefix(os.path.join(os.getcwd(), "")) if is_local(name) else name
+
+
+def one_line(error: BaseException) -> str:
+    """What an exception says, as part of a message."""
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(words.split()) or type(error).__name__

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
-from fastsvm_cli.cluster.lost import demanding_workers
+from fastsvm_cli.cluster.scheduler import demanding_workers
 from fastsvm_cli.compilers.maclaurin.pair_sums import AddUp, PairSums, totals
 
 if TYPE_CHECKING:

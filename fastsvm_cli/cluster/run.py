@@ -1,36 +1,47 @@
 """A run of `predict --dask`, from the shards to OUT_DIR and its manifest."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from fastsvm_cli import interruption
-from fastsvm_cli.cluster import work
-from fastsvm_cli.cluster.block_content import BlockContent
-from fastsvm_cli.cluster.blocks import Block, cut
-from fastsvm_cli.cluster.crew import Crew, Gone
-from fastsvm_cli.cluster.folder import Folder, folder
-from fastsvm_cli.cluster.job import Job, Prepared, identity
-from fastsvm_cli.cluster.lease import Lease, holds
-from fastsvm_cli.cluster.manifest import Manifest, Plan, is_whole
-from fastsvm_cli.cluster.scheduler import connect
-from fastsvm_cli.cluster.shards import Shard, is_local, list_shards, local_path, shown, start_of, store_of
-from fastsvm_cli.cluster.totals import Lines, Sum
+from fastsvm_cli import __version__
+from fastsvm_cli.cluster.blocks import (
+    Block,
+    count_lines,
+    cut,
+    is_local,
+    local_path,
+    one_line,
+    shown,
+    start_of,
+)
+from fastsvm_cli.cluster.parts import Folder
+from fastsvm_cli.cluster.scheduler import connect, demanding_scheduler
+from fastsvm_cli.cluster.work import Job, answer, received
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.line_blocks import LineBlocks, Place
+from fastsvm_cli.prediction.pipeline import Tally
+from fastsvm_cli.text.bad_rows import NAMED, BadRows
+from fastsvm_cli.text.fingerprint import digest_of
+from fastsvm_cli.text.line_blocks import Place
 from fastsvm_cli.text.scaling import Scaling
 
 if TYPE_CHECKING:
     from distributed import Client
 
-#: So many blocks that failed are named; the others are counted.
-_NAMED = 10
-_WIDTH_BYTES = 1 << 16  # of the text in which the first row of dense data is looked for
+_NAMED = 10  # blocks that failed; the others are counted
 _START_BYTES = 200  # of the first shard, by which a model is known
-_LOOKS = 3  # at whether the parts are still what they were when they were written
+#: How often Dask tries blocks again whose fault may pass.
+RETRIES = 3
+#: Small blocks go together, so that the scheduler's milliseconds for each task do not count.
+_TOGETHER_BYTES = 1 << 20
+_TOGETHER = 32
+#: Tasks that the scheduler knows at a time: more than there are threads, few enough for its memory.
+_AT_A_TIME = 10_000
+#: Passes over all blocks, until one finds every part whole.
+_PASSES = 4
 
 
 class PartsMissing(FastsvmError):
@@ -39,6 +50,28 @@ class PartsMissing(FastsvmError):
     def __init__(self, message: str, lines: "list[str]"):
         super().__init__(message)
         self.lines = lines
+
+
+class Sum:
+    """What the receipts of all parts tell together.
+
+    tally: rows, counts and sums. bad_rows: how many. named: messages of the first bad rows, in the order of the input.
+    instructions: the kinds of processor instructions that the parts were made with."""
+
+    def __init__(
+        self, job: Job, blocks: "list[Block]", receipts: "dict[str, dict[str, Any]]", scaling: "Scaling | None"
+    ):
+        self.tally, self.bad_rows = Tally(job.reading["labelled"]), 0
+        self.named: list[str] = []
+        self.instructions = {each["instructions"] for each in receipts.values()}
+        for block in blocks:
+            receipt = receipts[block.part]
+            self.tally.add_values(receipt["tally"])
+            self.bad_rows += receipt["bad_rows"]
+            for line, why in receipt["named"][: NAMED - len(self.named)]:
+                self.named.append(_message(block, line, why, blocks, receipts))
+            if scaling is not None:
+                scaling.add(receipt["scaled"])
 
 
 def run(
@@ -58,204 +91,175 @@ def run(
     progress: with the share done, and words. summary: what the manifest says of the whole.
 
     Raises PartsMissing at the end where blocks failed; FileError, ModelFormatError and FastsvmError where nothing, or
-    no more, can be done. Parts that are done are kept in any case, and noted."""
-    shards = list_shards(url, block)
-    blocks = cut(shards, block)
-    out = folder(job.out)
-    _refuse_input(out, [shard.name for shard in shards])
-    if job.on_bad_row == "stop":
-        _refuse_model(shards[0])
-    if job.dense:
+    no more, can be done. Parts that are done are kept in any case."""
+    blocks, out = cut(url, block), Folder(job.out)
+    _refuse_input(out, blocks)
+    if job.on_bad_row == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
+        # It would fail block by block, with words that say less.
+        raise FileError(shown(blocks[0].name), "it is a model file, expected rows of data")
+    if job.reading["dense"]:
         job.fields = _width(job, blocks)
-    lease = Lease(out, say)
+    digests = {each.part: job.digest(each) for each in blocks}
+    job.run = digest_of(digests)
+    out.make()
     try:
-        out.make()
-        lease.take()
-        job.lease = lease.identity
-        head = _head(job, url, blocks, block)
-        return _Run(job, blocks, lease, say, progress).go(address, head, scaling, summary)
+        out.refuse_foreign()
+        with connect(address, say) as client:
+            removed = out.claim(job.run, digests)
+            if removed:
+                say(f"Of another model, option or shard: {removed} parts, which are removed.")
+            if not client.nthreads():
+                say(f"{address} has no workers at the moment: waiting for one.")
+            receipts = _receipts(client, job, blocks, say, progress)
+        seen = Sum(job, blocks, receipts, scaling)
+        out.finish(job.run, receipts, summary(seen))
+        return seen
     except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the latter: ours
         raise
     except Exception as error:  # what stores and file systems raise about the folder
-        raise out.fault(error) from None
-    finally:
-        with interruption.held():
-            lease.release()
+        raise FileError(shown(out.url), one_line(error)) from None
 
 
-class _Run:
-    """A run, once its blocks are known and OUT_DIR is its own.
-
-    records: {part: its record} of the parts that are there. faults: {part: why it is not}."""
-
-    def __init__(
-        self,
-        job: Job,
-        blocks: "list[Block]",
-        lease: Lease,
-        say: "Callable[[str], None]",
-        progress: "Callable[[float, str], None]",
-    ):
-        self.job, self.blocks, self.lease, self.say, self.progress = job, blocks, lease, say, progress
-        self.out = lease.folder
-        self.manifest = Manifest(self.out, lease.identity)
-        self.records: dict[str, dict[str, Any]] = {}
-        self.faults: dict[str, dict[str, Any]] = {}
-
-    def go(
-        self,
-        address: str,
-        head: "dict[str, Any]",
-        scaling: "Scaling | None",
-        summary: "Callable[[Sum], dict[str, Any]]",
-    ) -> Sum:
-        """As `run`. head: what the manifest says of it."""
-        made_with = self.job.made_with()
-        self.manifest.load()
-        plan = Plan(self.manifest, self.blocks, made_with, self.job.on_bad_row, self.job.max_line)
-        for line in plan.reasons:
-            self.say(line)
-        if plan.kept:
-            self.say(f"Kept: {len(plan.kept)} of {len(self.blocks)} parts.")
-        self.records |= plan.kept
-        stopped: FastsvmError | None = None
-        unfinished = bool(plan.to_do or plan.stale or not self.manifest.complete)
-        if plan.to_do:
-            with connect(address, self.say) as client:
-                self._demand_lease()
-                self.manifest.begin(head, made_with, plan.kept)
-                stopped = self._make(plan.to_do, client, address)
-        elif unfinished:
-            self._demand_lease()
-            self.manifest.begin(head, made_with, plan.kept)
-        lines = Lines(self.blocks, self.records)
-        if any(each.part not in self.records for each in self.blocks):
-            raise self._missing(stopped, lines)
-        seen = Sum(self.blocks, self.records, self.job.labelled, scaling, lines)
-        if unfinished:
-            self._demand_lease()
-            with interruption.held():
-                for name in plan.stale:
-                    self.out.remove(name)
-                self.out.remove_temporary()
-                self.manifest.finish([each.part for each in self.blocks], summary(seen))
-        return seen
-
-    def _demand_lease(self) -> None:
-        """Another client may be at work since the last time that anybody looked. Raises FileError."""
-        if self.lease.lost or not holds(self.out, self.lease.identity):
-            raise FileError(shown(self.out.url), "another fastsvm has taken it over")
-
-    def _make(self, to_do: "list[Block]", client: "Client", address: str) -> "FastsvmError | None":
-        """Have the blocks done, and note what became of them; what ended that early, or None."""
-        self.out.remove_temporary()
+def _receipts(
+    client: "Client",
+    job: Job,
+    blocks: "list[Block]",
+    say: "Callable[[str], None]",
+    progress: "Callable[[float, str], None]",
+) -> "dict[str, dict[str, Any]]":
+    """Of every part. The workers pass over the blocks until they find each part there, as its receipt tells: what a
+    worker of another client may have written since is noticed, and what a worker alone can see. Raises PartsMissing,
+    and FileError where that does not end."""
+    told: dict[str, dict[str, Any]] = {}
+    for number in range(_PASSES):
         try:
-            with Crew(client, self.job, address, self.say) as crew:
-                stopped = self._do(crew, to_do)
-                if stopped is None and not self.faults:
-                    self._settle(crew)
-        except Gone as gone:
-            stopped = gone
-        finally:
-            with interruption.held():
+            for block, each in _pass(client, job, blocks, progress):
+                told[block.part] = each
+        except FastsvmError as stopped:
+            raise _missing(job, blocks, told, stopped) from None
+        if any("fault" in each for each in told.values()):
+            raise _missing(job, blocks, told, None)
+        kept = sum(each.pop("kept", False) for each in told.values())
+        if kept and not number:
+            say(f"Kept: {kept} of {len(blocks)} parts.")
+        if kept == len(blocks):
+            return {block.part: told[block.part] for block in blocks}
+    raise FileError(job.shown, "somebody else is writing its parts, or workers do not see each other's")
+
+
+def _pass(
+    client: "Client", job: Job, blocks: "list[Block]", progress: "Callable[[float, str], None]"
+) -> "Iterator[tuple[Block, dict[str, Any]]]":
+    """(block, its receipt or fault), as they come. Raises Stop, and FastsvmError where the scheduler goes."""
+    from distributed import as_completed
+
+    waiting, start = _groups(blocks), monotonic()
+    total, done, rows, parts = sum(each.end - each.start for each in blocks) or 1, 0, 0, 0
+    running: dict[Any, list[Block]] = {}
+    sent = client.submit(received, job, pure=False)
+
+    def submit(group: "list[Block]") -> Any:
+        task = client.submit(answer, sent, group, pure=False, retries=RETRIES)
+        running[task] = group
+        return task
+
+    with demanding_scheduler():
+        try:
+            tasks = as_completed([submit(group) for group, _ in zip(waiting, range(_AT_A_TIME))], loop=client.loop)
+            for task in tasks:
+                group = running.pop(task)
                 try:
-                    if not self.lease.lost:
-                        self.manifest.flush()
-                except Exception:  # a full disk, say, which ended the run: what is not noted is done again
-                    pass
-        return stopped
-
-    def _do(self, crew: Crew, to_do: "list[Block]") -> "FastsvmError | None":
-        """Do the blocks, and note their parts; what ends the run early, or None."""
-        total = sum(each.size for each in to_do) or 1
-        done = rows = 0
-        start = monotonic()
-        for told in crew.run(to_do):
-            if self.lease.lost:
-                return FileError(shown(self.out.url), "another fastsvm has taken it over")
-            if told is not None:
-                block, answer = told
-                done += block.size
-                if "fault" not in answer:
-                    self.records[block.part] = answer
-                    self.manifest.note(answer)
-                    rows += answer["tally"]["rows"]
-                else:
-                    self.faults[block.part] = answer
-                    if answer["fault"] in (work.OUTPUT, work.LEASE):
-                        return FileError(shown(self.out.url), answer["why"])
-                    if answer["fault"] == work.JOB:
-                        return FastsvmError(answer["why"])
-            speed = rows / max(monotonic() - start, 1e-3)
-            self.progress(done / total, f"{len(self.records)}/{len(self.blocks)} parts, {_short(speed)} rows/s")
-        return None
-
-    def _settle(self, crew: Crew) -> None:
-        """Do those parts again that are not what they were when they were written: a worker that a former client has
-        left behind, or that the scheduler took for dead, may have written them since. Raises FileError where that does
-        not end."""
-        for _ in range(_LOOKS):
-            files = self.out.list()
-            other = [each for each in self.blocks if not is_whole(self.out, self.records[each.part], files, fresh=True)]
-            if not other:
-                return
-            for each in other:
-                del self.records[each.part]
-            stopped = self._do(crew, other)
-            if stopped is not None:
-                raise stopped
-            if self.faults:
-                return
-        raise FileError(shown(self.out.url), "somebody else is writing its parts")
-
-    def _missing(self, stopped: "FastsvmError | None", lines: Lines) -> PartsMissing:
-        """What is said of a run that has not all its parts."""
-        missing = [each for each in self.blocks if each.part not in self.records]
-        failed = [] if stopped is not None else [each for each in missing if each.part in self.faults]
-        told = []
-        for each in failed[:_NAMED]:
-            fault = self.faults[each.part]
-            told.append(lines.message(each, fault["line"], fault["why"]))
-        if len(failed) > _NAMED:
-            told.append(f"{len(failed) - _NAMED} more blocks failed.")
-        if stopped is not None:
-            told.append(str(stopped))
-        one = len(missing) == 1
-        again = "it" if one else "them"
-        what = f"{len(missing)} of {len(self.blocks)} parts {'is' if one else 'are'} missing in {shown(self.job.out)}"
-        return PartsMissing(f"{what}; the same command does {again}, and keeps the others", told)
+                    found = task.result()
+                except Exception as fault:
+                    found = [{"fault": _why(fault), "line": None}]
+                    if len(group) > 1:
+                        tasks.update([submit([block]) for block in group])  # which of them it is
+                        continue
+                for block, each in zip(group, found):
+                    yield block, each
+                    done, parts = done + block.end - block.start, parts + ("fault" not in each)
+                    rows += 0 if "fault" in each else each["tally"]["rows"]
+                speed = rows / max(monotonic() - start, 1e-3)
+                progress(done / total, f"{parts}/{len(blocks)} parts, {_short(speed)} rows/s")
+                following = next(waiting, None)
+                if following is not None:
+                    tasks.add(submit(following))
+        finally:
+            with suppress(Exception):  # the scheduler has gone, and with it all of that
+                client.cancel([*running, sent])
 
 
-def _head(job: Job, url: str, blocks: "list[Block]", block: int) -> "dict[str, Any]":
-    shards = {each.shard_number: each.shard for each in blocks}
-    return {
-        "job": identity(job.made_with()),
-        "input": url,
-        "block_bytes": block,
-        "on_bad_row": job.on_bad_row,
-        "max_line": job.max_line,
-        "inputs": [{"name": each.name, "size": each.size, "mark": each.mark} for each in shards.values()],
-        "parts_wanted": len(blocks),
-    }
+def _why(fault: Exception) -> str:
+    """What became of a task that Dask has given up. Raises what concerns all of them."""
+    from concurrent.futures import CancelledError
+
+    from distributed.scheduler import KilledWorker
+
+    if isinstance(fault, KilledWorker):
+        return "every worker that had it died"
+    if isinstance(fault, (FastsvmError, CancelledError)):  # nobody has cancelled it: the scheduler is lost
+        raise fault
+    if isinstance(fault, ImportError) or "deserialization of the task graph" in str(fault):
+        why = f"the scheduler or a worker cannot read the job: install fastsvm {__version__} there too"
+        raise FastsvmError(why)
+    return one_line(fault)
+
+
+def _missing(
+    job: Job, blocks: "list[Block]", told: "dict[str, dict[str, Any]]", stopped: "FastsvmError | None"
+) -> PartsMissing:
+    """What is said of a run that has not all its parts. stopped: what ended it early."""
+    missing = [each for each in blocks if "fault" in told.get(each.part, {"fault": ""})]
+    failed = [] if stopped is not None else missing
+    lines = [
+        _message(each, told[each.part]["line"], told[each.part]["fault"], blocks, told) for each in failed[:_NAMED]
+    ]
+    if len(failed) > _NAMED:
+        lines.append(f"{len(failed) - _NAMED} more blocks failed.")
+    if stopped is not None:
+        lines.append(str(stopped))
+    one = len(missing) == 1
+    what = f"{len(missing)} of {len(blocks)} parts {'is' if one else 'are'} missing in {job.shown}"
+    return PartsMissing(f"{what}; the same command does {'it' if one else 'them'}, and keeps the others", lines)
+
+
+def _message(
+    block: Block, line: "int | None", why: str, blocks: "list[Block]", told: "dict[str, dict[str, Any]]"
+) -> str:
+    """`shard:line: why`, of a line of the block; without a line the shard's name alone. told: receipts and faults; the
+    lines of a block that has none, or failed, are counted here."""
+    name = shown(block.name)
+    if line is None:
+        return f"{name}: {why}"
+    try:
+        for each in blocks:
+            if each.name == block.name and each.number < block.number:
+                before = told[each.part]
+                line += before["lines"] if "lines" in before else before.setdefault("lines", count_lines(each))
+        return f"{name}:{line}: {why}"
+    except Exception:  # a shard that cannot be read here: what the worker told is told all the same
+        return f"{name}, from byte {block.start}: {why}"
+
+
+def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
+    """Neighbouring blocks, together while they are small."""
+    group: list[Block] = []
+    size = 0
+    for block in blocks:
+        if group and (size + block.end - block.start > _TOGETHER_BYTES or len(group) == _TOGETHER):
+            yield group
+            group, size = [], 0
+        group.append(block)
+        size += block.end - block.start
+    yield group
 
 
 def _width(job: Job, blocks: "list[Block]") -> int:
     """How many numbers the first good row of dense data has, as LineBlocks counts them; -1: there is none."""
-    scaling = Prepared(job).scaling()
+    scaling = job.scaling()
     for block in blocks:
         place = Place()
-        with LineBlocks(
-            block.shard.name,
-            labelled=job.labelled,
-            dense=True,
-            delimiter=job.delimiter,
-            size=_WIDTH_BYTES,
-            max_line=job.max_line,
-            place=place,
-            bad_rows=BadRows(block.shard.name),
-            scaling=scaling,
-            content=BlockContent(block),
-        ) as text:
+        with job.lines(block, place, BadRows(block.name), scaling) as text:
             for each in text:
                 each.parse()
                 each.settle()
@@ -264,23 +268,17 @@ def _width(job: Job, blocks: "list[Block]") -> int:
     return -1
 
 
-def _refuse_model(shard: Shard) -> None:
-    """A model in place of the rows would fail block by block, with words that say less. Raises FileError."""
-    if looks_like_model(start_of(shard.name, _START_BYTES)):
-        raise FileError(shown(shard.name), "it is a model file, expected rows of data")
-
-
-def _refuse_input(out: Folder, names: "list[str]") -> None:
+def _refuse_input(out: Folder, blocks: "list[Block]") -> None:
     """A shard that is a part of OUT_DIR would be read and replaced. Raises FileError."""
-    if not is_local(out.url):
-        fs, path = store_of(out.url)
-        inner = fs.unstrip_protocol(path.rstrip("/")) + "/"
-        inside = [name for name in names if name.startswith(inner)]
-    else:
+    names = {each.name for each in blocks}
+    if is_local(out.url):
         path = os.path.realpath(local_path(out.url))
         inside = [name for name in names if is_local(name) and os.path.dirname(os.path.realpath(name)) == path]
+    else:
+        inner = out.fs.unstrip_protocol(out.path) + "/"
+        inside = [name for name in names if name.startswith(inner)]
     if inside:
-        raise FileError(shown(inside[0]), "it is in the output directory, and an input; name another directory")
+        raise FileError(shown(min(inside)), "it is in the output directory, and an input; name another directory")
 
 
 def _short(number: float) -> str:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import interruption
-from fastsvm_cli.cluster.missing import demanded
 from fastsvm_cli.errors import FastsvmError
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Seconds after which a scheduler that does not answer is given up.
 TIMEOUT = 5.0
+#: Seconds that a scheduler is given to have a worker, where nobody is to wait for long.
+PATIENCE = 30.0
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 
 
@@ -40,6 +41,16 @@ def cores() -> int:
 
 
 @contextmanager
+def demanded() -> "Iterator[None]":
+    """Imports in this block are of the extra. Raises FastsvmError, which says what to type."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "dask").partition(".")[0]
+        raise FastsvmError(f"Dask is needed, and {name} is not installed: pip install 'fastsvm[dask]'") from None
+
+
+@contextmanager
 def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "Iterator[Client]":
     """A client of the scheduler; of `local` one whose worker processes end with the block. say: called with a line for
     the user: where the dashboard is, and that versions differ. Raises FastsvmError where there is no scheduler that
@@ -57,7 +68,11 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio", "bokeh"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    quiet = {"logging.distributed": "critical", "distributed.admin.log-length": 1000}
+    quiet = {
+        "logging.distributed": "critical",
+        "distributed.admin.log-length": 1000,
+        "distributed.admin.large-graph-warning-threshold": "1 PB",  # a model is as large as it is
+    }
     with dask.config.set(quiet):
         if where.workers is None:
             with _closed(_client(distributed, address, say)) as client:
@@ -67,6 +82,38 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
         with _local_cluster(where.workers) as cluster, _closed(_client(distributed, cluster, say)) as client:
             _say_dashboard(cluster.dashboard_link, say)
             yield client
+
+
+@contextmanager
+def demanding_scheduler() -> "Iterator[None]":
+    """In the block, a scheduler that goes, and workers that die, are a FastsvmError."""
+    from concurrent.futures import CancelledError
+
+    from distributed.comm import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    try:
+        yield
+    except KilledWorker as fault:
+        raise FastsvmError(
+            f"--dask: {fault.allowed_failures + 1} workers died at the same task: is their memory enough?"
+        ) from None
+    except (CancelledError, CommClosedError, OSError) as fault:
+        why = _first_line(fault) or type(fault).__name__
+        raise FastsvmError(f"--dask: the scheduler was lost, or all workers were: {why}") from None
+
+
+@contextmanager
+def demanding_workers(client: "Client") -> "Iterator[int]":
+    """The same; and the number of threads of all workers, of which there must be one."""
+    import asyncio
+
+    with demanding_scheduler():
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except (TimeoutError, asyncio.TimeoutError):  # one from Python 3.11 on
+            raise FastsvmError(f"--dask: the scheduler has no worker within {PATIENCE:g} s") from None
+        yield sum(client.nthreads().values())
 
 
 @contextmanager

@@ -1,220 +1,200 @@
-"""What a worker does: blocks in, parts out. It runs in a thread of a worker process, and answers with plain values."""
+"""What a worker does: blocks in, parts and receipts out. It runs in a thread of a worker process, and answers with
+plain values."""
 
-from time import monotonic
-from typing import Any
+import errno
+from _thread import allocate_lock
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.cluster import lease
-from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged
-from fastsvm_cli.cluster.blocks import Block
-from fastsvm_cli.cluster.folder import FileState, Folder, NewFile, folder
-from fastsvm_cli.cluster.job import Job, Prepared
-from fastsvm_cli.cluster.shards import one_line
+from fastsvm_cli.cluster.blocks import Block, ShardChanged, Text, one_line, shown
+from fastsvm_cli.cluster.parts import Folder, receipt_name
 from fastsvm_cli.errors import DataFormatError, FastsvmError
-from fastsvm_cli.prediction.exact_sums import PartTally
+from fastsvm_cli.models import parse_libsvm, parse_model
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.prediction.answers import Fallback
 from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.text.bad_rows import BadRows
+from fastsvm_cli.text.bad_rows import BadRows, still_hold
+from fastsvm_cli.text.fingerprint import digest_of
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
+from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
-#: Jobs that this process has been told of, or why it cannot do them.
-_jobs: "dict[str, Prepared | FastsvmError]" = {}
-#: What an operating system says where trying again is in vain: the folder's disk is full, or is not for us.
-_LASTING = ("EACCES", "EDQUOT", "EFBIG", "ENOENT", "ENOSPC", "ENOTDIR", "EPERM", "EROFS")
-
-_SYNC_SECONDS = 1.0
-
-#: Faults of a block. ROW: a bad row, or one that the model cannot evaluate. SHARD: it cannot be read. AGAIN: what may
-#: pass, so that the block is worth another try. These concern the block alone; the others every block. OUTPUT: OUT_DIR
-#: cannot be written. LEASE: OUT_DIR is another client's. JOB: the model cannot be used there.
-ROW, SHARD, AGAIN, OUTPUT, LEASE, JOB = "row", "shard", "again", "output", "lease", "job"
+#: What an operating system says where trying again is in vain: OUT_DIR's disk is full, or is not for us.
+_LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}
 
 
-class OutputFault(Exception):
-    """OUT_DIR cannot be written. cause: why."""
-
-    def __init__(self, cause: Exception):
-        super().__init__(one_line(cause))
-        self.cause = cause
+class Stop(FastsvmError):
+    """What concerns every block, and not one alone: the run ends."""
 
 
-class LeaseLost(Exception):
-    """OUT_DIR is another client's, or another folder than the client's. Its text says which."""
+class File(NamedTuple):
+    """A file's content, and its name in messages."""
+
+    path: str
+    text: bytes
 
 
-def learn(job: Job) -> None:
-    """From here on this process knows the job. Raises FastsvmError where another fastsvm asks; Dask tells nobody of it
-    where the worker comes later, and its blocks then do."""
-    if job.version != __version__:
-        why = f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one"
-        _jobs[job.key] = FastsvmError(why)
-        raise FastsvmError(why)
-    _jobs[job.key] = Prepared(job)
+class Job:
+    """A run's options and models, as workers need them; it pickles. Models are parsed in each process when its first
+    block needs them, once, and shared by threads.
 
+    model, exact: the files of MODEL_FILE and --exact. exact_tolerance: the radius that a regression value may keep.
+    scale, y_scale: those of --scale and --y-scale. steps: of --steps. reading: how rows are written, as of LineBlocks.
+    asked: what of every row, as of `predict`. made_with: all that lines depend on besides their rows. on_bad_row,
+    filler: what becomes of bad rows, and the line that stands for one. threads: of a block. out: the URL of OUT_DIR;
+    shown: its name in messages. fields: the numbers of a dense row, as LineBlocks counts them, or -1. run: identity of
+    the run, which OUT_DIR's manifest holds."""
 
-def forget(key: str) -> None:
-    """It is done."""
-    _jobs.pop(key, None)
+    def __init__(self, out: str):
+        self.out, self.shown, self.model = out, shown(out), File("", b"")
+        self.made_with: dict[str, Any] = {}
+        self.exact: File | None = None
+        self.scale: File | None = None
+        self.y_scale: File | None = None
+        self.exact_tolerance = 0.0
+        self.steps: int | None = None
+        self.reading: dict[str, Any] = {}
+        self.asked: dict[str, Any] = {}
+        self.on_bad_row, self.filler = "stop", b""
+        self.threads, self.fields, self.run, self.version = 1, -1, "", __version__
+        self._parse()
 
+    def _parse(self) -> None:
+        self._lock = allocate_lock()
+        self._models: tuple[Model, Fallback | None] | None = None
 
-def do_blocks(key: str, blocks: "list[Block]") -> "list[dict[str, Any]]":
-    """The blocks' records, as Manifest keeps them, or their faults: {part, fault, why, line of the block or None}.
-    Behind a fault that concerns every block no other is tried."""
-    out = []
-    for block in blocks:
-        out.append(_do(key, block))
-        if out[-1].get("fault") in (OUTPUT, LEASE, JOB):
-            break
-    return out
+    def __getstate__(self) -> "dict[str, Any]":
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        vars(self).update(state)
+        self._parse()
 
-def _do(key: str, block: Block) -> "dict[str, Any]":
-    prepared = _jobs.get(key)
-    if prepared is None:
-        return _fault(block, AGAIN, "the worker was not told of the job")
-    if isinstance(prepared, FastsvmError):
-        return _fault(block, JOB, str(prepared))
-    try:
-        return do_block(prepared, block)
-    except DataFormatError as error:
-        if error.path == block.shard.name:
-            return _fault(block, ROW, error.why, error.line)
-        return _fault(block, JOB, str(error))
-    except ShardChanged:
-        return _fault(block, SHARD, "it was changed while it was read; run the same command again")
-    except OutputFault as error:
-        import errno
+    def digest(self, block: Block) -> str:
+        """By which the receipt of a block's part tells that it is of this job and this text."""
+        return digest_of([self.made_with, self.fields, *block])
 
-        lasting = {getattr(errno, name) for name in _LASTING}
-        passes = not isinstance(error.cause, OSError) or error.cause.errno not in lasting
-        return (
-            _fault(block, AGAIN, f"its part cannot be written: {error}")
-            if passes
-            else _fault(block, OUTPUT, str(error))
+    def models(self) -> "tuple[Model, Fallback | None]":
+        """The model that answers, and what stands behind --exact. Raises ModelFormatError."""
+        with self._lock:
+            if self._models is None:
+                model = parse_model(self.model.text, self.model.path)
+                stopped = model if self.steps is None else model.stopped_after(self.steps)
+                assert stopped is not None  # the client has asked
+                exact, behind = self.exact, None
+                if exact is not None:
+                    behind = Fallback(lambda: parse_libsvm(exact.text, exact.path).plain(), self.exact_tolerance)
+                self._models = stopped, behind
+            return self._models
+
+    def scaling(self) -> "Scaling | None":
+        """What --scale does, with counts of its own; None without. Raises DataFormatError."""
+        if self.scale is None:
+            return None
+        scaling = parse_scaling(self.scale.text, self.scale.path)
+        return scaling if self.y_scale is None else with_labels(scaling, self.y_scale.text, self.y_scale.path)
+
+    def lines(self, block: Block, place: Place, bad_rows: "BadRows | None", scaling: "Scaling | None") -> LineBlocks:
+        """The block's lines, to be parsed."""
+        return LineBlocks(
+            block.name, place=place, bad_rows=bad_rows, scaling=scaling, content=Text(block), **self.reading
         )
-    except LeaseLost as error:
-        return _fault(block, LEASE, str(error))
-    except FastsvmError as error:
-        of_shard = str(error).startswith(f"{block.shard.name}: ")
-        return _fault(block, SHARD if of_shard else JOB, str(error).removeprefix(f"{block.shard.name}: "))
-    except MemoryError:
-        return _fault(block, AGAIN, "out of memory")
-    except Exception as error:  # whatever the store's library raises; Dask's own exceptions end the task elsewhere
-        return _fault(block, AGAIN, one_line(error))
 
 
-def _fault(block: Block, kind: str, why: str, line: "int | None" = None) -> "dict[str, Any]":
-    return {"part": block.part, "fault": kind, "why": why, "line": line}
+def received(job: Job) -> Job:
+    """What brings a job to the workers, those too that come later: Dask does it again if all that have it are lost.
+    Raises Stop where another fastsvm asks."""
+    if job.version != __version__:
+        raise Stop(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
+    return job
 
 
-def do_block(prepared: Prepared, block: Block) -> "dict[str, Any]":
-    """Predict a block's rows into its part. Raises DataFormatError with the line number of the block, FileError and
-    ShardChanged for its shard, ModelFormatError, OutputFault, LeaseLost, and what the store raises."""
-    job, where = prepared.job, folder(prepared.job.out)
-    model, scaling = prepared.model, prepared.scaling()
-    path = block.shard.name
-    bad_rows = None if job.on_bad_row == "stop" else BadRows(path, job.filler)
-    tally = PartTally(job.labelled, job.regression)
-    place = Place(fields=job.fields)
-    before = _native.set_threads_here(job.threads)
-    part = _Part(where, block.part)
+def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
+    """The blocks' receipts, or their faults: {fault, line of the block or None}. A receipt of a part that was there
+    already has `kept`. Raises Stop, and what may pass, so that Dask tries the blocks again."""
+    return [_answer(job, block) for block in blocks]
+
+
+def _answer(job: Job, block: Block) -> "dict[str, Any]":
+    where = Folder(job.out)
     try:
-        with LineBlocks(
-            path,
-            labelled=job.labelled,
-            dense=job.dense,
-            delimiter=job.delimiter,
-            max_line=job.max_line,
-            place=place,
-            bad_rows=bad_rows,
-            scaling=scaling,
-            content=BlockContent(block),
-        ) as blocks:
-            predict(
-                model,
-                blocks,
-                part.write,
-                path=path,
-                probability=job.probability,
-                values=job.values,
-                evaluations=job.evaluations,
-                labelled=job.labelled,
-                exact=prepared.exact,
-                tolerance=job.tolerance,
-                bad_rows=bad_rows,
-                tally=tally,
-                head=block.first,
-            )
-        state = part.publish(job.lease)
-    except BaseException:
-        part.abandon()
+        receipt = where.documents([receipt_name(block.part)])[0]
+        if fits(job, block, receipt) and where.checksum(block.part) == (receipt["size"], receipt["crc32"]):
+            return {**receipt, "kept": True}
+        return _do(job, block, where)
+    except DataFormatError as error:
+        if error.path != block.name:
+            raise Stop(str(error)) from None
+        return {"fault": error.why, "line": error.line}
+    except ShardChanged:
+        return {"fault": "it was changed while it was read; run the same command again", "line": None}
+    except Stop:
         raise
+    except FastsvmError as error:
+        if not str(error).startswith(f"{block.name}: "):
+            raise Stop(str(error)) from None
+        return {"fault": str(error).removeprefix(f"{block.name}: "), "line": None}
+    except OSError as error:
+        if error.errno not in _LASTING:
+            raise
+        raise Stop(f"{job.shown}: {one_line(error)}") from None
+
+
+def fits(job: Job, block: Block, receipt: "dict[str, Any]") -> bool:
+    """Whether the receipt is one of this job and this block."""
+    same = receipt.get("job") == job.digest(block)
+    return same and still_hold(receipt, job.on_bad_row, job.reading["max_line"])
+
+
+def _do(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
+    """Predict a block's rows into its part; its receipt, which is written before the part has its name."""
+    _demand_claim(job, where)
+    (model, exact), scaling = job.models(), job.scaling()
+    bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.filler)
+    place, size, checksum = Place(fields=job.fields), 0, 0
+    before = _native.set_threads_here(job.threads)
+    try:
+        with where.create(block.part) as write, job.lines(block, place, bad_rows, scaling) as lines:
+
+            def count(data: bytes) -> None:
+                nonlocal size, checksum
+                write(data)
+                size, checksum = size + len(data), crc32(data, checksum)
+
+            tally = predict(
+                model, lines, count, path=block.name, exact=exact, bad_rows=bad_rows, head=block.first, **job.asked
+            )
+            receipt = {
+                "job": job.digest(block),
+                "fastsvm": __version__,
+                "size": size,
+                "crc32": f"{checksum:08x}",
+                "shard": block.name,
+                "start": block.start,
+                "end": block.end,
+                "lines": place.lines,
+                "on_bad_row": job.on_bad_row,
+                "max_line": job.reading["max_line"],
+                "instructions": _native.instruction_set(),
+                "tally": tally.values(),
+                "bad_rows": 0 if bad_rows is None else bad_rows.count,
+                "named": [] if bad_rows is None else bad_rows.named,
+                "scaled": None if scaling is None else scaling.counts,
+            }
+            _demand_claim(job, where)
+            where.put(receipt_name(block.part), receipt)
     finally:
         _native.set_threads_here(before)
-    record = {
-        "part": block.part,
-        "shard": path,
-        "shard_size": block.shard.size,
-        "shard_mark": block.shard.mark,
-        "start": block.start,
-        "end": block.end,
-        "job": job.key.partition("-")[0],
-        "on_bad_row": job.on_bad_row,
-        "max_line": job.max_line,
-        "lines": place.lines,
-        "size": state.size,
-        "mark": state.mark,
-        "crc32": f"{part.checksum:08x}",
-        "synced": part.synced,
-        "instructions": _native.instruction_set(),
-        "tally": tally.values(),
-    }
-    if bad_rows is not None:
-        record["bad_rows"] = bad_rows.count
-        record["named"] = bad_rows.named
-    if scaling is not None:
-        record["scaled"] = [scaling.before, scaling.after, scaling.unknown, scaling.unknown_index]
-    return record
+    return receipt
 
 
-class _Part:
-    """A part that is being written."""
-
-    def __init__(self, where: Folder, name: str):
-        import os
-        import socket
-
-        self._where, self.checksum = where, 0
-        self._start = monotonic()
-        words = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
-        self._file: NewFile
-        try:
-            self._file = where.new(name, words)
-        except FileNotFoundError:  # the client has made the folder
-            raise LeaseLost(lease.NOT_SHARED) from None
-        except Exception as error:
-            raise OutputFault(error) from None
-
-    def write(self, data: bytes) -> None:
-        try:
-            self._file.write(data)
-        except Exception as error:
-            raise OutputFault(error) from None
-        self.checksum = crc32(data, self.checksum)
-
-    def publish(self, identity: str) -> FileState:
-        """Its state under its name, where OUT_DIR is still the client's. synced: it took so long that it is on the disk
-        then; of others a later run will look at the checksum, which is cheaper than ten thousand of these."""
-        self.synced = self._where.lasting or monotonic() - self._start > _SYNC_SECONDS
-        try:
-            why = lease.no_longer(self._where, identity)
-            if why:
-                raise LeaseLost(why)
-            return self._file.finish(self.synced)
-        except LeaseLost:
-            raise
-        except Exception as error:
-            raise OutputFault(error) from None
-
-    def abandon(self) -> None:
-        self._file.abandon()
+def _demand_claim(job: Job, where: Folder) -> None:
+    """Raises Stop where OUT_DIR is another run's by now, or another folder of that name."""
+    claimed = where.is_claimed(job.run)
+    if claimed is None:
+        why = (
+            "a worker does not see what this command writes there; expected a disk, or a store, that all of them share"
+        )
+        raise Stop(f"{job.shown}: {why}")
+    if not claimed:
+        raise Stop(f"{job.shown}: another fastsvm has taken it over")

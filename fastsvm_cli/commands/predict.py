@@ -23,8 +23,8 @@ from fastsvm_cli.errors import display
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.prediction.checkpoint import ResumableOutput
     from fastsvm_cli.prediction.pipeline import Fallback, Tally
+    from fastsvm_cli.prediction.resume import ResumableOutput
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import Place
     from fastsvm_cli.text.header import Header
@@ -213,50 +213,46 @@ def command(**parsed):
         rows_output(options.open_file) as open_rows,
         rows_output(options.outside_file) as outside_rows,
     ):
+        going_on = {}
         if options.resume:
             summary.rows_before = output.tally.rows
-        if not options.resume or not output.whole:
-            going_on = {}
+            going_on = {"tally": output.tally, "head": not output.begun}
+
+        def on_chunk(tally):
             if options.resume:
-                going_on = {"tally": output.tally, "head": not output.begun}
+                output.on_chunk(tally)
+            progress.count(tally.rows - summary.rows_before)
 
-            def on_chunk(tally):
-                if options.resume:
-                    output.on_chunk(tally)
-                progress.count(tally.rows - summary.rows_before)
-
-            open_tolerance = options.tolerance if open_rows is not None and exact is None else None
-            with LineBlocks(
-                options.test_file,
+        open_tolerance = options.tolerance if open_rows is not None and exact is None else None
+        with LineBlocks(
+            options.test_file,
+            labelled=not options.unlabelled,
+            dense=options.dense,
+            delimiter=options.delimiter,
+            max_line=options.max_line,
+            on_read=bytes_read(options.test_file, progress),
+            place=place,
+            bad_rows=summary.bad_rows,
+            scaling=scaling,
+        ) as blocks:
+            tally = predict(
+                model,
+                blocks,
+                output.write,
+                path=options.test_file,
+                probability=bool(options.probability),
+                values=options.values,
+                evaluations=options.evaluations,
                 labelled=not options.unlabelled,
-                dense=options.dense,
-                delimiter=options.delimiter,
-                max_line=options.max_line,
-                on_read=bytes_read(options.test_file, progress),
-                place=place,
+                exact=exact,
+                tolerance=options.within(model),
                 bad_rows=summary.bad_rows,
-                scaling=scaling,
-            ) as blocks:
-                tally = predict(
-                    model,
-                    blocks,
-                    output.write,
-                    path=options.test_file,
-                    probability=bool(options.probability),
-                    values=options.values,
-                    evaluations=options.evaluations,
-                    labelled=not options.unlabelled,
-                    exact=exact,
-                    tolerance=options.within(model),
-                    bad_rows=summary.bad_rows,
-                    write_open=open_rows.write if open_rows is not None else None,
-                    open_tolerance=open_tolerance or 0.0,
-                    write_outside=outside_rows.write if outside_rows is not None else None,
-                    on_chunk=on_chunk,
-                    **going_on,
-                )
-        else:
-            tally = output.tally
+                write_open=open_rows.write if open_rows is not None else None,
+                open_tolerance=open_tolerance or 0.0,
+                write_outside=outside_rows.write if outside_rows is not None else None,
+                on_chunk=on_chunk,
+                **going_on,
+            )
     warn_of_scaling(scaling, options.quiet)
     summary.end(tally, place.fields)
 
@@ -265,15 +261,27 @@ def _resumable_output(
     options: PredictOptions, digest: str, scaling: "Scaling | None", place: "Place", summary: "Summary"
 ) -> "ResumableOutput":
     """The output of --resume. digest: the model's."""
-    from fastsvm_cli.prediction.checkpoint import Provenance, ResumableOutput
+    import os
 
-    provenance = Provenance(
-        options.test_file, options.model_file, digest, options.of_lines(scaling), options.on_bad_row, options.max_line
-    )
+    from fastsvm_cli import _native
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.prediction.resume import ResumableOutput
+
+    try:
+        status = os.stat(options.test_file)
+    except OSError as error:
+        raise FileError(options.test_file, error) from None
+    made_with = {
+        **options.made_with(digest, scaling),
+        "instructions": _native.instruction_set(),
+        "TEST_FILE's bytes": status.st_size,
+        "TEST_FILE's time": status.st_mtime_ns,
+    }
     return ResumableOutput(
         options.output,
         options.inputs,
-        provenance,
+        made_with,
+        {"on_bad_row": options.on_bad_row, "max_line": options.max_line},
         place,
         summary.bad_rows,
         labelled=not options.unlabelled,

@@ -64,7 +64,7 @@ class PredictOptions(Options):
             option = "--outside-rows" if self.open_file is None else "--open-rows"
             raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
         # What can be gone on with, after a stop, is a file.
-        from fastsvm_cli.text.partial_output import can_be_kept
+        from fastsvm_cli.prediction.resume import can_be_kept
 
         kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
         if self.test_file == "-" or (
@@ -165,10 +165,14 @@ class PredictOptions(Options):
             open_rows=self.open_file is not None,
         )
 
-    def of_lines(self, scaling: "Scaling | None") -> dict:
-        """What the lines of the output depend on: another run may go on from these only if it has the same. scaling:
-        what the file of --scale says."""
+    def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
+        """All that the lines of the output depend on, besides their rows: another run may go on from these only if it
+        has the same. digest: the model file's fingerprint. scaling: what the file of --scale says."""
+        from fastsvm_cli import __version__
+
         return {
+            "fastsvm": __version__,
+            "model": digest,
             "-b": self.probability,
             "--values": self.values,
             "--evaluations": self.evaluations,

@@ -55,6 +55,18 @@ class Tally:
             self.unknown_labels += unknown
             self.zero_labels += zeros
 
+    def values(self) -> "dict[str, int | float]":
+        """Its counts and sums: what a checkpoint, or a receipt, holds."""
+        counts = {name: value for name, value in vars(self).items() if name != "score"}
+        return counts if self.score is None else {**counts, **{name: getattr(self.score, name) for name in self.SUMS}}
+
+    def add_values(self, values: "dict[str, int | float]") -> None:
+        """Count the rows of another Tally, by its `values`; bit for bit the same one, if no row has been counted.
+        Raises KeyError where one is not there."""
+        for name in self.values():
+            owner = self.score if name in self.SUMS else self
+            setattr(owner, name, getattr(owner, name) + values[name])
+
 
 class _Job:
     """A block of lines, to be parsed and answered on any thread.

@@ -1,19 +1,21 @@
 """Accuracy, mean squared error, squared correlation: svm-predict's numbers in svm-predict's words."""
 
-from math import isfinite, isnan
-from typing import TYPE_CHECKING
+from math import copysign, inf, isfinite, isnan, nan
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Tally
-from fastsvm_cli.prediction.quotient import quotient
 from fastsvm_cli.text.header import Header
 
-if TYPE_CHECKING:
-    from fastsvm_cli.prediction.exact_sums import ExactScore
+
+def quotient(a: float, b: float) -> float:
+    """a / b as C divides: 0 / 0 is not a number, 1 / -0 is below all numbers, and neither is an exception."""
+    if b == 0:
+        return nan if a == 0 or isnan(a) else copysign(inf, a) * copysign(1.0, b)
+    return a / b
 
 
-def summary_lines(header: Header, score: "_native.Score | ExactScore") -> "list[str]":
+def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
     """The lines svm-predict 3.37 prints at its end."""
     if header.regression:
         error, correlation = _regression(score)
@@ -26,7 +28,7 @@ def summary_lines(header: Header, score: "_native.Score | ExactScore") -> "list[
     ]
 
 
-def summary_values(header: Header, score: "_native.Score | ExactScore") -> dict:
+def summary_values(header: Header, score: "_native.Score") -> dict:
     """The same for programs: {} without rows, None for what is undefined."""
     if header.regression:
         error, correlation = _regression(score)
@@ -93,9 +95,7 @@ def run_document(
     return {**out, **values, "seconds": seconds, "rows_per_second": rows / seconds if seconds else None}
 
 
-def _regression(s: "_native.Score | ExactScore") -> "tuple[float, float]":
-    if not isinstance(s, _native.Score):
-        return s.regression()
+def _regression(s: "_native.Score") -> "tuple[float, float]":
     n = s.total
     covariance = n * s.sumpt - s.sump * s.sumt
     return quotient(s.error, n), quotient(

@@ -2,12 +2,20 @@
 nan for each if that is wanted."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from fastsvm_cli.errors import DataFormatError
 
 #: So many bad rows are named in messages; the others are counted.
 NAMED = 10
 _PIECE_BYTES = 1 << 20
+
+
+def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
+    """Whether lines that were written with `then` (on_bad_row, max_line, and how many bad_rows) are those of a run with
+    these two: rows that are not bad answer alike, if none was longer than it may be now."""
+    same = (then["on_bad_row"], then["max_line"]) == (on_bad_row, max_line)
+    return same or (not then["bad_rows"] and then["max_line"] <= max_line)
 
 
 class BadRows:

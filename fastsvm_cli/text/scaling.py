@@ -47,11 +47,21 @@ class Scaling:
     def count(self, chunk: "_native.Chunk") -> None:
         """Rows as they were read: no part of a chunk."""
         before, unknown, index = chunk.scaling_counts
+        self.add([before, len(chunk.indices), unknown, index])
+
+    def add(self, counts: "list[int]") -> None:
+        """Those of another reading: its `counts`."""
+        before, after, unknown, index = counts
         self.before += before
-        self.after += len(chunk.indices)
+        self.after += after
         if unknown:
             self.unknown_index = index if self.unknown_index < 0 else min(index, self.unknown_index)
         self.unknown += unknown
+
+    @property
+    def counts(self) -> "list[int]":
+        """before, after, unknown and unknown_index."""
+        return [self.before, self.after, self.unknown, self.unknown_index]
 
     def warnings(self) -> "list[str]":
         """What svm-scale warns of, once all rows have been read."""

@@ -39,14 +39,6 @@ def models(tmp_path_factory):
     return out
 
 
-@pytest.fixture(autouse=True)
-def no_wait(monkeypatch):
-    """Nobody else writes what a test writes."""
-    from fastsvm_cli.cluster import lease
-
-    monkeypatch.setattr(lease, "_SETTLE", 0.0)
-
-
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

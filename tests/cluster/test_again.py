@@ -5,9 +5,7 @@ import os
 
 import pytest
 
-from fastsvm_cli.cluster import folder, work
-from fastsvm_cli.cluster import manifest as manifests
-from support.dasking import Client, parts, predict, run_here
+from support.dasking import parts, predict, run_here
 
 BLOCK = 0.002
 
@@ -20,12 +18,10 @@ def run(models, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_bytes(b"".join(text[:150]))
     (tmp_path / "b.txt").write_bytes(b"".join(text[150:]))
 
-    def again(*options, model="two", client=None, code=0, block=BLOCK, rows="*.txt", out="out"):
-        client = client or Client()
-        said = predict(
-            "--dask", "local", "--block", block, *options, rows, models[model][0], out, client=client, code=code
-        )
-        return said, sum(map(len, client.tasks))
+    def again(*options, model="two", code=0, block=BLOCK, rows="*.txt", **how):
+        words = ("--dask", "local", "--block", block, *options, rows, models[model][0], "out")
+        said = predict(*words, code=code, **how)
+        return said, len(said.done)
 
     return again
 
@@ -44,55 +40,52 @@ def one(models, model, *options):
 
 
 @pytest.mark.full
-def test_whole_parts_are_kept(run, tmp_path):
+def test_whole_parts_are_kept(run):
     first, done = run()
-    assert done > 5 and manifest()["complete"] and manifest()["summary"]["rows"] == 250
-    before = (tmp_path / "out/manifest.json").stat()
+    told = manifest()
+    assert done > 5 and told["complete"] and told["summary"]["rows"] == 250 and len(told["parts"]) == done
     again, done_again = run()
     assert done_again == 0 and again.out == first.out and again.err == f"Kept: {done} of {done} parts.\n"
-    assert (tmp_path / "out/manifest.json").stat().st_mtime_ns == before.st_mtime_ns
-    assert sorted(os.listdir("out")) == sorted(
-        [f for f in os.listdir("out") if f.startswith("part-")] + ["manifest.json"]
-    )
+    assert manifest() == told
+    names = [name.partition("-")[2] for name in os.listdir("out") if name.startswith("part-")]
+    others = [f"receipt-{name}.json" for name in names] + ["manifest.json"]
+    assert sorted(os.listdir("out")) == sorted([f"part-{name}" for name in names] + others)
+
+
+def test_the_manifest_tells_what_the_parts_are(run, tmp_path):
+    import zlib
+
+    run()
+    told = manifest()["parts"]
+    assert list(told) == sorted(path.name for path in (tmp_path / "out").glob("part*"))
+    for name, each in told.items():
+        content = (tmp_path / "out" / name).read_bytes()
+        assert (each["size"], each["crc32"]) == (len(content), f"{zlib.crc32(content):08x}")
 
 
 @pytest.mark.full
 def test_parts_that_are_not_whole_are_done_again(run, models, tmp_path):
+    """A failure of power leaves what it likes, under the same name, size and time."""
     _, done = run()
     names = sorted(path.name for path in (tmp_path / "out").glob("part-*"))
     os.unlink(f"out/{names[0]}")
     os.truncate(f"out/{names[1]}", 3)
-    content = (tmp_path / "out" / names[2]).read_bytes()
-    (tmp_path / "out" / names[2]).write_bytes(content[:-2] + b"7\n")  # as long
-    os.utime(f"out/{names[3]}")  # the same bytes, copied say
-    said, done_again = run()
-    assert done_again == 3 and f"3 of {done} parts are missing or not whole" in said.err
-    assert parts(tmp_path / "out") == one(models, "two")
-
-
-@pytest.mark.parametrize("took_long", [True, False])
-def test_what_may_not_have_reached_the_disk_is_known_by_its_checksum(took_long, run, tmp_path, monkeypatch):
-    """A part that took long is on the disk when it is noted; of others a failure of power leaves what it likes, under
-    the same name, size and time."""
-    on_disk = []
-    monkeypatch.setattr(folder, "sync", lambda file: on_disk.append(os.readlink(f"/proc/self/fd/{file}")))
-    monkeypatch.setattr(work, "_SYNC_SECONDS", -1.0 if took_long else 1e9)
-    _, done = run()
-    assert sum("/.part-" in name for name in on_disk) == (done if took_long else 0)
-    assert any("/.manifest.json." in name for name in on_disk)
-    part = tmp_path / "out/part-00000-00001"
+    part = tmp_path / "out" / names[2]
     status, text = part.stat(), part.read_bytes()
     part.write_bytes(text[:-2] + b"7\n")
     os.utime(part, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert run()[1] == (0 if took_long else 1)
+    os.utime(f"out/{names[3]}")  # the same bytes, copied say
+    (tmp_path / "out" / names[4].replace("part", "receipt")).with_suffix(".json").write_bytes(b"{")
+    assert run()[0].done == [*names[:3], names[4]]
+    assert parts(tmp_path / "out") == one(models, "two") and manifest()["complete"]
 
 
 def test_a_changed_model_or_option_costs_all_parts(run, models, tmp_path):
     _, done = run()
     said, done_again = run(model="compiled")
-    assert done_again == done and said.err.startswith(f"model changed: all {done} parts are done again.\n")
-    said, done_again = run("--values", model="compiled")
-    assert done_again == done and f"--values changed: all {done} parts" in said.err
+    assert done_again == done
+    assert said.err.startswith(f"Of another model, option or shard: {done} parts, which are removed.\n")
+    assert run("--values", model="compiled")[1] == done
     assert parts(tmp_path / "out") == one(models, "compiled", "--values")
     assert run("--values", "--threads", 2, "-q", model="compiled")[1] == 0
 
@@ -101,9 +94,9 @@ def test_a_changed_shard_costs_its_own_parts(run, models, tmp_path):
     _, done = run()
     text = (tmp_path / "b.txt").read_bytes()
     (tmp_path / "b.txt").write_bytes(text.replace(b"1:0", b"1:1", 1))
-    own = sum(record["shard"].endswith("b.txt") for record in manifest()["parts"])
+    own = sum(each["shard"].endswith("b.txt") for each in manifest()["parts"].values())
     said, done_again = run()
-    assert done_again == own and said.err.startswith(f"shard b.txt changed: {own} of {done} parts are done again.\n")
+    assert done_again == own and said.err.endswith(f"Kept: {done - own} of {done} parts.\n")
     (tmp_path / "c.txt").write_bytes(text)
     said, done_again = run()
     assert done_again == own and said.err == f"Kept: {done} of {done + own} parts.\n"
@@ -111,13 +104,12 @@ def test_a_changed_shard_costs_its_own_parts(run, models, tmp_path):
     os.unlink("c.txt")  # its parts are stale then
     said, done_again = run()
     assert done_again == 0 and len(list((tmp_path / "out").glob("part-*"))) == done
-    assert parts(tmp_path / "out") == one(models, "two")
+    assert parts(tmp_path / "out") == one(models, "two") and len(os.listdir("out")) == 2 * done + 1
 
 
 def test_another_cut(run, models, tmp_path):
     _, done = run()
-    said, done_again = run(block=1)
-    assert done_again == 2 and "--block changed: all 2 parts" in said.err
+    assert run(block=1)[1] == 2
     assert parts(tmp_path / "out") == one(models, "two") and len(manifest()["parts"]) == 2
     run(block=BLOCK)
     assert parts(tmp_path / "out") == one(models, "two") and len(manifest()["parts"]) == done
@@ -128,72 +120,37 @@ def test_what_becomes_of_bad_rows_matters_to_parts_that_have_some(run, tmp_path)
     (tmp_path / "b.txt").write_bytes(text + b"1 x\n")
     said, done = run(code=1)
     assert "Error: b.txt:101: " in said.err and "Error: 1 of" in said.err and not manifest()["complete"]
-    for options, wanted in [(["--on-bad-row", "skip"], 1), (["--on-bad-row", "nan"], 1), (["--max-line", 300], 0)]:
-        said, done_again = run(*(options if wanted else ["--on-bad-row", "nan", *options]))
-        assert done_again == (wanted or 1) and manifest()["complete"], said
+    for options in (["skip"], ["nan"], ["nan", "--max-line", 300]):
+        said, done_again = run("--on-bad-row", *options)
+        assert done_again == 1 and manifest()["complete"], said
 
 
-def test_a_folder_that_is_being_changed_does_not_look_whole(run, models, tmp_path, monkeypatch):
-    monkeypatch.setattr("fastsvm_cli.cluster.crew._TOGETHER", 1)
+def test_a_folder_that_is_being_changed_does_not_look_whole_and_holds_one_run(run, models, tmp_path):
+    """Of the run before, which had another option, no part is there as soon as one of this one's may be."""
     run()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("part*")}
     seen = []
 
-    def look(blocks):  # one task after the other
-        seen.append(manifest()["complete"])
-        if len(seen) == 2:
-            raise KeyboardInterrupt
+    def look(block):
+        now = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("part*")}
+        seen.append((manifest()["complete"], any(before.get(name) == text for name, text in now.items())))
+        if len(seen) == 3:
+            raise MemoryError
 
-    run("-b", 1, client=Client(look), code=130)
-    assert seen == [False, False] and not manifest()["complete"]
-    run("-b", 1)
+    run("-b", 1, before=look)
+    assert len(seen) > 3 and set(seen) == {(False, False)}
     assert parts(tmp_path / "out") == one(models, "two", "-b", 1) and manifest()["complete"]
-
-
-def test_the_journal_of_a_client_that_was_killed_is_read(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(manifests, "SECONDS", 0.0)
-    _, total = run()
-    before = manifest()
-    # What SIGKILL leaves: the manifest of the beginning, journals, a lease of a process that has ended.
-    for path in (tmp_path / "out").glob("*"):
-        path.unlink()
-
-    class Killed(BaseException):
-        pass
-
-    done = []
-
-    def kill(blocks):
-        if len(done) >= 3:
-            raise Killed
-        done.append(blocks)
-
-    monkeypatch.setattr("fastsvm_cli.cluster.crew._TOGETHER", 1)
-    monkeypatch.setattr("fastsvm_cli.cluster.crew._ROOM", 0)
-    monkeypatch.setattr("fastsvm_cli.cluster.lease.Lease.release", lambda self: self._end.set())
-    with pytest.raises(Killed):
-        run(client=Client(kill))
-    assert not manifest()["complete"] and len(list((tmp_path / "out").glob(".manifest-*.jsonl"))) >= 1
-    kept = sum(len(path.read_text().splitlines()) for path in (tmp_path / "out").glob(".manifest-*.jsonl"))
-    lease = tmp_path / "out/.fastsvm-lease"
-    lease.write_text(json.dumps({**json.loads(lease.read_text()), "begun": "0"}))
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fastsvm_cli.cluster.lease._SETTLE", 0.0)
-    said, done_again = run()
-    assert done_again == total - kept < total and "Taken over from process" in said.err
-    assert {record["part"] for record in manifest()["parts"]} == {record["part"] for record in before["parts"]}
-    assert sorted(path.name for path in (tmp_path / "out").glob(".*")) == []
 
 
 @pytest.mark.parametrize(
     "files, why",
     [
-        ({"part-00000-00000": "1\n"}, "of which no manifest.json tells"),
-        ({"part-00000": "1\n", "_SUCCESS": ""}, "it holds part-00000, of which no manifest.json tells"),
+        ({"part-00000-00000": "1\n"}, "it holds part-00000-00000, of which no receipt tells"),
+        ({"part-00000": "1\n", "_SUCCESS": ""}, "it holds part-00000, of which no receipt tells"),
+        ({"parts.txt": "1\n"}, "it holds parts.txt, of which no receipt tells"),
         ({"manifest.json": "{}"}, "is not what fastsvm wrote there"),
         ({"manifest.json": "\xff"}, "is not what fastsvm wrote there"),
-        ({"manifest.json": '{"fastsvm_parts": 2}'}, "version 2"),
-        ({"manifest.json": '{"fastsvm_parts": 1, "complete": true, "jobs": {}, "parts": [7]}'}, "is not what"),
+        ({"manifest.json": "[7]"}, "is not what fastsvm wrote there"),
     ],
 )
 def test_what_is_none_of_ours_is_refused(files, why, run, tmp_path):
@@ -208,6 +165,8 @@ def test_what_is_none_of_ours_is_refused(files, why, run, tmp_path):
 def test_other_files_are_left_alone(run, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/README").write_text("mine")
-    (tmp_path / "out/.part-00000-00000.fastsvm-other-1-ab.tmp").write_text("a killed worker's")
+    (tmp_path / "out/.mine.tmp").write_text("mine")
+    (tmp_path / "out/.part-00000-00000.other-1-ab.tmp").write_text("a killed worker's")
     run()
-    assert (tmp_path / "out/README").read_text() == "mine" and not list((tmp_path / "out").glob(".*"))
+    assert (tmp_path / "out/README").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "out").glob(".*")] == [".mine.tmp"]

@@ -8,17 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastsvm_cli.cluster import block_content, shards
-from fastsvm_cli.cluster.block_content import BlockContent, ShardChanged, count_lines
-from fastsvm_cli.cluster.blocks import MOST, cut
-from fastsvm_cli.cluster.shards import Shard, list_shards, mark_of
+from fastsvm_cli.cluster import blocks
+from fastsvm_cli.cluster.blocks import ShardChanged, Text, count_lines, cut
 from fastsvm_cli.errors import FastsvmError, FileError
 from support.profiles import calm
 
 
 def text_of(block, room=7):
     """What a block's lines are, read in small pieces."""
-    content, out = BlockContent(block), b""
+    content, out = Text(block), b""
     with memoryview(bytearray(room)) as space:
         while got := content.read_into(space):
             out += bytes(space[:got])
@@ -36,42 +34,42 @@ def test_every_line_is_in_one_block(text, size, piece, last, tmp_path_factory):
     path = tmp_path_factory.mktemp("cut") / "rows"
     path.write_bytes(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block_content, "_PIECE_BYTES", piece)
-        blocks = cut(list_shards(str(path), size), size)
-        found = [text_of(block) for block in blocks]
+        patch.setattr(blocks, "PIECE_BYTES", piece)
+        every = cut(str(path), size)
+        found = [text_of(block) for block in every]
         assert b"".join(found) == text
-        assert [count_lines(block) for block in blocks] == [lines.count(b"\n") for lines in found]
-        for block, lines in zip(blocks, found):
-            begins = [0] if text else []
-            begins += [at + 1 for at, c in enumerate(text) if c == 10 and at + 1 < len(text)]
-            own = [at for at in begins if block.start <= at < block.end]
-            assert len(lines.split(b"\n")) - lines.endswith(b"\n") == len(own) if own else not lines
+        assert [count_lines(block) for block in every] == [lines.count(b"\n") for lines in found]
+        assert all(lines.endswith(b"\n") for lines in [each for each in found if each][:-1])
 
 
-def test_blocks_cover_their_shards():
-    shards = [Shard("a", 10, "", True), Shard("b", 0, "", False), Shard("c", 25, "", False), Shard("d", 8, "", True)]
-    found = [(block.part, block.start, block.end) for block in cut(shards, 4)]
-    assert found == [
+def test_blocks_cover_their_shards(tmp_path):
+    for name, text in {"a": b"1" * 10, "b": b"", "c": gzip.compress(bytes(999)), "d": b"1" * 8}.items():
+        (tmp_path / name).write_bytes(text)
+    size = len(gzip.compress(bytes(999)))
+    assert [(block.part, block.start, block.end) for block in cut(f"{tmp_path}/*", 4)] == [
         ("part-00000-00000", 0, 4),
         ("part-00000-00001", 4, 8),
         ("part-00000-00002", 8, 10),
         ("part-00001-00000", 0, 0),
-        ("part-00002-00000", 0, 25),
+        ("part-00002-00000", 0, size),
         ("part-00003-00000", 0, 4),
         ("part-00003-00001", 4, 8),
     ]
 
 
 @pytest.mark.full
-def test_names_sort_into_the_order_of_the_input():
-    blocks = cut([Shard("a", 123_456, "", True)] + [Shard("b", 1, "", True)] * 100_001, 1)
-    names = [block.part for block in blocks]
-    assert names == sorted(names) and len(set(names)) == len(names)
+def test_names_sort_into_the_order_of_the_input(tmp_path):
+    (tmp_path / "a").write_bytes(b"1" * 123_456)
+    (tmp_path / "b").write_bytes(b"1")
+    names = [block.part for block in cut(f"{tmp_path}/*", 1)]
+    assert names == sorted(names) and len(set(names)) == len(names) == 123_457
 
 
-def test_too_many_blocks_are_refused():
+def test_too_many_blocks_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "MOST", 9)
+    (tmp_path / "a").write_bytes(b"1" * 10)
     with pytest.raises(FastsvmError, match="--block"):
-        cut([Shard("a", MOST + 1, "", True)], 1)
+        cut(str(tmp_path / "a"), 1)
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
@@ -79,19 +77,18 @@ def test_compressed_shards_are_one_block(compress, tmp_path):
     text = b"1 1:2\n" * 5000
     path = tmp_path / "rows"  # known by its content, not by its name
     path.write_bytes(compress(text))
-    blocks = cut(list_shards(str(path), 10), 10)
-    assert [text_of(block, 4096) for block in blocks] == [text]
+    assert [text_of(block, 4096) for block in cut(str(path), 10)] == [text]
     path.write_bytes(compress(text)[:-9])
     with pytest.raises(FileError, match="ends too early"):
-        text_of(*cut(list_shards(str(path), 10), 10))
+        text_of(*cut(str(path), 10))
 
 
 def test_what_others_compress_is_named(tmp_path):
     path = tmp_path / "rows.zip"
     path.write_bytes(b"PK\x03\x04" + bytes(50))
     with pytest.raises(FileError, match="unzip"):
-        list_shards(str(path), 10)
-    (block,) = cut(list_shards(str(path), 100), 100)
+        cut(str(path), 10)
+    (block,) = cut(str(path), 100)
     with pytest.raises(FileError, match="unzip"):
         text_of(block)
 
@@ -100,48 +97,59 @@ def test_what_others_compress_is_named(tmp_path):
 def test_a_shard_that_changed_is_not_read_on(now, tmp_path):
     path = tmp_path / "rows"
     path.write_bytes(b"1 1:2\n1 1:3\n")
-    blocks = cut(list_shards(str(path), 6), 6)
+    _, second = cut(str(path), 6)
     path.write_bytes(now)
     with pytest.raises(ShardChanged):
-        text_of(blocks[1])
+        text_of(second)
 
 
 @pytest.mark.parametrize("now", [b"1 1:2\n1 1:3\n1 1:4\n", b"1 1:2\n1 1:4\n"])
 def test_a_shard_of_a_store_that_changed_is_not_read(now, monkeypatch):
-    """Another size, or the same and another mark."""
+    """Another size, or the same and another mark. A block may have no line."""
     import fsspec
 
-    monkeypatch.setattr(shards, "_MARKS", ("created",))
+    monkeypatch.setattr(blocks, "_MARKS", ("created",) if len(now) == 12 else ())
     store = fsspec.filesystem("memory")
     store.pipe_file("/changed/rows", b"1 1:2\n1 1:3\n")
     try:
-        blocks = cut(list_shards("memory://changed/rows", 6), 6)
-        assert text_of(blocks[1]) == b"1 1:3\n"
-        if len(now) > 12:
-            monkeypatch.setattr(shards, "_MARKS", ())
-            for block in blocks:
-                block.shard.mark = ""
+        _, second = cut("memory://changed/rows", 7)
+        assert text_of(second) == b""
         store.pipe_file("/changed/rows", now)
         with pytest.raises(ShardChanged):
-            text_of(blocks[1])
+            text_of(second)
     finally:
         store.rm("/changed", recursive=True)
 
 
-def test_a_huge_line_is_read_once(tmp_path):
-    """Blocks in the middle of a line look for no line end beyond their own bytes."""
-    path, size = tmp_path / "rows", 1 << 20
-    path.write_bytes(b"1 1:2" + b" " * (5 * size) + b"\n1 1:3\n")
-    blocks = cut(list_shards(str(path), size), size)
-    read = []
-    for block in blocks:
-        taken = []
-        content = BlockContent(block, taken.append)
-        with memoryview(bytearray(size)) as room:
-            while content.read_into(room):
-                pass
-        read.append(taken[-1])
-    assert read[0] > 5 * size and max(read[1:5]) <= size + block_content._PIECE_BYTES
+def test_a_shard_that_changes_while_it_is_read_is_found_out_at_its_end(tmp_path):
+    path = tmp_path / "rows"
+    path.write_bytes(b"1 1:2\n1 1:3\n")
+    (block,) = cut(str(path), 100)
+    content = Text(block)
+    with memoryview(bytearray(100)) as room:
+        assert content.read_into(room) == 12
+        path.write_bytes(b"1 1:2\n1 1:3\n1 1:4\n")
+        with pytest.raises(ShardChanged):
+            content.read_into(room)
+
+
+def test_a_large_block_is_read_in_pieces(tmp_path):
+    """Also where it is one line, or zeros that were compressed well."""
+    import tracemalloc
+
+    size = 40 << 20
+    (tmp_path / "a").write_bytes(b"1 1:2" + b" " * size + b"\n1 1:3\n")
+    (tmp_path / "b").write_bytes(gzip.compress(bytes(size)))
+    tracemalloc.start()
+    try:
+        with memoryview(bytearray(1 << 16)) as room:
+            for block in (*cut(str(tmp_path / "a"), size // 2), *cut(str(tmp_path / "b"), size)):
+                content = Text(block)
+                while content.read_into(room):
+                    pass
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_cannot_be_read_in_blocks_is_refused(tmp_path, monkeypatch):
@@ -159,7 +167,7 @@ def test_what_cannot_be_read_in_blocks_is_refused(tmp_path, monkeypatch):
         ("nonsense://x", "not known"),
     ]:
         with pytest.raises(FileError, match=why):
-            list_shards(name, 10)
+            cut(name, 10)
 
 
 @pytest.mark.parametrize("place", [".", "a [b]*"])
@@ -171,22 +179,22 @@ def test_patterns_name_files_in_order(place, tmp_path, monkeypatch):
     for name in ("b", "a10", "a9", "[c]"):
         (tmp_path / name).write_text(name)
     (tmp_path / "a_folder").mkdir()
-    assert [shard.name for shard in list_shards("a*", 10)] == [str(tmp_path / name) for name in ("a10", "a9")]
-    assert [shard.name for shard in list_shards("[c]", 10)] == [str(tmp_path / "[c]")]  # it is there under that name
-    assert [shard.name for shard in list_shards("../*/b", 10) if shard.name.startswith(str(tmp_path))]
+    assert [block.name for block in cut("a*", 10)] == [str(tmp_path / name) for name in ("a10", "a9")]
+    assert [block.name for block in cut("[c]", 10)] == [str(tmp_path / "[c]")]  # it is there under that name
+    assert [block.name for block in cut("../*/b", 10) if block.name.startswith(str(tmp_path))]
     with pytest.raises(FileError, match=r"^none: No such file"):
-        list_shards("none", 10)
+        cut("none", 10)
 
 
 @pytest.mark.parametrize(
-    "told, mark",
+    "told, state",
     [
-        ({"ETag": '"ab"', "mtime": 7}, "ab"),
-        ({"mtime": 7.5, "size": 3}, "7.5"),
-        ({"modificationTime": 1700000000123}, "1700000000123"),  # webhdfs
-        ({"Last-Modified": "Tue"}, "Tue"),  # http
-        ({"mtime": None, "size": 3}, ""),
+        ({"ETag": '"ab"', "mtime": 7, "size": 3}, "3 ab"),
+        ({"mtime": 7.5, "size": 3}, "3 7.5"),
+        ({"modificationTime": 1700000000123, "size": 3}, "3 1700000000123"),  # webhdfs
+        ({"Last-Modified": "Tue", "size": 3}, "3 Tue"),  # http
+        ({"mtime": None, "size": 3}, "3 "),
     ],
 )
-def test_what_a_file_of_a_store_is_known_by(told, mark):
-    assert mark_of(told) == mark
+def test_what_a_file_of_a_store_is_known_by(told, state):
+    assert blocks.state_of(told) == state

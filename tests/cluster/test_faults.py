@@ -3,28 +3,27 @@
 import errno
 import json
 import os
+from concurrent.futures import CancelledError
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from fastsvm_cli.cluster import crew, folder, lease, manifest, totals, work
-from fastsvm_cli.cluster.block_content import count_lines
-from fastsvm_cli.errors import FastsvmError, FileError
-from support.dasking import Client, Future, parts, predict, run_here
+from fastsvm_cli.cluster import blocks, work
+from fastsvm_cli.cluster import run as runs
+from fastsvm_cli.cluster.parts import Folder
+from support.dasking import client, parts, predict, run_here
 
 
 @pytest.fixture
 def run(models, tmp_path, monkeypatch):
-    """A function that predicts `rows` in the current folder, a task per block."""
+    """A function that predicts `rows` in the current folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(crew, "_TOGETHER", 1)
     (tmp_path / "rows").write_bytes(models["two"][1].read_bytes())
     run_here("predict", "-q", "rows", models["two"][0], "one")
 
-    def run(*options, client=None, code=0, block=0.002):
-        return predict(
-            "--dask", "local", "--block", block, *options, "rows", models["two"][0], "out", client=client, code=code
-        )
+    def run(*options, block=0.002, model="two", **how):
+        return predict("--dask", "local", "--block", block, *options, "rows", models[model][0], "out", **how)
 
     return run
 
@@ -46,17 +45,16 @@ def whole():
 
 def test_bad_rows_are_named_and_not_tried_again(run):
     spoil({5: b"1 x\n", 100: b"1 2:1 1:1\n", 250: b"no label\n"})
-    client = Client()
-    said = run(client=client, code=1)
+    tried = []
+    said = run(before=tried.append, code=1)
     lines = said.err.splitlines()
     assert [line.split(": ")[1] for line in lines[:3]] == ["rows:5", "rows:100", "rows:250"]
     assert lines[3].startswith("Error: 3 of ") and len(lines) == 4 and "Accuracy" not in said.out and not whole()
-    tasks = [part for task in client.tasks for part in task]
     written = [name for name in os.listdir("out") if name.startswith("part-")]
-    assert len(tasks) == len(set(tasks)) == len(written) + 3
+    assert len(tried) == len(set(tried)) == len(written) + 3
     # Line numbers are the shard's also where no other block has counted any.
-    again = Client()
-    assert run(client=again, code=1).err.splitlines()[-4:] == lines and len(again.tasks) == 3
+    again = run(code=1, before=tried.append)
+    assert again.err.splitlines()[-4:] == lines and len(tried) == len(written) + 6
 
 
 def test_line_numbers_behind_a_block_that_failed(run):
@@ -72,9 +70,9 @@ def test_line_numbers_cost_a_look_at_the_blocks_that_failed(run, monkeypatch):
 
     def count(block):
         counted.append(block.part)
-        return count_lines(block)
+        return blocks.count_lines(block)
 
-    monkeypatch.setattr(totals, "count_lines", count)
+    monkeypatch.setattr(runs, "count_lines", count)
     spoil(dict.fromkeys((20, 100, 180, 240), b"1 x\n"))
     lines = run(code=1).err.splitlines()
     assert [line.split(": ")[1] for line in lines[:4]] == ["rows:20", "rows:100", "rows:180", "rows:240"]
@@ -83,52 +81,41 @@ def test_line_numbers_cost_a_look_at_the_blocks_that_failed(run, monkeypatch):
 
 def test_ten_blocks_are_named_and_the_others_counted(run):
     spoil(dict.fromkeys(range(1, 251), b"x\n"))
-    said = run("-q", code=1, block=0.00002)
-    lines = said.err.splitlines()
+    lines = run("-q", code=1, block=0.00002).err.splitlines()
     assert len(lines) == 12 and lines[10].endswith(" more blocks failed.") and "rows:1: " in lines[0]
 
 
-class KilledWorker(Exception):
-    """distributed's, by its name."""
-
-
-@pytest.mark.parametrize("fault", [OSError("503"), TimeoutError(), KilledWorker("x"), MemoryError()])
+@pytest.mark.parametrize("fault", [OSError("503"), TimeoutError(), MemoryError()])
 def test_what_can_pass_is_tried_again(fault, run, tmp_path):
     seen = {}
 
-    def fail_once(blocks):
-        (block,) = blocks
+    def fail_once(block):
         seen[block.part] = seen.get(block.part, 0) + 1
-        if seen[block.part] == 1:
+        if block.number == 2 and seen[block.part] == 1:
             raise fault
 
-    run(client=Client(fail_once))
-    assert set(seen.values()) == {2} and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+    run(before=fail_once)
+    assert seen.pop("part-00000-00002") == 2 and set(seen.values()) == {1}
+    assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "fault, tries, why",
-    [
-        (OSError("503 Slow Down"), crew.TRIES, "503 Slow Down"),
-        # Dask has given it to four workers each time.
-        (KilledWorker("x"), 2, "every worker that had it died"),
-    ],
-)
-def test_what_does_not_pass_is_given_up(fault, tries, why, run):
+def test_what_does_not_pass_is_given_up_and_stops_no_other(run):
+    """Blocks that stand together in a task are done one by one then."""
     tried = []
 
-    def fail(blocks):
-        if blocks[0].number == 2:
-            tried.append(1)
-            raise fault
+    def fail(block):
+        if block.number == 2:
+            tried.append(block)
+            raise OSError("503 Slow Down")
 
-    said = run(client=Client(fail), code=1)
-    assert len(tried) == tries
-    assert said.err.startswith(f"Error: rows: {why}\nError: 1 of") and not whole()
+    said = run(before=fail, code=1)
+    assert len(tried) == 2 * (runs.RETRIES + 1) and len(said.done) == 9
+    assert said.err.startswith("Error: rows: 503 Slow Down\nError: 1 of") and not whole()
 
 
 def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
     shares = []
+    monkeypatch.setattr(runs, "_TOGETHER", 1)
     monkeypatch.setattr(
         "fastsvm_cli.console.progress.Progress.__call__", lambda self, share, words="": shares.append(share)
     )
@@ -137,205 +124,170 @@ def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
     assert len(shares) == 10 and shares == sorted(shares) and 0 < shares[0] < 0.2 and shares[-1] == pytest.approx(1)
 
 
-class FullDisk(folder._LocalFile):
-    left = 300
-
-    def write(self, data):
-        FullDisk.left -= len(data)
-        if FullDisk.left < 0:
+def test_a_full_disk_ends_the_run_and_leaves_whole_parts(run, tmp_path):
+    def fill(block):
+        if block.number == 4:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        super().write(data)
 
-
-def test_a_full_disk_ends_the_run_and_leaves_whole_parts(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(folder, "_LocalFile", _only_parts(FullDisk))
-    client = Client()
-    said = run(client=client, code=1)
+    said = run(before=fill, code=1)
     assert said.err.splitlines()[0] == "Error: out: No space left on device"
-    assert len(said.err.splitlines()) == 2 and not list((tmp_path / "out").glob(".part*"))
+    assert len(said.err.splitlines()) == 2 and not list((tmp_path / "out").glob(".*"))
     found = parts(tmp_path / "out")
     assert found and (tmp_path / "one").read_bytes().startswith(found) and not whole()
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    assert "Kept: " in run().err and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+    assert "Kept: 4 of 10" in run().err and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
 
 
-def _only_parts(kind):
-    plain = folder._LocalFile
-    return lambda path, name, words: (kind if name.startswith("part-") else plain)(path, name, words)
+def test_a_part_that_cannot_be_written_leaves_nothing(tmp_path):
+    where = Folder(str(tmp_path))
+    for name in ("part-1", "part-2"):
+        (tmp_path / "part-2").write_bytes(b"before")
+        with pytest.raises(ZeroDivisionError):
+            with where.create(name) as write:
+                write(b"x" * 100)
+                raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["part-2"] and (tmp_path / "part-2").read_bytes() == b"before"
 
 
 def test_a_shard_that_changes_while_it_is_read(run, models, tmp_path):
-    def change(blocks):
-        if blocks[0].number == 1:
+    def change(block):
+        if block.number == 1:
             with open("rows", "ab") as file:
                 file.write(b"+1 1:1\n")
 
-    said = run(client=Client(change), code=1)
+    said = run(before=change, code=1)
     assert "rows: it was changed while it was read; run the same command again" in said.err
     run()
     run_here("predict", "-q", "rows", models["two"][0], "one")
     assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
 
 
-def test_a_second_client_is_refused_and_a_dead_one_is_not_missed(run, tmp_path, monkeypatch):
-    seen = []
+def test_a_second_client_with_the_same_job_is_no_fault(run, tmp_path):
+    """Both come to the same end, whoever writes a part."""
+    first = work.Folder.claim
+    again = []
 
-    def second(blocks):
-        if not seen:
-            seen.append(run(code=1).err)
+    def claim(self, run_, digests):  # the other one began in between
+        found = first(self, run_, digests)
+        again.append(first(self, run_, digests))
+        return found
 
-    run(client=Client(second))
-    assert seen == [f"Error: out: another fastsvm is writing it (process {os.getpid()} on this machine)\n"]
-    assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes() and not list((tmp_path / "out").glob(".*"))
-
-
-@pytest.mark.parametrize("place", ["far", ""])
-@pytest.mark.parametrize("silent, refused", [(lease.PATIENCE - 1, True), (lease.PATIENCE + 1, False)])
-def test_a_client_of_another_machine(silent, refused, place, run, tmp_path, monkeypatch):
-    """place: where neither has a name of its own for its processes, they may be the same machine's, and may not."""
-    monkeypatch.setattr(lease, "time", SimpleNamespace(time=lambda: 1e9, sleep=lambda seconds: None))
-    if not place:
-        monkeypatch.setattr(lease, "_place", lambda: "")
-    (tmp_path / "out").mkdir()
-    words = {"client": "ab", "host": "far", "pid": 7, "place": place, "begun": "7", "renewed": 1e9 - silent}
-    (tmp_path / "out" / lease.NAME).write_text(json.dumps(words))
-    said = run(code=int(refused))
-    assert ("process 7 on far" in said.err) and ("try again in" in said.err) == refused
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Folder, "claim", claim)
+        run()
+    assert again == [0] and parts(tmp_path / "out") == (tmp_path / "one").read_bytes() and whole()
 
 
-def test_a_client_that_was_taken_over_stops(run, tmp_path):
-    """It slept, say; the parts of its workers are not published then."""
+def test_another_job_takes_the_folder_over(run, tmp_path):
+    """The first one's workers write no part then, those neither that a killed client has left behind."""
+    claimed = []
 
-    def take(blocks):
-        if blocks[0].number == 3:
-            (tmp_path / "out" / lease.NAME).write_text("{}")
+    def take(block):
+        if block.number == 3:
+            claimed.append(block)
+            Folder("out").claim("another", {})
 
-    said = run(client=Client(take), code=1)
-    assert "another fastsvm has taken" in said.err and not whole()
-    assert len(list((tmp_path / "out").glob("part-*"))) == 3
+    said = run(before=take, code=1)
+    assert said.err.splitlines()[0] == "Error: out: another fastsvm has taken it over"
+    assert len(claimed) == 1 and not list((tmp_path / "out").glob("part*")) and not whole()
 
 
-@pytest.mark.parametrize("begun", [True, False])
-def test_a_client_that_was_taken_over_does_not_call_the_folder_whole(begun, run, tmp_path):
-    """Its parts are there, and another one is writing its own over them."""
+def test_a_folder_that_was_taken_over_is_not_called_whole(run, tmp_path, monkeypatch):
+    """At the last moment, when all its parts are there."""
 
-    class TakenOver(Client):
-        def unregister_worker_plugin(self, name):
-            super().unregister_worker_plugin(name)
-            if begun:
-                (tmp_path / "out" / lease.NAME).write_text("{}")
+    def totals(self, *_):
+        Folder("out").claim("another", {})
+        Sum.__init__(self, *_)
 
-    def before_it_begins(*_):
-        (tmp_path / "out" / lease.NAME).write_text("{}")
-        return []
-
-    if begun:
-        said = run(client=TakenOver(), code=1)
-        assert not whole()
-    else:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(manifest.Manifest, "load", before_it_begins)
-            said = run(code=1)
-        assert not (tmp_path / "out/manifest.json").exists()
-    assert said.err == "Error: out: another fastsvm has taken it over\n"
-    assert (tmp_path / "out" / lease.NAME).read_text() == "{}"
+    Sum = runs.Sum
+    monkeypatch.setattr(runs, "Sum", type("Late", (Sum,), {"__init__": totals}))
+    said = run(code=1)
+    assert "another fastsvm has taken it over, or its files were changed" in said.err and not whole()
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_worker_that_has_another_folder_of_that_name(there, run, tmp_path):
     """On a machine that does not share the disk."""
 
-    def away(blocks):
-        if blocks[0].number == 3:
+    def away(block):
+        if block.number == 3:
             (tmp_path / "out").rename(tmp_path / "elsewhere")
             if there:
                 (tmp_path / "out").mkdir()
 
-    said = run(client=Client(away), code=1)
+    said = run(before=away, code=1)
     assert said.err.splitlines()[0].startswith("Error: out: a worker does not see what this command writes there; ")
     assert not list(tmp_path.glob("out/.part*"))
-
-
-def test_the_lease_is_renewed_and_its_loss_is_seen(tmp_path, monkeypatch):
-    from support.processes import wait_until
-
-    monkeypatch.setattr(lease, "BEAT", 0.01)
-    where = folder.folder(str(tmp_path))
-    mine = lease.Lease(where)
-    mine.take()
-    first = where.read(lease.NAME)
-    assert wait_until(lambda: where.read(lease.NAME) != first) and not mine.lost
-    with pytest.raises(FileError, match="another fastsvm is writing"):
-        lease.Lease(where).take()
-    words = json.dumps({"client": "another", "host": "", "pid": 1, "renewed": 0}).encode()
-    # Again and again: it may be renewing at that very moment.
-    assert wait_until(lambda: where.put(lease.NAME, words, "x") and mine.lost)
-    mine.release()
-    assert where.read(lease.NAME) == words
 
 
 def test_parts_that_somebody_else_has_written_since_are_done_again(run, tmp_path):
     """A worker of a former client, say, that had not been told to stop."""
 
-    def overwrite(blocks):
-        if blocks[0].number == 3:
+    def overwrite(block):
+        if block.number == 3:
             (tmp_path / "out/part-00000-00001").write_text("another model's\n")
 
-    client = Client(overwrite)
-    run(client=client)
-    assert [task[0][-1] for task in client.tasks].count("1") >= 2
+    said = run(before=overwrite)
+    assert said.done.count("part-00000-00001") == 2
     assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes() and whole()
 
 
-def test_a_scheduler_that_goes(run):
-    client = Client()
+def test_a_foreign_file_that_comes_meanwhile(run):
+    def add(block):
+        Path("out/part-9").write_text("1\n")
 
-    def go(blocks):
-        if blocks[0].number == 2:
-            client.status = "closed"
-            raise RuntimeError
+    assert "or its files were changed" in run(before=add, code=1).err and not whole()
 
-    client._before = go
-    said = run(client=client, code=1)
-    assert said.err.splitlines()[0] == "Error: the scheduler at local does not answer any longer"
+
+def test_a_part_that_never_stays_what_it_was(run, tmp_path, monkeypatch):
+    plain = runs._pass
+
+    def spoiled(*arguments):
+        yield from plain(*arguments)
+        (tmp_path / "out/part-00000-00001").write_text("another's\n")
+
+    monkeypatch.setattr(runs, "_pass", spoiled)
+    said = run(code=1)
+    assert "somebody else is writing its parts" in said.err and not whole()
 
 
 def test_a_worker_of_another_fastsvm(run, monkeypatch):
-    monkeypatch.setattr(work, "__version__", "0.0.1")
-    client, before = Client(), dict(work._jobs)
-    said = run(client=client, code=1)
-    assert "a worker 0.0.1: install the same one" in said.err and len(said.err.splitlines()) == 1
-    assert client.plugins == {} and work._jobs == before  # nor does another worker keep the models
+    state = work.Job.__getstate__
+    monkeypatch.setattr(work.Job, "__getstate__", lambda self: {**state(self), "version": "0.0.0"})
+    lines = run(code=1).err.splitlines()
+    assert lines[0].startswith("Error: this machine has fastsvm 0.0.0, and a worker ")
+    assert len(lines) == 2 and not list(Path("out").glob("part*"))
 
 
-def test_a_worker_of_another_fastsvm_that_comes_later(run, monkeypatch):
-    """Dask says nothing of a plugin that fails then, and gives the worker tasks."""
+@pytest.mark.parametrize(
+    "fault, words",
+    [
+        (CancelledError("connection lost"), "the scheduler was lost, or all workers were: connection lost"),
+        (ModuleNotFoundError("No module named 'fastsvm_cli'"), "a worker cannot read the job: install fastsvm"),
+        (RuntimeError("Error during deserialization of the task graph"), "a worker cannot read the job"),
+    ],
+)
+def test_what_concerns_all_blocks_ends_the_run(fault, words, run):
+    def go(block):
+        if block.number == 2:
+            raise fault
 
-    def other(blocks):
-        if blocks[0].number == 2:
-            (plugin,) = client.plugins.values()
-            monkeypatch.setattr(work, "__version__", "0.0.1")
-            with pytest.raises(FastsvmError):
-                work.learn(plugin.job)
-
-    client = Client(other)
-    said = run(client=client, code=1).err.splitlines()
-    assert said[0].endswith("and a worker 0.0.1: install the same one") and len(said) == 2 and len(client.tasks) < 10
+    lines = run(before=go, code=1).err.splitlines()
+    assert words in lines[0] and lines[1].startswith("Error: 10 of 10 parts are missing") and len(lines) == 2
+    assert "Kept: " in run().err
 
 
-def test_a_task_that_was_lost_is_done(run, tmp_path):
-    class Losing(Client):
-        lost = 0
+def test_a_worker_that_takes_others_with_it(run, monkeypatch):
+    from distributed.scheduler import KilledWorker
 
-        def submit(self, *arguments, **words):
-            future = super().submit(*arguments, **words)
-            if self.lost < 2:
-                self.lost += 1
-                future = Future(None)
-                future.status = "cancelled"
-            return future
+    def die(block):
+        if block.number == 2:
+            raise KilledWorker("answer", SimpleNamespace(address="tcp://far:1"), 3)
 
-    client = Losing()
-    run(client=client)
-    assert client.lost == 2 and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+    assert run(before=die, code=1).err.startswith("Error: rows: every worker that had it died\nError: 1 of 10 parts")
+
+
+def test_the_scheduler_forgets_the_job(run):
+    from support.processes import wait_until
+
+    run()
+    assert wait_until(lambda: not client().cluster.scheduler.tasks)

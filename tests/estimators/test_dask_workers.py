@@ -17,9 +17,10 @@ from sklearn.datasets import load_svmlight_file
 import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli import _native
+from fastsvm_cli.benchmarks import on_cluster as attempts
 from fastsvm_cli.benchmarks.on_cluster import side_by_side
-from fastsvm_cli.cluster import attempts, pair_sums
-from fastsvm_cli.cluster.lost import demanding_workers
+from fastsvm_cli.cluster import pair_sums
+from fastsvm_cli.cluster.scheduler import demanding_workers
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.compilers.maclaurin.pair_sums import PairSums, totals
 from fastsvm_cli.errors import FastsvmError

@@ -11,12 +11,13 @@ import sys
 import pytest
 
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text import partial_output
-from fastsvm_cli.text.partial_output import PartialOutput, can_be_kept
+from fastsvm_cli.prediction import resume
+from fastsvm_cli.prediction.resume import ResumableOutput, can_be_kept
+from fastsvm_cli.text.line_blocks import Place
 from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
 from support.processes import PATIENCE
-from support.resuming import Disk, forked
+from support.resuming import Disk, forked, resumable
 
 # ---- the output file
 
@@ -93,22 +94,23 @@ def test_without_the_option_a_stopped_run_keeps_nothing(models, tmp_path):
 def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp_path, monkeypatch):
     now, begun, ended = 0.0, [], [0.0]
     costs = [0.0, 0.0, 2.0, 0.125, 1.0, 0.0]
+    write_state = ResumableOutput._write_state
 
-    def write_state(self, lines):
+    def slow(self, text):
         nonlocal now
         begun.append(now)
         now += costs[min(len(begun), len(costs)) - 1]
         ended.append(now)
+        write_state(self, text)
 
-    monkeypatch.setattr(partial_output, "monotonic", lambda: now)
-    monkeypatch.setattr(PartialOutput, "_write_state", write_state)
-    (tmp_path / "out.partial.state").write_text("")  # to be removed at the end
-    monkeypatch.setattr(PartialOutput, "_read_state", lambda self: None)
-    with PartialOutput(str(tmp_path / "out"), []) as output:
-        output.begin({})
+    monkeypatch.setattr(resume, "monotonic", lambda: now)
+    monkeypatch.setattr(ResumableOutput, "_write_state", slow)
+    place = Place()
+    with resumable(tmp_path / "out", place) as output:
         while len(begun) < len(costs):
             now += 0.25
-            output.mark({})
+            output.tally.rows = place.lines = place.lines + 1
+            output.on_chunk(output.tally)
     waited = [start - end for start, end in zip(begun[: len(costs)], ended)]
     assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one, at the beginning, at once
 
@@ -131,7 +133,7 @@ def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
         os, "access", lambda path, how: how != os.W_OK
     )  # the tests may be root's, who may write anything
     with pytest.raises(FileError, match="out: Permission denied"):
-        PartialOutput(str(tmp_path / "out"), [])
+        resumable(tmp_path / "out")
     assert os.listdir(tmp_path) == ["out"]
 
 

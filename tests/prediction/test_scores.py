@@ -5,7 +5,7 @@ from math import inf, isnan, nan
 
 import pytest
 
-from fastsvm_cli.prediction.quotient import quotient
+from fastsvm_cli.prediction.scores import quotient
 
 TINY = 5e-324
 

@@ -1,73 +1,45 @@
-"""`predict --dask` in this process, with a client whose one worker is this process too."""
+"""`predict --dask` in this process, on a Dask cluster whose one worker is a thread of this process too."""
 
 import contextlib
+import functools
 import io
-import pickle
 import sys
 from unittest import mock
 
 from fastsvm_cli import cli
-from fastsvm_cli.cluster import run
+from fastsvm_cli.cluster import run, work
 from support.processes import Finished
 
 
-class Future:
-    """Of a task that has ended."""
+@functools.cache
+def client():
+    """Of a cluster in this process, which does one task after the other."""
+    import distributed
 
-    def __init__(self, value):
-        self.status, self._value = ("error" if isinstance(value, BaseException) else "finished"), value
-
-    def result(self, timeout=None):
-        return self._value
-
-    def exception(self, timeout=None):
-        return self._value
-
-    def add_done_callback(self, callback):
-        callback(self)
+    return distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
+    )
 
 
-class Client:
-    """What cluster/crew.py asks of distributed's. before: called with (the blocks of a task); what it raises is the
-    task's exception. tasks: the blocks of all of them."""
+def predict(*arguments, before=lambda block: None, code=0):
+    """`fastsvm predict` with these arguments. before: called with a block before it is answered; what it raises is
+    raised on the worker. Returns what was said; its `done` has the parts that were made."""
+    plain, done = work._do, []
 
-    status = "running"
-
-    def __init__(self, before=lambda blocks: None):
-        self._before, self.tasks, self.plugins = before, [], {}
-
-    def register_plugin(self, plugin):
-        self.plugins[plugin.name] = pickle.loads(pickle.dumps(plugin))
-        self.plugins[plugin.name].setup(None)
-
-    def unregister_worker_plugin(self, name):
-        self.plugins.pop(name).teardown(None)
-
-    def scheduler_info(self, n_workers):
-        return {"workers": {"this": {"nthreads": 1}}}
-
-    def submit(self, function, *arguments, pure, key):
-        function, arguments = pickle.loads(pickle.dumps((function, arguments)))
-        self.tasks.append([block.part for block in arguments[1]])
-        try:
-            self._before(arguments[1])
-            return Future(function(*arguments))
-        except Exception as error:
-            return Future(error)
-
-    def cancel(self, futures, force):
-        pass
-
-
-def predict(*arguments, client=None, code=0):
-    """`fastsvm predict` with these arguments; every scheduler is `client`."""
-    client = client or Client()
+    def do(job, block, where):
+        before(block)
+        out = plain(job, block, where)
+        done.append(block.part)
+        return out
 
     @contextlib.contextmanager
     def connect(address, say):
-        yield client
+        yield client()
 
-    return run_here("predict", *arguments, code=code, connect=connect)
+    with mock.patch.object(work, "_do", do):
+        said = run_here("predict", *arguments, code=code, connect=connect)
+    said.done = done
+    return said
 
 
 def run_here(*arguments, code=0, connect=run.connect):
@@ -108,5 +80,5 @@ class _Standard:
 
 
 def parts(folder):
-    """What `cat FOLDER/part-*` prints."""
-    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*")))
+    """What `cat FOLDER/part*` prints."""
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("part*")))

@@ -7,8 +7,8 @@ import sys
 import tempfile
 
 from fastsvm_cli import cli, interruption
-from fastsvm_cli.text import partial_output
-from fastsvm_cli.text.line_blocks import LineBlocks
+from fastsvm_cli.prediction import resume
+from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from support.processes import default_signals
 
 ROWS = 400
@@ -41,7 +41,7 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
                 sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
                 sys.argv = ["fastsvm", *map(str, arguments)]
                 LineBlocks.__init__.__kwdefaults__["size"] = block
-                partial_output.SECONDS, partial_output.SHARE = seconds, float("inf")
+                resume.SECONDS, resume.SHARE = seconds, float("inf")
                 prepare()
                 cli.main()
             except SystemExit as stop:
@@ -58,6 +58,13 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
     ended = Ended(os.waitstatus_to_exitcode(status), *texts)
     assert "Traceback" not in ended.err and (code is None or ended.code == code), str(ended)
     return ended
+
+
+def resumable(path, place=None):
+    """The output of a run that could be gone on with."""
+    place = place or Place()
+    about = {"on_bad_row": "stop", "max_line": 9}
+    return resume.ResumableOutput(str(path), [], {}, about, place, None, labelled=True, say=lambda line: None)
 
 
 CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink")

@@ -1,0 +1,351 @@
+"""`predict --resume`: the output of a run that can be stopped and gone on with. What is finished of it, and how far it
+came, are kept beside its place."""
+
+import os
+import stat
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from fastsvm_cli.errors import FileError
+from fastsvm_cli.interruption import raising
+from fastsvm_cli.prediction.pipeline import Tally
+from fastsvm_cli.text.bad_rows import BadRows, still_hold
+from fastsvm_cli.text.data import Place
+from fastsvm_cli.text.durable import sync_folder_of
+
+#: A checkpoint is due so many seconds after the last one, or later: at most that share of the time goes into them.
+SECONDS = 5.0
+SHARE = 0.05
+_FIRST_LINE = b"fastsvm_resume 2 %08x"  # with the checksum of what follows
+_TAIL_BYTES = 4096  # of the output, which a checkpoint knows by their sum
+
+
+def can_be_kept(path: "str | None") -> bool:
+    """Whether what is written to `path` is a regular file, under a name of its own."""
+    if path is None or path == "-" or path.startswith(("/dev/", "/proc/")):
+        return False
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return True  # not there yet; or it is said when it is opened
+
+
+class ResumableOutput:
+    """A regular output file that grows in `<path>.partial`, and is renamed at the end of the `with` block. However the
+    block is left, by the process's death too, that file and `<path>.partial.state` hold what the same command needs to
+    go on from the last checkpoint: the state is replaced as a whole, and only when the lines that it speaks of have
+    reached the disk. Symbolic links are followed, a previous file's mode is kept.
+
+    path: where to write; see can_be_kept. inputs: files that must not be one of the two. made_with: {what it is called:
+    value} of all that the lines depend on: a run goes on only with the same. about_bad_rows: its `on_bad_row` and
+    `max_line`, which may change as still_hold says. place, bad_rows: as LineBlocks moves and tells them; in the block
+    they are where the run before this one stopped, if there was one. say: called with a line for the user.
+    partial: that file's name. tally: of the rows so far. begun: whether something has been written already.
+
+    Raises FileError, also where another process is writing it, or where the run before this one was another one."""
+
+    def __init__(
+        self,
+        path: str,
+        inputs: "list[str]",
+        made_with: "dict[str, Any]",
+        about_bad_rows: "dict[str, Any]",
+        place: Place,
+        bad_rows: "BadRows | None",
+        *,
+        labelled: bool,
+        say: "Callable[[str], None]",
+    ):
+        self._path, self._made_with, self._about_bad_rows = path, made_with, about_bad_rows
+        self._place, self._bad_rows, self._say = place, bad_rows, say
+        self._target = os.path.realpath(path) if os.path.islink(path) else path
+        self.partial, self._state_file = f"{self._target}.partial", f"{self._target}.partial.state"
+        self.tally, self.begun = Tally(labelled), False
+        self._size, self._due = 0, 0.0
+        # Each (size of the output, the state that goes with it): of the last chunk, of the last checkpoint.
+        self._mark: tuple[int, dict[str, Any]] | None = None
+        self._saved: tuple[int, dict[str, Any]] | None = None
+        self._told = raising()  # being told to stop ends the block as any fault does, so that what is finished is kept
+        try:
+            mode = _mode(self._target)
+            self._file = _open_locked(self.partial)
+        except OSError as error:
+            if os.path.islink(self.partial):
+                why = "a symbolic link found, where the lines would be kept"
+                raise self._refusal(why) from None
+            raise FileError(path, error) from None
+        try:
+            self._refuse_inputs(inputs)
+            empty = not os.fstat(self._file).st_size
+            self._state = self._read_state(empty)
+            self._whole = empty and self._state is not None
+            if empty and mode is not None:
+                os.fchmod(self._file, mode)
+        except OSError as error:
+            self._abandon()
+            raise FileError(path, error) from None
+        except FileError:
+            self._abandon()
+            raise
+
+    def __enter__(self) -> "ResumableOutput":
+        self._told.__enter__()
+        try:
+            if self._state is not None:
+                self._go_on(self._state)
+            if not self._whole:
+                os.ftruncate(self._file, self._size)  # what was written since the checkpoint
+                os.lseek(self._file, self._size, os.SEEK_SET)
+                self._mark = (self._size, self._now())
+                self._checkpoint()
+        except BaseException as fault:
+            self._told.__exit__(type(fault), fault, None)
+            self._abandon()
+            if isinstance(fault, OSError):
+                raise FileError(self.partial, fault) from None
+            raise
+        return self
+
+    def write(self, data: bytes) -> None:
+        """Write all of `data` behind what is there. Raises FileError."""
+        left = memoryview(data)
+        try:
+            while left:
+                written = os.write(self._file, left)
+                self._size += written
+                left = left[written:]
+        except OSError as error:
+            raise FileError(self.partial, error) from None
+
+    def on_chunk(self, tally: Tally) -> None:
+        """To be called when a chunk's lines are written: this is where a later run can go on, unless the text that was
+        read holds more rows."""
+        if not self._whole and self._place.lines - self._place.comments == tally.rows + (
+            self._bad_rows.count if self._bad_rows else 0
+        ):
+            self._mark = (self._size, self._now())
+            if monotonic() >= self._due:
+                self._checkpoint()
+
+    def __exit__(self, kind: "type[BaseException] | None", *rest: object) -> None:
+        self._told.__exit__(kind, *rest)
+        try:
+            if kind is None and self._whole:
+                os.unlink(self.partial)
+                os.unlink(self._state_file)
+            elif kind is None:
+                self._mark = (self._size, self._now())
+                self._checkpoint()
+                os.replace(self.partial, self._target)
+                sync_folder_of(self._target)
+                os.unlink(self._state_file)
+            elif self._mark is not None:
+                self._keep(*self._mark)
+        except OSError as error:
+            raise FileError(self._path, error) from None
+        finally:
+            self._abandon()
+        if kind is not None and self._saved is not None and self._saved[1]["tally"]["rows"]:
+            rows = self._saved[1]["tally"]["rows"]
+            self._say(f"{rows} rows are kept in {self.partial}: the same command goes on behind them.")
+
+    # ---- the state
+
+    def _now(self) -> "dict[str, Any]":
+        """What a checkpoint says: what the run was made with, and the place, counts and sums as they are."""
+        place, bad_rows = self._place, self._bad_rows
+        return {
+            "made_with": self._made_with,
+            **self._about_bad_rows,
+            "bad_rows": bad_rows.count if bad_rows else 0,
+            "named": list(bad_rows.named) if bad_rows else [],
+            "place": [place.offset, place.lines, place.fields],
+            "tally": self.tally.values(),
+        }
+
+    def _go_on(self, state: "dict[str, Any]") -> None:
+        """Take up what the run before this one left. Raises FileError where that was another one, and OSError."""
+        then = state["made_with"]
+        for key, now in self._made_with.items():
+            if then.get(key) != now:
+                words = f"begun with {key} {_shown(then.get(key))}, and this command has {_shown(now)}"
+                raise self._refusal(words)
+        if not still_hold(state, **self._about_bad_rows):
+            how = [
+                f"--on-bad-row {each['on_bad_row']} and --max-line {each['max_line'] / 1e6:g}"
+                for each in (state, self._about_bad_rows)
+            ]
+            raise self._refusal(
+                f"begun with {how[0]}, which met {state['bad_rows']} bad rows, and this command has {how[1]}"
+            )
+        size, found = state["size"], os.fstat(self._file).st_size
+        if not self._whole and (found < size or _sum(self._file, size) != state["tail"]):
+            why = f"{found} bytes found, expected the {size}" if found < size else "other lines found than those"
+            raise self._refusal(f"{why} that {self._state_file} speaks of", self._state_file)
+        self._size, self.begun, place = size, size > 0, self._place
+        place.offset, place.lines, place.fields = state["place"]
+        self.tally.add_values(state["tally"])
+        rows = self.tally.rows + state["bad_rows"]
+        place.comments = place.lines - rows
+        if rows:
+            self._say(f"Going on behind row {rows}, from {self.partial}.")
+        if self._bad_rows is not None:
+            self._bad_rows.restore(state["bad_rows"], [(line, why) for line, why in state["named"]])
+
+    def _checkpoint(self) -> None:
+        """Write the last mark to the disk: the lines, then the state. Raises FileError."""
+        import json
+        from zlib import crc32
+
+        assert self._mark is not None  # there is one in the block
+        start = monotonic()
+        size, state = self._mark
+        try:
+            os.fsync(self._file)
+            body = json.dumps({**state, "size": size, "tail": _sum(self._file, size)}).encode()
+            self._write_state(_FIRST_LINE % crc32(body) + b"\n" + body)
+        except OSError as error:
+            raise FileError(self.partial, error) from None
+        self._saved = self._mark
+        end = monotonic()
+        self._due = end + max(SECONDS, (end - start) / SHARE)
+
+    def _keep(self, size: int, state: "dict[str, Any]") -> None:
+        """The block is left early: the last mark is kept; if that is the beginning, nothing."""
+        try:
+            os.ftruncate(self._file, size)  # a line may have been written in part; and a full disk has room then
+            if not state["place"][0]:
+                os.unlink(self._state_file)
+            elif self._mark is not self._saved:
+                self._checkpoint()
+        except (OSError, FileError):
+            pass  # the checkpoint before is still there
+
+    def _read_state(self, empty: bool) -> "dict[str, Any] | None":
+        """That of the run before this one. Raises FileError where it is damaged, or is not there."""
+        import json
+        from zlib import crc32
+
+        try:
+            with open(self._state_file, "rb") as file:
+                head, _, body = file.read(1 << 20).partition(b"\n")
+        except FileNotFoundError:
+            if empty:
+                return None
+            raise self._refusal(f"found without {self._state_file}, which says how far it came") from None
+        except OSError as error:
+            raise FileError(self._state_file, f"{error.strerror}; {_remove(self._state_file)}") from None
+        if head != _FIRST_LINE % crc32(body):
+            why = "this is not what fastsvm wrote there"
+            raise FileError(self._state_file, f"{why}; {_remove(self._state_file, self.partial)}")
+        state = json.loads(body)
+        return state if not empty or self._is_whole(state) else None
+
+    def _is_whole(self, state: "dict[str, Any]") -> bool:
+        """The same run was killed when its output had its name, and the state was about to be removed."""
+        if state["made_with"] != self._made_with or not still_hold(state, **self._about_bad_rows):
+            return False
+        try:
+            with open(self._target, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                return size == state["size"] and _sum(file.fileno(), size) == state["tail"]
+        except FileNotFoundError:
+            return False
+
+    def _write_state(self, text: bytes) -> None:
+        new = f"{self._state_file}.new"
+        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        try:
+            left = memoryview(text)
+            while left:
+                left = left[os.write(file, left) :]
+            os.fsync(file)
+        except OSError:
+            os.unlink(new)
+            raise
+        finally:
+            os.close(file)
+        os.replace(new, self._state_file)
+        sync_folder_of(self._state_file)
+
+    # ---- refusing, letting go
+
+    def _refusal(self, why: str, *others: str) -> FileError:
+        return FileError(self.partial, f"{why}; {_remove(self.partial, *others)}")
+
+    def _refuse_inputs(self, inputs: "list[str]") -> None:
+        own = [os.fstat(self._file)] + ([os.stat(self._state_file)] if os.path.exists(self._state_file) else [])
+        for path in inputs:
+            if path != "-" and os.path.exists(path) and any(os.path.samestat(os.stat(path), each) for each in own):
+                why = f"it is where the lines of {self._path} are kept, and an input"
+                raise FileError(path, f"{why}; nothing was written")
+
+    def _abandon(self) -> None:
+        """Let go of the files; of an empty one that nothing speaks of, without a trace."""
+        try:
+            empty = not os.fstat(self._file).st_size
+            if empty and not os.path.exists(self._state_file) and _is_at(self._file, self.partial):
+                os.unlink(self.partial)
+        except OSError:
+            pass
+        os.close(self._file)
+
+
+def _remove(*files: str) -> str:
+    """What a message advises where a run cannot go on."""
+    return f"remove {' and '.join(files)} to start from the beginning"
+
+
+def _shown(value: object) -> str:
+    return {"True": "on", "False": "off", "None": "unset"}.get(str(value), repr(value))
+
+
+def _sum(file: int, size: int) -> str:
+    """Of the last bytes before `size`."""
+    from zlib import crc32
+
+    start = max(size - _TAIL_BYTES, 0)
+    return f"{crc32(os.pread(file, size - start, start)):08x}"
+
+
+def _mode(target: str) -> "int | None":
+    """Of the previous file, or None; raises OSError where it cannot be replaced."""
+    from errno import EACCES, EISDIR, ENOENT
+
+    if not target:
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        if target.endswith("/"):
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR)) from None
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES))
+    return stat.S_IMODE(mode)
+
+
+def _open_locked(path: str) -> int:
+    """The file, made if it was not there, and ours alone for as long as it is open."""
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            raise FileError(path, "another fastsvm is writing it") from None
+        if _is_at(file, path):
+            return file
+        os.close(file)  # whoever wrote it renamed it in between
+
+
+def _is_at(file: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except FileNotFoundError:
+        return False
