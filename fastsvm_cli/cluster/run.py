@@ -110,7 +110,12 @@ def run(
                 say(f"Of another model, option or shard: {removed} parts, which are removed.")
             if not client.nthreads():
                 say(f"{address} has no workers at the moment: waiting for one.")
-            receipts = _receipts(client, job, blocks, say, progress)
+            sent = client.submit(received, job, pure=False)
+            try:
+                receipts = _receipts(client, sent, job, blocks, say, progress)
+            finally:
+                with suppress(Exception):  # the scheduler has gone, and with it all of that
+                    client.cancel([sent])
         seen = Sum(job, blocks, receipts, scaling)
         out.finish(job.run, receipts, summary(seen))
         return seen
@@ -122,16 +127,16 @@ def run(
 
 def _receipts(
     client: "Client",
+    sent: "Future",
     job: Job,
     blocks: "list[Block]",
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """Of every part. The workers pass over the blocks until they find each part there, as its receipt tells: what a
-    worker of another client may have written since is noticed, and what a worker alone can see. Raises PartsMissing,
-    and FileError where that does not end."""
+    """Of every part. sent: the job, for the workers, who pass over the blocks until they find each part there, as its
+    receipt tells: what a worker of another client may have written since is noticed, and what a worker alone can see.
+    Raises PartsMissing, and FileError where that does not end."""
     told: dict[str, dict[str, Any]] = {}
-    sent = client.submit(received, job, pure=False)
     for number in range(_PASSES):
         try:
             for block, each in _pass(client, sent, blocks, progress):
