@@ -79,7 +79,8 @@ def pieces(block: Block) -> "Iterator[bytes]":
     fs, path = store_of(block.name)
     try:
         _demand_unchanged(fs, path, block)
-        file = fs.open(path, "rb", block_size=_STORE_BYTES, cache_type="background")
+        ahead = {"cache_type": "background", "cache_options": {"maxblocks": 2}}  # a thread asks for the next one
+        file = fs.open(path, "rb", block_size=_STORE_BYTES, **ahead)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise FileError(block.name, one_line(error)) from None
     with file:

@@ -29,7 +29,7 @@ from fastsvm_cli.text.line_blocks import Place
 from fastsvm_cli.text.scaling import Scaling
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 _NAMED = 10  # blocks that failed; the others are counted
 _START_BYTES = 200  # of the first shard, by which a model is known
@@ -110,7 +110,12 @@ def run(
                 say(f"Of another model, option or shard: {removed} parts, which are removed.")
             if not client.nthreads():
                 say(f"{address} has no workers at the moment: waiting for one.")
-            receipts = _receipts(client, job, blocks, say, progress)
+            sent = client.submit(received, job, pure=False)
+            try:
+                receipts = _receipts(client, sent, job, blocks, say, progress)
+            finally:
+                with suppress(Exception):  # the scheduler has gone, and with it all of that
+                    client.cancel([sent])
         seen = Sum(job, blocks, receipts, scaling)
         out.finish(job.run, receipts, summary(seen))
         return seen
@@ -122,18 +127,19 @@ def run(
 
 def _receipts(
     client: "Client",
+    sent: "Future",
     job: Job,
     blocks: "list[Block]",
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """Of every part. The workers pass over the blocks until they find each part there, as its receipt tells: what a
-    worker of another client may have written since is noticed, and what a worker alone can see. Raises PartsMissing,
-    and FileError where that does not end."""
+    """Of every part. sent: the job, for the workers, who pass over the blocks until they find each part there, as its
+    receipt tells: what a worker of another client may have written since is noticed, and what a worker alone can see.
+    Raises PartsMissing, and FileError where that does not end."""
     told: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
-            for block, each in _pass(client, job, blocks, progress):
+            for block, each in _pass(client, sent, blocks, progress):
                 told[block.part] = each
         except FastsvmError as stopped:
             raise _missing(job, blocks, told, stopped) from None
@@ -148,15 +154,15 @@ def _receipts(
 
 
 def _pass(
-    client: "Client", job: Job, blocks: "list[Block]", progress: "Callable[[float, str], None]"
+    client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
-    """(block, its receipt or fault), as they come. Raises Stop, and FastsvmError where the scheduler goes."""
+    """(block, its receipt or fault), as they come. sent: the job. Raises Stop, and FastsvmError where the scheduler
+    goes."""
     from distributed import as_completed
 
     waiting, start = _groups(blocks), monotonic()
     total, done, rows, parts = sum(each.end - each.start for each in blocks) or 1, 0, 0, 0
     running: dict[Any, list[Block]] = {}
-    sent = client.submit(received, job, pure=False)
 
     def submit(group: "list[Block]") -> Any:
         task = client.submit(answer, sent, group, pure=False, retries=RETRIES)
@@ -165,7 +171,7 @@ def _pass(
 
     with demanding_scheduler():
         try:
-            tasks = as_completed([submit(group) for group, _ in zip(waiting, range(_AT_A_TIME))], loop=client.loop)
+            tasks = as_completed([submit(group) for _, group in zip(range(_AT_A_TIME), waiting)], loop=client.loop)
             for task in tasks:
                 group = running.pop(task)
                 try:
@@ -186,7 +192,7 @@ def _pass(
                     tasks.add(submit(following))
         finally:
             with suppress(Exception):  # the scheduler has gone, and with it all of that
-                client.cancel([*running, sent])
+                client.cancel(list(running))
 
 
 def _why(fault: Exception) -> str:
