@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "answers/decisions.h"
-#include "answers/exact_sums.h"
 #include "answers/predictions.h"
 
 using namespace nb::literals;
@@ -124,32 +123,6 @@ void bind_answers(nb::module_& m) {
         .def_rw("sumpp", &Score::sumpp)
         .def_rw("sumtt", &Score::sumtt)
         .def_rw("sumpt", &Score::sumpt);
-
-    nb::class_<RegressionSums>(m, "RegressionSums",
-                               "Sums of (p - t)^2, p, t, p^2, t^2 and p t over predictions p and labels t, without "
-                               "rounding: in whatever parts rows are added.")
-        .def(nb::init<>())
-        .def(
-            "add", [](RegressionSums& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); }, "chunk"_a,
-            "predictions"_a, nb::call_guard<nb::gil_scoped_release>(), "Add these rows, whose labels the chunk has.")
-        .def(
-            "digits",
-            [](const RegressionSums& s) {
-                std::vector<nb::bytes> out;
-                for (const ExactSum* sum : {&s.error, &s.sump, &s.sumt, &s.sumpp, &s.sumtt, &s.sumpt}) {
-                    const std::string digits = sum->digits();
-                    out.emplace_back(digits.data(), digits.size());
-                }
-                return out;
-            },
-            "Each sum times 2^1074, little-endian in two's complement, without its terms that are not finite.")
-        .def(
-            "special",
-            [](const RegressionSums& s) {
-                return std::vector<double>{s.error.special(), s.sump.special(),  s.sumt.special(),
-                                           s.sumpp.special(), s.sumtt.special(), s.sumpt.special()};
-            },
-            "The sum of those terms of each, 0.0 without.");
 
     m.def(
         "predict",
