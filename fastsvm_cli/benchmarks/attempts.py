@@ -71,7 +71,7 @@ def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAl
                 continue
             words = [*fastsvm, *each.arguments, *bench.thread_words(), "-q", bench.exact_file, path]
             outcome = run(words, patience, on_wait=bench.on_wait)
-            if outcome.given_up and each.command == "reduce":
+            if outcome.given_up and each.reduces:
                 too_slow = each.name
             yield outcome
 
@@ -82,7 +82,7 @@ def refused_before(bench: Bench, attempt: Attempt, too_slow: "str | None") -> "s
     """Why an attempt fails without being made. too_slow: the name of a smaller reduced set that was given up."""
     if attempt.refused is not None:  # what the command would say, without the time it takes
         return str(ModelFormatError(bench.exact_file, attempt.refused))
-    return f"not tried: {too_slow} took too long" if too_slow is not None and attempt.command == "reduce" else None
+    return f"not tried: {too_slow} took too long" if too_slow is not None and attempt.reduces else None
 
 
 def run(words: "list[str]", patience: float, **watching: Any) -> Outcome:

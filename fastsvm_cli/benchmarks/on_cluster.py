@@ -83,10 +83,8 @@ def _made(
             found[at] = task.result()  # raises what became of it: a scheduler that has gone cancels all of them
             each = tried[at][0]
             begins(f"{len(found)} of {len(tried)} attempts compiled on the cluster")
-            if found[at][0].given_up and each.command == "reduce":
-                too_large = [
-                    other for other in tasks if tasks[other] > at and tried[tasks[other]][0].command == "reduce"
-                ]
+            if found[at][0].given_up and each.reduces:
+                too_large = [other for other in tasks if tasks[other] > at and tried[tasks[other]][0].reduces]
                 for other in too_large:
                     if tasks[other] not in found:
                         why = refused_before(bench, tried[tasks[other]][0], each.name)

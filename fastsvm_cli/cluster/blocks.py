@@ -174,7 +174,7 @@ def _names(url: str) -> "list[str]":
 
 @contextmanager
 def _in_words(name: str) -> "Iterator[None]":
-    """What stores and file systems raise about a shard becomes a FileError."""
+    """Raise FileError in place of what a store or file system raises about a shard."""
     try:
         yield
     except FastsvmError:
@@ -192,7 +192,7 @@ def _demand_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None
 
 
 def state_of(info: "dict[str, Any]") -> str:
-    """What changes with a file's content, of what its store says of it: its size, and its etag or time."""
+    """A file's size and etag, or time of change, as its store tells them: another state for other content."""
     mark = next((info[key] for key in _MARKS if info.get(key) is not None), "")
     return f"{info['size']} {mark}".replace('"', "")
 
@@ -216,7 +216,7 @@ def is_local(url: str) -> bool:
 
 
 def local_path(url: str) -> str:
-    """Of what is_local, the absolute path."""
+    """The absolute path of a local path or URL."""
     return os.path.abspath(re.sub(r"^(file|local)://", "", url))
 
 
@@ -231,6 +231,6 @@ def shown(name: str) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """What an exception says, as part of a message."""
+    """An exception's message, on one line."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(words.split()) or type(error).__name__

@@ -63,7 +63,7 @@ class Folder:
         return {each["name"].rpartition("/")[2]: each["size"] for each in found if each["type"] != "directory"}
 
     def documents(self, names: "Iterable[str]") -> "list[dict[str, Any]]":
-        """What JSON files hold; {} for what is not there, or is none."""
+        """The contents of JSON files; {} for a file that is missing or damaged."""
         out: list[dict[str, Any]] = []
         for text in self.fs.cat_ranges([f"{self.path}/{name}" for name in names], None, None, on_error="return"):
             if isinstance(text, Exception) and not isinstance(text, FileNotFoundError):
@@ -88,7 +88,7 @@ class Folder:
 
     @contextmanager
     def create(self, name: str) -> "Iterator[Callable[[bytes], object]]":
-        """What writes a file; it has its name when the block has ended, and is not there if that raises."""
+        """A function that writes a new file, which appears when the block has ended, and not if it raises."""
         path = f"{self.path}/{name}"
         if self._atomic:
             file = self.fs.open(path, "wb", block_size=_UPLOAD_BYTES, autocommit=False)
@@ -116,7 +116,7 @@ class Folder:
             raise
 
     def put(self, name: str, document: "dict[str, Any]") -> None:
-        """Write a receipt, or replace it. What is cut off, by a failure of power say, is no document."""
+        """Write or replace a receipt. A receipt that a power failure cuts short reads as {}."""
         self.fs.pipe_file(f"{self.path}/{name}", json.dumps(document).encode() + b"\n")
 
     def _put_manifest(self, document: "dict[str, Any]") -> None:

@@ -53,7 +53,7 @@ class PartsMissing(FastsvmError):
 
 
 class Sum:
-    """What the receipts of all parts tell together.
+    """Totals over the receipts of all parts.
 
     tally: rows, counts and sums. bad_rows: how many. named: messages of the first bad rows, in the order of the input.
     instructions: the kinds of processor instructions that the parts were made with."""
@@ -107,7 +107,7 @@ def run(
         with connect(address, say) as client:
             removed = out.claim(job.run, digests)
             if removed:
-                say(f"Of another model, option or shard: {removed} parts, which are removed.")
+                say(f"Removed parts of another model, option or shard: {removed}.")
             if not client.nthreads():
                 say(f"{address} has no workers at the moment: waiting for one.")
             sent = client.submit(received, job, pure=False)
@@ -133,9 +133,11 @@ def _receipts(
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """Of every part. sent: the job, for the workers, who pass over the blocks until they find each part there, as its
-    receipt tells: what a worker of another client may have written since is noticed, and what a worker alone can see.
-    Raises PartsMissing, and FileError where that does not end."""
+    """The receipt of every part. sent: the job.
+
+    The workers pass over all blocks until one pass finds every part as its receipt describes it. That pass notices
+    parts that another client's worker has replaced since, and parts that only one worker can see. Raises PartsMissing,
+    and FileError after the last pass."""
     told: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
@@ -196,7 +198,7 @@ def _pass(
 
 
 def _why(fault: Exception) -> str:
-    """What became of a task that Dask has given up. Raises what concerns all of them."""
+    """The fault of a task that Dask has given up. Raises FastsvmError for a fault that concerns all tasks."""
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker

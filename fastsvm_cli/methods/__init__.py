@@ -37,7 +37,8 @@ def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[At
     model. patience: seconds a compilation may take, as far as that is known beforehand."""
     if not model.pairs or not model.header.total_sv:
         return []
-    return [attempt for each in methods() for attempt in each.attempts(model, max_bytes, patience)]
+    taking = [each for each in methods() if each.refusal(model) is None]
+    return [attempt for each in taking for attempt in each.attempts(model, max_bytes, patience)]
 
 
 def refusals(model: "ExactModel") -> "list[tuple[str, str]]":

@@ -219,15 +219,12 @@ class Approx(Method):
             )
         return Made(model)
 
-    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+    def refusal(self, model: "ExactModel") -> "str | None":
         from fastsvm_cli.compilers.maclaurin.compile import refusal
 
-        why = refusal(model)
-        return [] if why is None else [(self.name, why)]
+        return refusal(model)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        if self.refusals(model):
-            return []
         from fastsvm_cli._native import used_indices
         from fastsvm_cli.compilers.maclaurin import certificates
         from fastsvm_cli.compilers.maclaurin.compile import own_degree

@@ -247,17 +247,13 @@ class Border(Method):
             on_progress=progress,
         )
 
-    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+    def refusal(self, model: "ExactModel") -> "str | None":
         from fastsvm_cli.compilers.border.compile import needs_rows, refusal
 
-        why = refusal(model)
-        if why is None and needs_rows(model):
-            why = "a one-class model found: its border lies between rows, --data"
-        return [] if why is None else [(self.name, why)]
+        why = "a one-class model found: its border lies between rows, --data"
+        return refusal(model) or (why if needs_rows(model) else None)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        if self.refusals(model):
-            return []
         return [Attempt(self.name, {"samples": samples}) for samples in _SAMPLES]
 
 

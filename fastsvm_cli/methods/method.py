@@ -73,6 +73,11 @@ class Attempt:
         """The command as tables show it."""
         return " ".join(self.arguments)
 
+    @property
+    def reduces(self) -> bool:
+        """A larger reduced set takes longer to compile than a smaller one."""
+        return self.command == "reduce"
+
 
 class Method:
     """One method of compiling. To add one, write a module here with an instance of a subclass named METHOD, and its
@@ -139,13 +144,18 @@ class Method:
         FileError."""
         raise NotImplementedError
 
-    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
-        """(command, why) of what the method refuses to make of the model, for want of another kernel or type."""
+    def refusal(self, model: "ExactModel") -> "str | None":
+        """Why the method refuses a model, for its kernel or type, without further options; None if it does not."""
         raise NotImplementedError
 
+    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+        """(command, reason) of each command of this method that refuses the model."""
+        why = self.refusal(model)
+        return [] if why is None else [(self.name, why)]
+
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """What `bench --try` tries on a model with support vectors that is not refused. max_bytes: of a compiled model.
-        patience: seconds that a compilation may take, as far as that is known beforehand."""
+        """The attempts of `bench --try` on a model that has support vectors and is not refused. max_bytes: limit of a
+        compiled model's size. patience: limit of a compilation's seconds, as far as they are known beforehand."""
         raise NotImplementedError
 
 

@@ -187,12 +187,16 @@ class Order(Method):
         model = _with_own_kernel(source.model, options, scaling)
         return Made(_ordered(model, source.fingerprint, options, progress, scaling))
 
+    def refusal(self, model: "ExactModel") -> "str | None":
+        whys = self.refusals(model)
+        return whys[0][1] if len(whys) == len(ORDERS) else None
+
     def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
-        whys = [(" ".join(Attempt(self.name, {"method": name}).arguments), _refusal(name, model)) for name in ORDERS]
+        whys = [(Attempt(self.name, {"method": order}).name, _refusal(order, model)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        return [Attempt(self.name, {"method": name}) for name in ORDERS if _refusal(name, model) is None]
+        return [Attempt(self.name, {"method": order}) for order in ORDERS if _refusal(order, model) is None]
 
 
 METHOD = Order()

@@ -175,15 +175,12 @@ class Reduce(Method):
             refit(found.model, rows)
         return found
 
-    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+    def refusal(self, model: "ExactModel") -> "str | None":
         from fastsvm_cli.compilers.reduced_set.compile import refusal
 
-        why = refusal(model)
-        return [] if why is None else [(self.name, why)]
+        return refusal(model)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        if self.refusals(model):
-            return []
         least = max(2, model.header.nr_class)
         ratios = [ratio for ratio in _RATIOS if ratio * model.header.total_sv >= least]
         return [Attempt(self.name, {"ratio": ratio}) for ratio in ratios]

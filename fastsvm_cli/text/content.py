@@ -31,6 +31,7 @@ _FOREIGN = {
 #: So many first bytes tell what a file is compressed with.
 MAGIC_BYTES = 6
 _PIECE_BYTES = 1 << 18  # decompressed at a time
+_PATIENCE = 1000  # milliseconds
 
 
 class Source:
@@ -174,10 +175,14 @@ class Content(Source):
     def _waited(self, read: "Callable[[], _Read]") -> "_Read":
         """What `read` returns, as soon as there is something."""
         while True:
+            # Python answers a signal between two calls: one that arrives just before a call that waits is answered
+            # after it. So no call here waits for more than a second.
+            while os.get_blocking(self._file) and not self._poll.poll(_PATIENCE):
+                pass
             try:
                 return read()
             except BlockingIOError:  # a pipe that another program told not to wait
-                self._poll.poll()
+                self._poll.poll(_PATIENCE)
 
     def _count(self, got: int) -> None:
         self._taken += got

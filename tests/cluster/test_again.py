@@ -84,7 +84,7 @@ def test_a_changed_model_or_option_costs_all_parts(run, models, tmp_path):
     _, done = run()
     said, done_again = run(model="compiled")
     assert done_again == done
-    assert said.err.startswith(f"Of another model, option or shard: {done} parts, which are removed.\n")
+    assert said.err.startswith(f"Removed parts of another model, option or shard: {done}.\n")
     assert run("--values", model="compiled")[1] == done
     assert parts(tmp_path / "out") == one(models, "compiled", "--values")
     assert run("--values", "--threads", 2, "-q", model="compiled")[1] == 0

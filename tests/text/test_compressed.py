@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import select
 import threading
 import time
 import zlib
@@ -194,6 +195,38 @@ def test_every_line_of_a_slow_compressed_pipe_is_yielded_before_the_next_is_writ
     writer.write(packer.flush())
     writer.close()
     assert list(chunks) == []
+
+
+@pytest.mark.parametrize("compress", [None, "gzip"])
+def test_no_read_waits_for_a_pipe(monkeypatch, compress):
+    """Being told to stop just before such a read would be answered after it: after the next row, or never."""
+    reader, writer = os.pipe()
+    standard_input, waited, read_early, found = os.dup(0), threading.Event(), [], []
+
+    def noting(read):
+        def noted(file, *arguments):
+            read_early.extend([file] * (not select.select([file], [], [], 0)[0]))
+            return read(file, *arguments)
+
+        return noted
+
+    for name in ("read", "readv"):
+        monkeypatch.setattr(os, name, noting(getattr(os, name)))
+    text = b"".join(b"1 1:%d\n" % number for number in range(1000))
+    text, first = COMPRESS[compress](text) if compress else text, 3
+    try:
+        os.dup2(reader, 0)
+        thread = threading.Thread(target=lambda: found.extend(chunk.rows for chunk in read_chunks("-")))
+        thread.start()
+        for piece in (text[:first], text[first:100], text[100:], b""):
+            waited.wait(0.05)  # it has come to the end of what there is, or soon will
+            os.write(writer, piece) if piece else os.close(writer)
+        thread.join(PATIENCE)
+    finally:
+        os.dup2(standard_input, 0)
+        for file in (reader, standard_input):
+            os.close(file)
+    assert sum(found) == 1000 and not read_early
 
 
 @pytest.mark.parametrize("compress", [None, "gzip"])
