@@ -150,7 +150,7 @@ B26. *Labels.* To it come the subtraction of rho and the sums of double precisio
      own rounding (B5). Where a value is larger than all of that its side of zero is svm-predict's; of several classes
      B21 says how many pairs need that.
 
-Lengths in feature space (compilers/feature_space.py, compilers/reduced_set)
+Lengths in feature space (methods/feature_space.py, methods/reduce)
 ----------------------------------------------------------------------------
 The kernel is positive semidefinite. LOST = 2^-1074: a product loses at most half of it by underflow, a sum nothing. At
 most 4e6 vectors.
@@ -237,7 +237,7 @@ B34. From a polynomial, c = gamma h^2 / ln 2, c D <= 126 (1 + 1e-9) (from `nothi
      make a number between 0 and K^, which errs by less than 2^-126. Without fused operations c D is computed in double
      precision: less is lost.
 
-Expansions that are skipped, or compressed (native/models/center.cpp, compilers/maclaurin/compression.py)
+Expansions that are skipped, or compressed (native/models/center.cpp, methods/approx/compression.py)
 ---------------------------------------------------------------------------------------------------------
 B35. *Far centers.* r >= |x_i - m| for all vectors with an expansion about m: the largest computed |x_i - m|^2, whose d
      differences, squares and sums err by (d + 2) u, as `length` takes roots. A row's |z~|^2 is at least norm - slack,
@@ -335,17 +335,17 @@ B23  native/simd/exponential.h               test_powers_of_two_have_the_error_o
 B24  native/exact/single_tiles.cpp           test_kernel_values_are_as_close_as_is_proven
 B25  native/exact/label_sums.cpp             test_labels_are_svm_predicts_on_hostile_models
 B26  native/exact/label_sums.h               test_labels_are_svm_predicts_on_hostile_models
-B27  compilers/feature_space.py              test_squared_norms_are_not_below_those_of_models_made_to_lose_digits
-B28  compilers/reduced_set/reduced_model.py  test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius
+B27  methods/feature_space.py              test_squared_norms_are_not_below_those_of_models_made_to_lose_digits
+B28  methods/reduce/reduced_model.py  test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius
                                              test_coefficients_whose_squares_underflow_are_no_nearer_than_the_radius
-B29  compilers/reduced_set/compile.py        test_sums_of_coefficients_that_cancel_are_within_the_radius_of_lossless
+B29  methods/reduce/reduction.py        test_sums_of_coefficients_that_cancel_are_within_the_radius_of_lossless
 B30  native/exact/grid_tiles.cpp             test_the_largest_distance_of_the_most_features_is_counted_to_the_last
 B31  native/exact/grid_tiles.cpp             test_no_row_of_any_kind_breaks_its_error
 B32  native/exact/grid_tiles.cpp             test_values_are_within_their_error
 B33  native/exact/grid_tiles.cpp             test_entries_that_no_vector_has_count_in_the_distance
 B34  native/simd/grid_registers.h            test_the_polynomial_is_right_from_one_to_nothing
 B35  native/models/center.cpp                test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it
-B36  compilers/maclaurin/compression.py      test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed
+B36  methods/approx/compression.py      test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed
 B37  native/exact/rounding.cpp               test_values_of_cancelling_coefficients_are_within_their_radius
 B38  native/exact/all_pairs.cpp              test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts
 """
@@ -397,7 +397,7 @@ def degree_norm(computed: float, degree: int, moment: float, n: int, d: int, exp
     300 additions and 2 n more to spare. Those sizes add up to moment^2 / k!.
 
     That is counted term by term, and so is every sum: pairs may be computed in parts on different machines, each with
-    its own instructions and exp, as long as the parts are added up one by one (compilers/maclaurin/pair_sums.py).
+    its own instructions and exp, as long as the parts are added up one by one (methods/approx/pair_sums.py).
     """
     kappa = degree * (d + 8) + 2 * (exponent * (d + 4) + 4) + degree + 2 * n + 304
     size = moment * moment / factorial(degree)

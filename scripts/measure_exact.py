@@ -22,8 +22,8 @@ from time import process_time
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.feature_space import matrix as sparse_matrix
-from fastsvm_cli.compilers.kernel_matrix import KernelMatrix
+from fastsvm_cli.methods.feature_space import matrix as sparse_matrix
+from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted

@@ -40,11 +40,11 @@ from libsvm.svmutil import svm_save_model, svm_train
 from libsvm_training import predicted, read_rows
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.border.compile import compile_border, compile_density_border
-from fastsvm_cli.compilers.border.gradients import DensityFunction
-from fastsvm_cli.compilers.feature_space import matrix
-from fastsvm_cli.compilers.maclaurin.compile import TooLargeError, compile_maclaurin
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
+from fastsvm_cli.methods.approx.expansion import TooLargeError, compile_maclaurin
+from fastsvm_cli.methods.border.gradients import DensityFunction
+from fastsvm_cli.methods.border.signed_distance import compile_border, compile_density_border
+from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.wanted import Wanted
 

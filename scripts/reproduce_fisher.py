@@ -27,9 +27,9 @@ from libsvm_training import kernel_matrix, read_rows, say, table
 from reproduce_geometry import PROBLEMS, first_settled, problem, scalings, summary
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.ordered.geometry import compile_geometry
-from fastsvm_cli.compilers.ordered.precomputed import with_vectors
-from fastsvm_cli.compilers.training import libsvm_problem, train
+from fastsvm_cli.methods.order.geometry import compile_geometry
+from fastsvm_cli.methods.order.precomputed import with_vectors
+from fastsvm_cli.methods.training import libsvm_problem, train
 from fastsvm_cli.models import parse_model
 
 PAPER = {  # rows 51 to 54

@@ -27,7 +27,7 @@ import numpy as np
 from libsvm_training import Kernel, Trainer, as_chunk, dense, kernel_matrix, predicted, read_rows, say, table
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.ordered.geometry import compile_geometry, folded_vectors
+from fastsvm_cli.methods.order.geometry import compile_geometry, folded_vectors
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
 

@@ -31,8 +31,8 @@ import numpy as np
 from libsvm_training import Kernel, Trainer, as_chunk, dense, distances, predicted, read_rows, say, table
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.ordered.geometry import compile_geometry
-from fastsvm_cli.compilers.ordered.triangle import compile_triangle
+from fastsvm_cli.methods.order.geometry import compile_geometry
+from fastsvm_cli.methods.order.triangle import compile_triangle
 
 MOST = 3000  # training rows of cross-validation, and of a precomputed kernel
 STUDY_ROWS = 500

@@ -2,19 +2,22 @@
 seen (approxsvm's approx-xval)."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.benchmarks.tables import Row, lines, wrapped
+from fastsvm_cli.benchmarks.tables import Row, tables
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.training import libsvm_problem, train
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.training import libsvm_problem, train
 from fastsvm_cli.text.data import select_rows
-from fastsvm_cli.text.documents import json_document
+from fastsvm_cli.text.numbers import json_document
 
-_TABLE_WIDTH = 74  # of the table below where there is room
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
 
 
 class Fold:
@@ -106,33 +109,16 @@ def as_json(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, d
 
 
 def as_table(
-    data_file: str,
-    folds: "list[Fold]",
-    *,
-    gamma: float,
-    cost: float,
-    degree: int,
-    width: "int | None" = None,
-    ascii_only: bool = False,
-) -> str:
-    """The same for the eye: a line per fold, and one for all rows. width: of the terminal, or None."""
+    data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
+) -> "list[Text | Table]":
+    """The same for the eye: a line per fold, and one for all rows."""
     exact, compiled, disagreement = _means(folds)
     title = f"{data_file}: {len(folds)} folds, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
-    heads = ("rows", "support vectors", "exact", "compiled", "labels that differ")
-    rows = [(str(at), fold.rows, str(fold.vectors), *_shares(fold)) for at, fold in enumerate(folds, 1)]
+    heads = ("fold", "rows", "support vectors", "exact", "compiled", "labels that differ")
+    rows = [Row(str(at), [str(fold.rows), str(fold.vectors), *_shares(fold)]) for at, fold in enumerate(folds, 1)]
     whole = Fold(sum(fold.rows for fold in folds), 0, exact, compiled, disagreement)
-    rows.append(("all", whole.rows, "", *_shares(whole)))
-    if width is not None and width < _TABLE_WIDTH:
-        cells = [Row(name, [str(count), *rest]) for name, count, *rest in rows]
-        groups = [[(title, [0, 1, 2, 3, 4])], [(title, [0, 1]), ("Shares of rows", [2, 3, 4])]]
-        laid_out = lines("fold", heads, cells, groups, width, ascii_only=ascii_only)
-        return "\n".join(line for line, _ in laid_out).rstrip()
-    table = [f"{'fold':>6} {heads[0]:>8} {heads[1]:>16} {heads[2]:>10} {heads[3]:>10} {heads[4]:>19}"]
-    table += [
-        f"{name:>6} {count:>8} {vectors:>16} {right:>10} {also:>10} {differ:>19}"
-        for name, count, vectors, right, also, differ in rows
-    ]
-    return "\n".join([*(wrapped(title, width) if width is not None else [title]), *table])
+    rows.append(Row("all", [str(whole.rows), "", *_shares(whole)]))
+    return tables(heads, rows, [[(title, range(5))]], 0, ascii_only=ascii_only)
 
 
 def _shares(fold: Fold) -> "tuple[str, str, str]":

@@ -5,19 +5,21 @@ import shlex
 from math import isnan
 from typing import TypeAlias
 
+from rich.console import RenderableType
+from rich.text import Text
+
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
 from fastsvm_cli.benchmarks.changed import ClassRows
 from fastsvm_cli.benchmarks.choice import pareto, within_of_all
 from fastsvm_cli.benchmarks.quality import upper_95
-from fastsvm_cli.benchmarks.tables import Group, Line, lines, printable, wrapped
+from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes
-from fastsvm_cli.text.documents import finite, json_document
 from fastsvm_cli.text.fingerprint import fingerprint
-from fastsvm_cli.text.sizes import digits, size_text
+from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
 
 TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
 ANSWER_COLUMNS = (
@@ -50,7 +52,7 @@ Row: TypeAlias = tuple[Case, tuple[str, ...]]
 
 
 def time_rows(bench: Bench) -> "list[Row]":
-    """The cells of TIME_COLUMNS, a row per case."""
+    """The cells of TIME_COLUMNS, a row per case that was measured."""
     return [
         (
             case,
@@ -60,11 +62,10 @@ def time_rows(bench: Bench) -> "list[Row]":
                 _seconds(case.compile_seconds),
                 *_clock(bench, case, END_TO_END),
                 *_clock(bench, case, SCORING),
-            )
-            if case.failed is None
-            else (case.name, *_why(case, len(TIME_COLUMNS))),
+            ),
         )
         for case in bench.cases
+        if case.failed is None
     ]
 
 
@@ -217,40 +218,28 @@ def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
     return json_document(document(bench, machine, picked), 1)
 
 
-def table_lines(
-    bench: Bench,
-    machine: dict,
-    picked: "Case | None",
-    front: "list[Case]",
-    width: int,
-    *,
-    ascii_only: bool = False,
-    blanks: bool = False,
-) -> "list[Line]":
-    """The tables, and what they were measured on, in lines of `width` columns at most. blanks: a column without any
-    number stands there all the same."""
-    out: list[Line] = []
+def shown(
+    bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]", width: int, *, ascii_only: bool = False
+) -> "list[RenderableType]":
+    """The tables, why cases have no numbers, and what all was measured on, for rich to print in `width` columns."""
+    out: list[RenderableType] = []
     title, class_heads, class_rows = class_columns(bench)
     for columns, rows, groups in (
         (TIME_COLUMNS, time_rows(bench), _TIME_GROUPS),
         (ANSWER_COLUMNS, answer_rows(bench), _ANSWER_GROUPS),
         (class_heads, class_rows, _in_parts(title, len(class_heads) - 1)),
     ):
-        if not rows:
-            continue
-        # Where a head may not be broken.
-        heads = [column.replace(" - ", "\xa0-\xa0").replace("at most", "at\xa0most") for column in columns[1:]]
-        styled = [
-            TableRow(
-                cells[0],
-                cells[1:],
-                "bold green" if case is picked else "bold" if case in front else "",
-                case.failed,
-            )
-            for case, cells in rows
-        ]
-        out += lines(columns[0], heads, styled, groups, width, ascii_only=ascii_only, blanks=blanks)
-    return out + [(line, "") for part in heading(bench, machine).split("\n") for line in wrapped(part, width)]
+        if rows:
+            styled = [
+                TableRow(cells[0], cells[1:], "bold green" if case is picked else "bold" if case in front else "")
+                for case, cells in rows
+            ]
+            for each in tables(columns, styled, groups, width, ascii_only=ascii_only):
+                out += [each] if isinstance(each, Text) else [each, ""]
+    failed = [f"  {printable(case.name)}: {printable(case.failed)}" for case in bench.cases if case.failed is not None]
+    if failed:
+        out += [Text("Not measured", "italic"), *map(Text, failed), ""]
+    return [*out, Text(heading(bench, machine))]
 
 
 def heading(bench: Bench, machine: dict) -> str:
@@ -375,10 +364,6 @@ def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
         return ("", "", "")
     speed = f"{bench.rows / timings.median:,.0f}" if case.role != "start-up" else ""
     return (f"{timings.median:.3g} +- {timings.spread:.1g} s", ratio, speed)
-
-
-def _why(case: Case, columns: int) -> "list[str]":
-    return ["", "", case.failed or ""] + [""] * (columns - 4)
 
 
 def _seconds(seconds: "float | None") -> str:

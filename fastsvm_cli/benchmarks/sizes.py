@@ -9,10 +9,10 @@ from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.case import SCORING
 from fastsvm_cli.benchmarks.quality import Answers, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, interleave
-from fastsvm_cli.compilers.feature_space import FeatureSpace
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
-from fastsvm_cli.compilers.reduced_set.fit import finish_seconds
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.methods.reduce.fit import finish_seconds
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.prediction.pipeline import predict

@@ -2,6 +2,7 @@
 and the best so far. By one run of each, which the tables do not count."""
 
 from math import isnan
+from typing import TypeAlias
 
 from rich.cells import cell_len
 
@@ -9,31 +10,27 @@ from fastsvm_cli.benchmarks.case import Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.choice import best_so_far, fits
 from fastsvm_cli.benchmarks.report import class_words
-from fastsvm_cli.benchmarks.tables import Line, printable, wrapped
+from fastsvm_cli.benchmarks.tables import printable
 from fastsvm_cli.methods import refusals
 from fastsvm_cli.methods.method import Attempt
-from fastsvm_cli.text.sizes import digits
+from fastsvm_cli.text.numbers import digits
+
+#: A line, and its style in rich's words.
+Line: TypeAlias = tuple[str, str]
 
 _SPEED, _PROVEN = 8, len("59.37 % proven")  # columns
-_LEAST_REASON = 30
-_WIDE = 100  # names are in a column of their own in lines of so many columns, however wide the screen is
+_MOST_NAME = 60  # columns of names; a longer name pushes its numbers to the right
 
 
 class TrialLines:
-    """Lines of `width` columns at most. tried: what will be. budget: the share of labels that may differ, or None."""
+    """tried: what will be. budget: the share of labels that may differ, or None."""
 
-    def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None", width: int):
-        self._bench, self._budget, self._width = bench, budget, width
+    def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None"):
+        self._bench, self._budget = bench, budget
         self._values = len("values within 1.2e-05") if bench.model.header.regression else len("12.3 % differ")
         self._values += len(", over") if budget is not None else 0
         names = [each.name for each in tried] + [case.name for case in bench.cases]
-        most = min(width, _WIDE) - self._numbers_width
-        fitting = [cell_len(name) for name in names if cell_len(name) <= most]
-        self._room = max(fitting, default=most)
-
-    @property
-    def _numbers_width(self) -> int:
-        return _SPEED + 2 + self._values + 2 + _PROVEN
+        self._room = min(_MOST_NAME, max(map(cell_len, names), default=0))
 
     def beginning(self, found: "list[Attempt]", max_size: float, patience: float) -> "list[Line]":
         """What will be tried, and what will not, and why. max_size: in MB. patience: in seconds."""
@@ -49,31 +46,26 @@ class TrialLines:
         for command, why in refusals(self._bench.answers.model):
             whys.setdefault(why, []).append(command)
         out += [f"Left out: {', '.join(commands)}: {why}." for why, commands in whys.items()]
-        return [(line, "") for text in out for line in wrapped(text, self._width)]
+        return [(printable(line), "") for line in out]
 
     def of(self, case: Case) -> "list[Line]":
         """Name, times as fast, labels that differ, proven, and the class that is over the budget where all labels are
         not; or the name and why there is nothing of that."""
         name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
-        start = self._room + 2
+        name += " " * (self._room - cell_len(name))
         if case.failed is not None:
-            beside = cell_len(name) <= self._room and self._width - start >= _LEAST_REASON
-            why = wrapped(case.failed, self._width - (start if beside else 4))
-            if beside:
-                return [((name if not at else "").ljust(start) + line, "dim") for at, line in enumerate(why)]
-            return [(line, "dim") for line in [*wrapped(name, self._width), *("    " + line for line in why)]]
+            return [(f"{name}  {printable(case.failed)}", "dim")]
         over = self._over(case)
-        numbers = f"{self._speed(case):>{_SPEED}}  {self._differ(case) + ', over' * over:<{self._values}}"
+        line = f"{name}{self._speed(case):>{_SPEED}}  {self._differ(case) + ', over' * over:<{self._values}}"
         if case.quality is not None and case.quality.proven is not None and not self._bench.model.header.regression:
-            numbers += f"  {f'{100 * case.quality.proven / self._bench.rows:.4g} % proven':>{_PROVEN}}"
+            line += f"  {f'{100 * case.quality.proven / self._bench.rows:.4g} % proven':>{_PROVEN}}"
         style = "dim" if over else "bold" if case is best_so_far(self._bench, self._budget) else ""
-        room = self._room - cell_len(name)
-        lines = [name + " " * room + numbers] if room >= 0 else [*wrapped(name, self._width), "  " + numbers]
+        out = [(line.rstrip(), style)]
         changed = self._bench.changed(case)
         if over and self._budget is not None and changed is not None and changed.share <= self._budget:
             assert changed.worst is not None  # more than the budget differs in it
-            lines += ["  " + line for line in wrapped(class_words(changed.worst), self._width - 2)]
-        return [(line.rstrip(), style) for line in lines]
+            out.append((f"  {class_words(changed.worst)}", style))
+        return out
 
     def best(self) -> str:
         """The fastest so far, inside the budget if there is one that is."""
@@ -81,7 +73,7 @@ class TrialLines:
         case = best_so_far(self._bench, self._budget)
         if case is None:
             return f"nothing yet{within}" if within else ""
-        return f"fastest so far{within}: {case.name}, {self._speed(case)}, {self._differ(case)}"
+        return f"fastest so far{within}: {printable(case.name)}, {self._speed(case)}, {self._differ(case)}"
 
     def _over(self, case: Case) -> bool:
         return self._budget is not None and not fits(self._bench.changed(case), self._budget)

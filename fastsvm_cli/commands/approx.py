@@ -43,7 +43,7 @@ def command(**parsed):
         compiled = METHOD.compile(source, options, progress, folding=folding).model
     written = compiled
     if folding is not None:
-        from fastsvm_cli.compilers.folding import fold_maclaurin
+        from fastsvm_cli.methods.folding import fold_maclaurin
 
         written = fold_maclaurin(compiled, folding)
     size = write_model(written, options, options.check_size)

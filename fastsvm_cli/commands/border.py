@@ -11,9 +11,9 @@ from fastsvm_cli.methods.border import METHOD, BorderOptions
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.compilers.border.samples import Border
-    from fastsvm_cli.compilers.folding import Folding
-    from fastsvm_cli.console.exact_model import Source
+    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.methods.border.samples import SampledBorder
+    from fastsvm_cli.methods.folding import Folding
 
 
 @click.command("border", cls=FileCommand, params=METHOD.parameters)
@@ -64,7 +64,7 @@ def command(**parsed):
             found = METHOD.compile(source, options, progress, rows)
     written = found.model
     if folding is not None:
-        from fastsvm_cli.compilers.folding import fold_border
+        from fastsvm_cli.methods.folding import fold_border
 
         written = fold_border(written, folding)
     size = write_model(written, options)
@@ -75,7 +75,7 @@ def command(**parsed):
         _warn(found, source, rows, options)
 
 
-def _show(found: "Border", source: "Source | None", size: int, options: BorderOptions) -> None:
+def _show(found: "SampledBorder", source: "SourceModel | None", size: int, options: BorderOptions) -> None:
     """The summary. size: of the file that was written."""
     report = summary_stream(options.output_file)
     model, counts = found.model, found.counts
@@ -111,9 +111,11 @@ def _show(found: "Border", source: "Source | None", size: int, options: BorderOp
             )
 
 
-def _warn(found: "Border", source: "Source | None", rows: "list[Chunk] | None", options: BorderOptions) -> None:
+def _warn(
+    found: "SampledBorder", source: "SourceModel | None", rows: "list[Chunk] | None", options: BorderOptions
+) -> None:
     """What is to be known of the border before it is used."""
-    from fastsvm_cli.compilers.border.rows import looks_one_hot
+    from fastsvm_cli.methods.border.rows import looks_one_hot
 
     pairs, target = f"{len(found.counts)} pairs", options.target
     if found.one_sided:
@@ -149,7 +151,7 @@ def _say(words: str) -> None:
 
 def _write_density(rows: "list[Chunk]", folding: "Folding | None", options: BorderOptions) -> None:
     """The density estimate itself, in place of a border."""
-    from fastsvm_cli.compilers.border.density import compile_density, rows_fingerprint
+    from fastsvm_cli.methods.border.density import compile_density, rows_fingerprint
 
     width, weight, made_of = options.width, options.weight or 0.0, rows_fingerprint(rows)
     model = compile_density(

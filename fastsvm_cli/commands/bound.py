@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from fastsvm_cli.console.figures import check_plot, plot_option, write_figure
 from fastsvm_cli.console.file_checks import check_document, check_inputs
 from fastsvm_cli.console.options import (
     FileCommand,
@@ -15,6 +14,7 @@ from fastsvm_cli.console.options import (
     json_option,
     quiet_option,
 )
+from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def command(**parsed):
         report = bound_report(options.data_or_model, reading)
     warn_of_scaling(scaling, options.quiet)
     if options.as_json:
-        from fastsvm_cli.text.documents import json_document
+        from fastsvm_cli.text.numbers import json_document
 
         click.echo(json_document(report, 2))
     else:
@@ -128,9 +128,9 @@ class Drawn(NamedTuple):
 def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
     """Of a certified model itself, of an exact one its certified expansions. Raises ModelFormatError."""
     from fastsvm_cli.comparisons.proven_rows import ProvenRows
-    from fastsvm_cli.compilers.maclaurin.by_degree import by_degree
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.methods.approx.by_degree import by_degree
     from fastsvm_cli.models import parse_libsvm
 
     if model.certified:
@@ -159,6 +159,7 @@ def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
 def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.figures.bound import Proven, draw
+    from fastsvm_cli.figures.style import write
 
     if not pair["rows"]:
         raise FileError(pair["data"], "no rows found, expected some to draw what is proven of them")
@@ -176,7 +177,7 @@ def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:
         for each in drawn
     ]
     names = [os.path.basename(pair[name]) if pair[name] != "-" else "standard input" for name in ("data", "model")]
-    write_figure(draw(names[0], names[1], found), plot_file)
+    write(draw(names[0], names[1], found), plot_file)
 
 
 _CENTERS = {"origin": "about the origin", "mean": "about the mean", "own": "about its own centers"}
@@ -186,9 +187,8 @@ def _show(report: dict) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from fastsvm_cli.console.terminal import new_console, print_with
+    from fastsvm_cli.console.terminal import show
 
-    console = new_console(sys.stdout, soft_wrap=not sys.stdout.isatty())
     for title, lines in _tables(report):
         heading = Text(title, "bold")  # not a str, in which [ begins a style
         table = Table(title=heading, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
@@ -196,7 +196,7 @@ def _show(report: dict) -> None:
         table.add_column(overflow="fold")
         for name, value in lines:
             table.add_row(name, Text(value))
-        print_with(console, [table])
+        show([table], soft_wrap=not sys.stdout.isatty())
 
 
 def _tables(report: dict):

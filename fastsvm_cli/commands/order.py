@@ -59,7 +59,7 @@ def command(**parsed):
         file=report,
     )
     if tried.speed_up < 1:
-        from fastsvm_cli.compilers.ordered.geometry import refusal
+        from fastsvm_cli.methods.order.geometry import refusal
 
         # triangle is slower than the exact model on every model measured.
         other = options.method != "geometry" and refusal(ordered.exact) is None

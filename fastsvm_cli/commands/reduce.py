@@ -10,7 +10,6 @@ from fastsvm_cli.console.exact_model import (
     warn_of_disagreement,
     write_model,
 )
-from fastsvm_cli.console.figures import write_figure
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_folding, say_folded
@@ -18,9 +17,9 @@ from fastsvm_cli.methods.reduce import METHOD, ReduceOptions
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.compilers.folding import Folding
-    from fastsvm_cli.compilers.reduced_set.compile import Reduction
-    from fastsvm_cli.console.exact_model import Source
+    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.methods.folding import Folding
+    from fastsvm_cli.methods.reduce.reduction import Reduction
     from fastsvm_cli.models.exact import ExactModel
 
 
@@ -72,7 +71,7 @@ def command(**parsed):
 
 def _tell(
     options: ReduceOptions,
-    source: "Source",
+    source: "SourceModel",
     found: "Reduction",
     size: int,
     rows: "list[Chunk] | None",
@@ -114,7 +113,7 @@ def _tell(
     warn_of_disagreement(seen, "more --vectors", wanted=0.0 if model.header.regression else options.target or 0.0)
 
 
-def _draw(options: ReduceOptions, source: "Source", reduced: "ExactModel", rows: "list[Chunk] | None") -> None:
+def _draw(options: ReduceOptions, source: "SourceModel", reduced: "ExactModel", rows: "list[Chunk] | None") -> None:
     """The file of --plot: the model that was written, and smaller ones."""
     from os.path import basename
 
@@ -122,6 +121,7 @@ def _draw(options: ReduceOptions, source: "Source", reduced: "ExactModel", rows:
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.figures.reduce import draw
+    from fastsvm_cli.figures.style import write
 
     assert options.plot_file is not None
     if not reduced.pairs or not reduced.header.total_sv:
@@ -136,14 +136,14 @@ def _draw(options: ReduceOptions, source: "Source", reduced: "ExactModel", rows:
             on_progress=progress,
         )
     data = basename(options.data_file) if options.data_file else "the support vectors"
-    write_figure(draw("standard input" if data == "-" else data, found), options.plot_file)
+    write(draw("standard input" if data == "-" else data, found), options.plot_file)
 
 
 def _of_raw_rows(model: "ExactModel", folding: "Folding") -> "ExactModel":
     """The model with --scale folded in, before it is reduced. Raises ModelFormatError."""
-    from fastsvm_cli.compilers.exact_folding import folded_exact
-    from fastsvm_cli.compilers.reduced_set.compile import refusal
-    from fastsvm_cli.compilers.refusals import demand
+    from fastsvm_cli.methods.exact_folding import folded_exact
+    from fastsvm_cli.methods.method import demand
+    from fastsvm_cli.methods.reduce.reduction import refusal
 
     demand(model.path, refusal(model))
     instead = "leave --scale out here and give it to predict, or use fastsvm approx --scale"

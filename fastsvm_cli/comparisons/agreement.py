@@ -11,7 +11,7 @@ from fastsvm_cli.text.data import smaller_chunks
 _PART_EVALUATIONS, _LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
 
 
-class Agreement:
+class Comparison:
     """How far a model and the reference agree.
 
     rows: that both predicted. different: rows with another label. score, reference_score: svm-predict's sums of the
@@ -73,7 +73,7 @@ def agreement(
     reference: Model,
     chunks: "Iterable[_native.Chunk]",
     on_progress: "Callable[[float], None] | None" = None,
-) -> Agreement:
+) -> Comparison:
     """Predict the rows with both, in memory. The scores mean something where the rows have labels. on_progress: called
     with the share of the rows that is done, after about a second of work each time."""
     chunks = list(chunks)
@@ -81,7 +81,7 @@ def agreement(
     if on_progress:
         size = max(_LEAST_PART, _PART_EVALUATIONS // max(1, reference.header.total_sv))
         chunks = [part for chunk in chunks for part in _parts(chunk, size)]
-    out = Agreement(reference.header.regression)
+    out = Comparison(reference.header.regression)
     one, other = _native.Predictions(), _native.Predictions()
     decisions, others = (each.decisions(Wanted.labels()) for each in (model, reference))
     task, reference_task = model.header.task(), reference.header.task()

@@ -11,8 +11,7 @@ import numpy as np
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.comparisons.histogram import Histogram
-from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
+from fastsvm_cli.comparisons.norms import Histogram, Mean, largest, squared_distances
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model

@@ -3,7 +3,7 @@
 from time import perf_counter
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.agreement import Agreement, agreement
+from fastsvm_cli.comparisons.agreement import Comparison, agreement
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
@@ -53,7 +53,7 @@ def doubtful_gain(products: float, source: ExactModel) -> bool:
     return 4 * products > len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)
 
 
-def agreement_with_exact(model: Model, source: ExactModel) -> "Agreement | None":
+def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
     """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both,
     fewer of large models: the exact one is not to take longer than reading it did. None where there are none."""
     if not source.header.total_sv or not model.pairs:

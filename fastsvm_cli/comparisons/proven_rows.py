@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.histogram import Histogram
+from fastsvm_cli.comparisons.norms import Histogram
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import smaller_chunks
 

@@ -7,7 +7,7 @@ from fastsvm_cli.console.options import Options
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastsvm_cli.comparisons.agreement import Agreement
+    from fastsvm_cli.comparisons.agreement import Comparison
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
 
@@ -38,7 +38,7 @@ class CompilerOptions(Options):
         _native.set_threads(self.threads)
 
 
-class Source:
+class SourceModel:
     """The LIBSVM model that is compiled.
 
     model: as it was read. size: bytes of its file, decompressed. fingerprint: the first 32 digits of their SHA-256."""
@@ -47,14 +47,14 @@ class Source:
         self.model, self.size, self.fingerprint = model, size, fingerprint
 
 
-def read_exact_model(model_file: str) -> Source:
+def read_exact_model(model_file: str) -> SourceModel:
     """The model to compile. Raises ModelFormatError, also for a model that is compiled already, and FileError."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
 
     text = read_bytes(model_file, lambda start: check_start(start, model_file))
-    return Source(parse_libsvm(text, model_file), len(text), fingerprint(text))
+    return SourceModel(parse_libsvm(text, model_file), len(text), fingerprint(text))
 
 
 def text_to_write(model: "Model", model_file: str) -> bytes:
@@ -104,7 +104,7 @@ def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
 
 def size_line(before: "int | None", after: int, output_file: str) -> str:
     """The sizes of the files that came in (None: there was none to compare with) and went out, and where to."""
-    from fastsvm_cli.text.sizes import size_text
+    from fastsvm_cli.text.numbers import size_text
 
     return (
         f"{'' if before is None else size_text(before) + ' -> '}{size_text(after)}:"
@@ -112,8 +112,8 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
     )
 
 
-def agreement_line(seen: "Agreement", where: str) -> str:
-    """What an Agreement says of the rows `where`."""
+def agreement_line(seen: "Comparison", where: str) -> str:
+    """What an Comparison says of the rows `where`."""
     if seen.regression:
         return (
             f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of"
@@ -122,8 +122,8 @@ def agreement_line(seen: "Agreement", where: str) -> str:
     return f"labels that differ on {where}: {seen.different} of {seen.rows} ({100 * seen.disagreement:.3g} %)"
 
 
-def warn_of_disagreement(seen: "Agreement", ways_out: str, wanted: float = 0.0) -> None:
-    """One line on standard error where an Agreement is worse than anyone would want, or than was asked for.
+def warn_of_disagreement(seen: "Comparison", ways_out: str, wanted: float = 0.0) -> None:
+    """One line on standard error where an Comparison is worse than anyone would want, or than was asked for.
     ways_out: options that do better."""
     import sys
 

@@ -24,9 +24,11 @@ class FileCommand(click.Command):
         try:
             return super().parse_args(context, args)
         except click.NoSuchOption as fault:
-            from fastsvm_cli.console.unknown_option import about
+            from fastsvm_cli.console.hints import about_option
 
-            raise click.NoSuchOption(fault.option_name, about(fault.option_name, context, line), ctx=context) from None
+            raise click.NoSuchOption(
+                fault.option_name, about_option(fault.option_name, context, line), ctx=context
+            ) from None
 
     def invoke(self, context: click.Context) -> object:
         try:

@@ -4,8 +4,8 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from fastsvm_cli.compilers.folding import Folding
     from fastsvm_cli.console.exact_model import CompilerOptions
+    from fastsvm_cli.methods.folding import Folding
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.text.scaling import Scaling
@@ -36,7 +36,7 @@ def read_folding(options: "CompilerOptions", model: "ExactModel | None") -> "Fol
     scaling = read_scale_file(given["scale_file"], given.get("y_scale_file"))
     if scaling is None:
         return None
-    from fastsvm_cli.compilers.folding import Folding
+    from fastsvm_cli.methods.folding import Folding
 
     folding = Folding(scaling)
     folding.check(model)

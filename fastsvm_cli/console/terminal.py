@@ -1,6 +1,7 @@
 """Terminals: how wide they are, what they can show, and what is printed on them in style."""
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -9,21 +10,13 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from fastsvm_cli.benchmarks.tables import Line
-
 #: Columns of tables where standard output is no terminal, whatever the machine.
 PIPE_WIDTH = 180
-_NARROW = 20  # nothing is laid out for less
 
 
 def can_be_drawn_on(stream: TextIO) -> bool:
     """Whether it is a terminal where lines can be drawn again in the place of others."""
     return stream.isatty() and not _is_dumb()
-
-
-def width_of(stream: TextIO) -> "int | None":
-    """Columns of the terminal; None where the stream is none."""
-    return max(_NARROW, new_console(stream).width) if stream.isatty() else None
 
 
 def ascii_only(stream: TextIO) -> bool:
@@ -35,26 +28,32 @@ def ascii_only(stream: TextIO) -> bool:
     return not all(encoding.lower().startswith("utf") for encoding in encodings)
 
 
-def print_lines(lines: "list[Line]") -> None:
-    """Lines of a result on standard output, in their styles where that is a terminal."""
-    from rich.text import Text
-
-    print_with(new_console(sys.stdout), (Text(line, style) for line, style in lines), soft_wrap=True)
-
-
-def print_with(console: "Console", shown: "Iterable[RenderableType]", **how: Any) -> None:
-    """What rich can show, on standard output. how: of Console.print."""
+def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
+    """Print what rich can show on standard output, in PIPE_WIDTH columns where that is no terminal. how: of
+    Console.print."""
+    console = new_console(sys.stdout)
     with console.capture() as printed:  # rich ends the process itself when a reader has gone
         for each in shown:
             console.print(each, **how)
-    print(printed.get(), end="")
+    text = printed.get()
+    print(text if console.is_terminal else re.sub(r" +$", "", text, flags=re.MULTILINE), end="")
 
 
-def new_console(stream: TextIO, *, soft_wrap: bool = False) -> "Console":
-    """rich's, of a stream. soft_wrap: no line is broken."""
+def print_sentence(words: str, stream: TextIO) -> None:
+    """In one line; on a terminal, broken between words."""
+    if not stream.isatty():
+        print(words, file=stream)
+        return
+    from rich.text import Text
+
+    new_console(stream).print(Text(words))
+
+
+def new_console(stream: TextIO) -> "Console":
+    """rich's, of a stream."""
     from rich.console import Console
 
-    console = Console(file=stream, highlight=False, soft_wrap=soft_wrap)
+    console = Console(file=stream, highlight=False, width=None if stream.isatty() else PIPE_WIDTH)
     if _is_dumb() and stream.isatty():  # rich takes each of these for one of 80 columns
         given = os.environ.get("COLUMNS", "")
         columns = int(given) if given.isdigit() else os.get_terminal_size(stream.fileno()).columns

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastsvm_cli.console.exact_model import Source
+from fastsvm_cli.console.exact_model import SourceModel
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.agreement import Agreement
@@ -134,9 +134,9 @@ def _fold(found: Fitted) -> Fitted:
     return found
 
 
-def _source(found: Fitted) -> Source:
+def _source(found: Fitted) -> SourceModel:
     text = readable_text(found.model)
-    return Source(found.model, len(text), found.fingerprint or fingerprint(text))
+    return SourceModel(found.model, len(text), found.fingerprint or fingerprint(text))
 
 
 def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
@@ -149,7 +149,7 @@ def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
 
 def _behind(
     found: Fitted,
-    source: Source,
+    source: SourceModel,
     model: Model,
     options: "dict[str, Any]",
     *,
@@ -191,7 +191,7 @@ class _GivenUp(Exception):
 
 def _choose(
     found: Fitted,
-    source: Source,
+    source: SourceModel,
     X: Any,
     budget: float,
     n_threads: "int | None",

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.estimators.scaling import Scaling
+from fastsvm_cli.estimators.scaling import FittedScaling
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.header import Header
 
@@ -25,7 +25,7 @@ class Fitted:
     model: ExactModel, whose labels are whole numbers in the order of `classes`. classes: (n_classes) scikit-learn's
     classes_, LIBSVM's labels in its order, [-1, 1] of one class, None of a regressor. n_features: of its rows, those
     that `scaling` takes; None where that is not known.
-    scaling: Scaling in front of the model, or None. calibration: Calibration behind it, or None. name: of the
+    scaling: FittedScaling in front of the model, or None. calibration: Calibration behind it, or None. name: of the
     estimator, for messages.
     decision_function_shape, break_ties, feature_names: scikit-learn's; feature_names is None where it has none.
     fingerprint: of the file that it was read from; None where it was not.
@@ -46,7 +46,7 @@ class Fitted:
         self.model, self.name, self.n_features, self.classes = model, name, n_features, classes
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
         self.feature_names, self.fingerprint = feature_names, fingerprint
-        self.scaling: Scaling | None = None
+        self.scaling: FittedScaling | None = None
         self.calibration: Any = None
 
 

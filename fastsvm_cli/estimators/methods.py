@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fastsvm_cli import _native
-from fastsvm_cli.console.exact_model import Source, read_back
+from fastsvm_cli.console.exact_model import SourceModel, read_back
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods import find
 from fastsvm_cli.models.base import Model
@@ -16,7 +16,7 @@ from fastsvm_cli.text.data import read_chunks
 
 
 def compile_source(
-    name: str, source: Source, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
+    name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
 ) -> "tuple[Model, float]":
     """The model that a method makes of an exact one, as read back from its file's content, and the share of labels that
     the option target lets it change (0 without one).

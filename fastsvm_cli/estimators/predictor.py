@@ -19,7 +19,7 @@ from fastsvm_cli.estimators.available import (
     is_one_class,
     unavailable,
 )
-from fastsvm_cli.estimators.blocks import Station
+from fastsvm_cli.estimators.batches import Station
 from fastsvm_cli.estimators.conventions import Classes
 from fastsvm_cli.estimators.kept import Kept
 from fastsvm_cli.estimators.protocol import FittedEstimator

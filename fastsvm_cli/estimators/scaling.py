@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fastsvm_cli.compilers.exact_folding import fold_exact
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.exact_folding import fold_exact
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.scaling import Affine
 
@@ -16,7 +16,7 @@ SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
 _FAR = 1e4
 
 
-class Scaling:
+class FittedScaling:
     """Scalers one behind the other: steps of ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or
     ("clip", (low, high), False), in the order and the type of number that scikit-learn uses, so that its results are
     the same bits. rounded: the numbers are rounded to the type of dense rows first, as StandardScaler does since
@@ -57,9 +57,9 @@ class Scaling:
                 raise ValueError("Cannot center sparse matrices: the scaler in front of the model moves the origin.")
         return out
 
-    def __add__(self, other: "Scaling | None") -> "Scaling":
+    def __add__(self, other: "FittedScaling | None") -> "FittedScaling":
         """First this one, then the other."""
-        return self if other is None else Scaling(self.steps + other.steps)
+        return self if other is None else FittedScaling(self.steps + other.steps)
 
     def affine(self, d: int) -> "tuple[np.ndarray, np.ndarray] | None":
         """(s, t), both (d): every feature x becomes s x + t; None where something is clipped."""
@@ -85,7 +85,7 @@ def scaler_class(step: object) -> "str | None":
     return None
 
 
-def read_scaler(scaler: Any) -> Scaling:
+def read_scaler(scaler: Any) -> FittedScaling:
     """What a fitted StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler does. Raises ModelFormatError."""
     name = scaler_class(scaler)
     if name is None:
@@ -108,12 +108,12 @@ def read_scaler(scaler: Any) -> Scaling:
         steps += [("divide", scaler.scale_)] * bool(scaler.with_scaling)
     version = getattr(sys.modules.get("sklearn"), "__version__", "1.8")
     rounded = name == "StandardScaler" and tuple(map(int, version.split(".")[:2])) >= (1, 8)
-    return Scaling([(step, numbers if step == "clip" else np.array(numbers), rounded) for step, numbers in steps])
+    return FittedScaling([(step, numbers if step == "clip" else np.array(numbers), rounded) for step, numbers in steps])
 
 
-def fold(model: ExactModel, scaling: Scaling, d: "int | None") -> "ExactModel | None":
+def fold(model: ExactModel, scaling: FittedScaling, d: "int | None") -> "ExactModel | None":
     """The model of rows that are not scaled (d features), whose decision values are those of `model` for scaled ones,
-    to rounding; None where it has none (compilers/exact_folding.py)."""
+    to rounding; None where it has none (methods/exact_folding.py)."""
     affine = None if d is None else scaling.affine(d)
     if affine is None or d is None:
         return None

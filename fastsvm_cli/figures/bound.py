@@ -28,7 +28,7 @@ from fastsvm_cli.figures.style import (
     style,
     ticks_between,
 )
-from fastsvm_cli.text.sizes import size_text
+from fastsvm_cli.text.numbers import size_text
 
 # Inches.
 _RIGHT, _KEY, _PANEL = 0.08, 0.17, 1.45

@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from matplotlib.transforms import blended_transform_factory
 
+from fastsvm_cli.text.output import Output
+
 #: A column, in inches; nothing is scaled when it is printed.
 WIDTH = 3.3
 #: Of all type, in points.
@@ -88,6 +90,13 @@ def content(figure: Figure, kind: str) -> bytes:
     with style():
         figure.savefig(written, format=kind, metadata=undated)
     return written.getvalue()
+
+
+def write(figure: Figure, path: str) -> None:
+    """Write it as the path ends, whole or not at all. Raises FileError."""
+    drawn = content(figure, path.rpartition(".")[2])
+    with Output(path) as output:
+        output.write(drawn)
 
 
 def printable(name: str, most: int = 26) -> str:

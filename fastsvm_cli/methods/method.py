@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import click
 
 from fastsvm_cli.console.exact_model import CompilerOptions
+from fastsvm_cli.errors import ModelFormatError
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import Source
+    from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
 
@@ -138,7 +139,7 @@ class Method:
         options.check_model(model)
 
     def compile(
-        self, source: "Source", options: Any, progress: Progress, rows: "list[Chunk] | None" = None
+        self, source: "SourceModel", options: Any, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Compiled:
         """Compile a model that `check_model` has passed. rows: of the option data. Raises ModelFormatError,
         FileError."""
@@ -167,3 +168,19 @@ def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
     for decorate in reversed(decorators):
         decorate(carrier)
     return list(reversed(carrier.__click_params__))  # type: ignore[attr-defined]
+
+
+def part_of(
+    on_progress: "Callable[..., None] | None", begin: float, end: float, *words: str
+) -> "Callable[[float], None] | None":
+    """The on_progress of a step during which the share of the whole goes from `begin` to `end`; None for None. words:
+    said with every share."""
+    if on_progress is None:
+        return None
+    return lambda share: on_progress(begin + (end - begin) * share, *words)
+
+
+def demand(path: str, refusal: "str | None") -> None:
+    """Raises ModelFormatError for the model in the file `path`, where there is a refusal."""
+    if refusal is not None:
+        raise ModelFormatError(path, refusal)

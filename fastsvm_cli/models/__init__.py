@@ -1,6 +1,6 @@
 """Model files: the one way in.
 
-A new kind of model is one file here, one line in MODEL_TYPES, and (if something compiles to it) one file in compilers/.
+A new kind of model is one file here, one line in MODEL_TYPES, and (if something compiles to it) a method in methods/.
 """
 
 from typing import TYPE_CHECKING

@@ -11,9 +11,8 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.body import read_compiled
+from fastsvm_cli.text.body import ranges, read_compiled, read_ranges
 from fastsvm_cli.text.checksum import seal_compiled
-from fastsvm_cli.text.features import ranges, read_ranges
 from fastsvm_cli.text.header import Header, real_number, whole_number
 
 _KEYS = ("fingerprint", "features", "precision", "nr_border", "level", "local")

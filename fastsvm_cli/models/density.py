@@ -5,7 +5,7 @@ For a pair of classes, P(first | z) = S_first / (S_first + S_second), S_c the su
 the rows x of class c, with the bandwidth h for which S_first + S_second is `weight` at z. The decision value is the
 log odds, log(S_first / S_second), from which LIBSVM's sigmoid with A = -1 and B = 0 makes that probability; the
 paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model with coefficients 1 and -1
-(compilers/border/density.py). The file format is described in FORMAT.md."""
+(methods/border/density.py). The file format is described in FORMAT.md."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError

@@ -12,9 +12,8 @@ from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.body import read_compiled
+from fastsvm_cli.text.body import ranges, read_compiled, read_ranges
 from fastsvm_cli.text.checksum import seal_compiled
-from fastsvm_cli.text.features import ranges, read_ranges
 from fastsvm_cli.text.header import Header
 
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")

@@ -12,7 +12,7 @@ from fastsvm_cli.interruption import raising
 from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.bad_rows import BadRows, still_hold
 from fastsvm_cli.text.data import Place
-from fastsvm_cli.text.durable import sync_folder_of
+from fastsvm_cli.text.output import sync_folder_of
 
 #: A checkpoint is due so many seconds after the last one, or later: at most that share of the time goes into them.
 SECONDS = 5.0

@@ -171,3 +171,30 @@ def read_compiled(
         if key not in own:
             raise ModelFormatError(path, f"the header ends without '{key}'", line)
     return header, OwnKeys(own, path), Body(text, path, offset)
+
+
+def ranges(features: "list[int]") -> str:
+    """The words of the line `features`, increasing LIBSVM indices: 1 2 3 7 -> 1:3 7"""
+    out, first = [], None
+    for at, index in enumerate(features):
+        if first is None:
+            first = index
+        if at + 1 == len(features) or features[at + 1] != index + 1:
+            out.append(f"{first}:{index}" if index > first else str(index))
+            first = None
+    return " ".join(out)
+
+
+def read_ranges(words: "list[str]", line: int, path: str, limit: int = 2**31) -> "list[int]":
+    """1:3 7 -> 1 2 3 7. limit: bytes of the file, which holds a number per feature."""
+    out: list[int] = []
+    for word in words:
+        first, _, last = word.partition(":")
+        low = whole_number(first, "features", path, line)
+        high = whole_number(last, "features", path, line) if last else low
+        if low < 0 or high < low or (out and low <= out[-1]):
+            raise ModelFormatError(path, f"features '{word[:40]}' found, expected increasing indices", line)
+        if len(out) + high - low >= limit:
+            raise ModelFormatError(path, f"features '{word[:40]}' found, more than the file has numbers for", line)
+        out.extend(range(low, high + 1))
+    return out

@@ -9,7 +9,6 @@ from time import monotonic
 
 from fastsvm_cli import interruption
 from fastsvm_cli.errors import FileError, display
-from fastsvm_cli.text.durable import sync, sync_folder_of
 
 #: A result that took longer than this is on the disk, not only on its way there, when the command ends. Seconds.
 _SYNC_SECONDS = 1.0
@@ -392,3 +391,23 @@ def _standard_descriptor(path: str) -> "int | None":
         if path.startswith(folder) and digits.isascii() and digits.isdigit() and len(digits) < 10:
             return int(digits)
     return None
+
+
+def sync(file: int) -> None:
+    """Return when the content of an open file is on the disk, as far as its file system knows how. Raises OSError:
+    a caller who can do without catches it, here and below."""
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in (EINVAL, ENOSYS, ENOTSUP):  # not every file system knows how
+            raise
+
+
+def sync_folder_of(path: "str | bytes") -> None:
+    """Return when the name of a file is on the disk, which it is when its folder is. Raises OSError, also where the
+    file system does not know how."""
+    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -162,7 +162,7 @@ def test_impatience_is_a_row(bench, place, tmp_path):
 @pytest.mark.full
 def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
     from fastsvm_cli.benchmarks import cross_validation
-    from fastsvm_cli.compilers.training import train as train_by_fastsvm
+    from fastsvm_cli.methods.training import train as train_by_fastsvm
 
     path = first_rows(tmp_path, "train", "colors.train", 203)
     y, x = svm_read_problem(str(path))
@@ -222,8 +222,8 @@ def test_cross_validation_at_the_console(fastsvm, tmp_path):
     assert again == said and other["folds"] != said["folds"]
     table = cross(3, "-c", 5, path).out
     assert (
-        all(f"{100 * fold['exact']:.2f} %" in line for fold, line in zip(said["folds"], table.splitlines()[2:]))
-        and len(table.splitlines()) == 6
+        all(f"{100 * fold['exact']:.2f} %" in line for fold, line in zip(said["folds"], table.splitlines()[3:]))
+        and len(table.splitlines()) == 7
     )
     done = cross(3, DATA / "waves.train", code=1)
     assert len(done.err.splitlines()) == 1 and "classes" in done.err

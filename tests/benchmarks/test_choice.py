@@ -167,9 +167,9 @@ def test_the_model_that_a_class_spoils_is_named(two):
 
 def test_a_trial_names_the_class_that_is_over(two):
     bench, _, case = two
-    (first, _), (second, _) = TrialLines(bench, [], 0.01, 80).of(case)
+    (first, _), (second, _) = TrialLines(bench, [], 0.01).of(case)
     worst = case.quality.changed.worst
     assert first.endswith(" % differ, over") and worst.label == 1
     assert second == f"  {worst.different} of the {worst.rows} labels of class 1 ({100 * worst.share:.3g} %)"
-    assert len(TrialLines(bench, [], worst.share, 80).of(case)) == 1
-    assert len(TrialLines(bench, [], 0.0, 80).of(case)) == 1  # too many of all labels
+    assert len(TrialLines(bench, [], worst.share).of(case)) == 1
+    assert len(TrialLines(bench, [], 0.0).of(case)) == 1  # too many of all labels

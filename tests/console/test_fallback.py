@@ -10,7 +10,7 @@ import threading
 import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
-from fastsvm_cli.console import fallback
+from fastsvm_cli.commands.predict import fallback
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.text.content import Content
 from fastsvm_cli.text.data import read_chunks

@@ -11,14 +11,14 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons import agreement as comparing
-from fastsvm_cli.compilers import feature_space
-from fastsvm_cli.compilers.border.compile import compile_border
-from fastsvm_cli.compilers.feature_space import FeatureSpace
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.ordered.geometry import compile_geometry
-from fastsvm_cli.compilers.ordered.triangle import compile_triangle
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.console import progress
+from fastsvm_cli.methods import feature_space
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.border.signed_distance import compile_border
+from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.methods.order.geometry import compile_geometry
+from fastsvm_cli.methods.order.triangle import compile_triangle
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support.oracles import random_machine, random_rows
 from support.processes import PATIENCE

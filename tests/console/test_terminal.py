@@ -30,8 +30,8 @@ class Dumb(io.StringIO):
 def test_columns_say_how_wide_a_dumb_terminal_is(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("COLUMNS", "43")
-    assert terminal.width_of(Dumb()) == 43 and not terminal.can_be_drawn_on(Dumb())
-    assert terminal.width_of(io.StringIO()) is None
+    assert terminal.new_console(Dumb()).width == 43 and not terminal.can_be_drawn_on(Dumb())
+    assert terminal.new_console(io.StringIO()).width == terminal.PIPE_WIDTH
 
 
 def test_on_a_dumb_terminal_a_line_stands_for_the_bar(monkeypatch):

@@ -19,11 +19,11 @@ import fastsvm_cli.dask as lazy
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import on_cluster as attempts
 from fastsvm_cli.benchmarks.on_cluster import side_by_side
-from fastsvm_cli.cluster import pair_sums
 from fastsvm_cli.cluster.scheduler import demanding_workers
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.maclaurin.pair_sums import PairSums, totals
 from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.methods.approx import on_cluster as pair_sums
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.approx.pair_sums import PairSums, totals
 from fastsvm_cli.methods.method import Attempt
 from fastsvm_cli.models import parse_model
 from support.benching import first_rows

@@ -8,10 +8,10 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
-from fastsvm_cli.compilers.maclaurin import by_degree as by_degree_file
-from fastsvm_cli.compilers.maclaurin.by_degree import by_degree
 from fastsvm_cli.figures.bound import Proven, draw
 from fastsvm_cli.figures.style import content
+from fastsvm_cli.methods.approx import by_degree as by_degree_file
+from fastsvm_cli.methods.approx.by_degree import by_degree
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
 from support.drawing import boxes_of, with_gid

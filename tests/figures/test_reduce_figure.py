@@ -10,9 +10,9 @@ from fastsvm_cli.benchmarks import sizes as sizes_file
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.benchmarks.sizes import Size, Sizes, measure_sizes
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
 from fastsvm_cli.figures.reduce import draw
 from fastsvm_cli.figures.style import content
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
 from support.benching import ONE_THREAD

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from libsvm.svmutil import svm_load_model, svm_save_model, svm_train
 
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.models.exact import ExactModel
 from support.evaluation import ROWS

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
-from fastsvm_cli.compilers.ordered.triangle import compile_triangle
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
 from support.evaluation import fault_of

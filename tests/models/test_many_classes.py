@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.data import smaller_chunks
 from support import oracles

@@ -16,8 +16,8 @@ import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.console import progress
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.oracles import random_machine
 from support.places import DATA

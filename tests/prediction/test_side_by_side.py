@@ -288,7 +288,7 @@ def outputs(path, threads, size, options):
     written, opened, outside = io.BytesIO(), io.BytesIO(), io.BytesIO()
     options = dict(options)
     if options.pop("compiled", False):
-        from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+        from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 
         fast = compile_maclaurin(exact, fingerprint="f", degree=1, certify=True)
         options["write_outside"] = outside.write

@@ -336,11 +336,10 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
     """In --help, with the numbers that the code has."""
     from inspect import getsource, signature
 
-    from fastsvm_cli.compilers import clusters
-    from fastsvm_cli.compilers.border import rows, sampler, samples
-    from fastsvm_cli.compilers.ordered import geometry
-    from fastsvm_cli.compilers.reduced_set import placement
-    from fastsvm_cli.methods import order
+    from fastsvm_cli.methods import clusters, order
+    from fastsvm_cli.methods.border import rows, sampler, samples
+    from fastsvm_cli.methods.order import geometry
+    from fastsvm_cli.methods.reduce import placement
 
     features = rows.CLOUD_CELLS // rows.CLOUD_ROWS
     rounds = signature(placement._kernel_means).parameters["iterations"].default

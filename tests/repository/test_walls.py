@@ -24,8 +24,8 @@ HEAVY = {
 }
 HEAVY |= {"dask", "distributed", "fsspec", "pandas"}
 
-#: Room (module or folder), from the ground up -> the rooms of the package it may import. The console may use
-#: everything.
+GROUND = {"__version__", "_native", "errors", "interruption", "streams", "text"}
+#: Room (module or folder), from the ground up -> the rooms of the package it may import.
 ROOMS = {
     "_native": set(),  # in place of the core where it is not built
     "native": set(),  # the module fastsvm
@@ -35,61 +35,19 @@ ROOMS = {
     "streams": set(),
     "text": {"_native", "errors", "interruption"},
     "models": {"_native", "errors", "text"},
-    "prediction": {"__version__", "_native", "errors", "models", "interruption", "text"},
-    "comparisons": {"_native", "bounds", "errors", "models", "text"},
-    "compilers": {"_native", "bounds", "comparisons", "errors", "models", "text"},
-    "cluster": {
-        "__version__",
-        "_native",
-        "compilers",
-        "errors",
-        "interruption",
-        "models",
-        "prediction",
-        "text",
-    },
-    "console": None,
-    "methods": {  # the registry: options, and what compiles
-        "_native",
-        "cluster",
-        "compilers",
-        "console",
-        "errors",
-        "interruption",
-        "models",
-        "text",
-    },
-    "benchmarks": {
-        "__version__",
-        "_native",
-        "cluster",
-        "comparisons",
-        "compilers",
-        "errors",
-        "interruption",
-        "methods",
-        "models",
-        "prediction",
-        "text",
-    },
-    "figures": {"benchmarks", "methods", "compilers", "errors", "models", "text"},
-    "commands": None,
-    "estimators": {  # what Python programs call: the commands' options, and their answers as arrays
-        "__version__",
-        "_native",
-        "benchmarks",
-        "comparisons",
-        "compilers",
-        "console",
-        "errors",
-        "methods",
-        "models",
-        "prediction",
-        "text",
-    },
+    "prediction": GROUND - {"streams"} | {"models"},
+    "comparisons": GROUND - {"streams", "interruption"} | {"bounds", "models"},
+    "cluster": GROUND - {"streams"} | {"models", "prediction"},
+    "console": GROUND | {"cluster", "comparisons", "models", "prediction"},
+    "methods": GROUND | {"bounds", "cluster", "comparisons", "console", "models"},
+    "benchmarks": GROUND | {"cluster", "comparisons", "methods", "models", "prediction"},
+    "figures": {"benchmarks", "methods", "text"},
+    "commands": GROUND
+    | {"benchmarks", "cluster", "comparisons", "console", "figures", "methods", "models", "prediction"},
+    "estimators": GROUND | {"benchmarks", "comparisons", "console", "methods", "models", "prediction"},
     "sklearn": {"estimators"},
     "dask": {"estimators"},
-    "cli": {"commands", "console", "errors"},
+    "cli": {"__version__", "commands", "console", "errors"},
     "start": {"cli", "interruption", "streams"},
     "__main__": {"start"},
     "__init__": set(),
@@ -97,11 +55,11 @@ ROOMS = {
 #: Room or file -> heavy libraries that may be used in it; none in the others.
 LIBRARIES = {
     "comparisons/norms": {"numpy"},
-    "comparisons/histogram": {"numpy"},
     "interruption": {"tempfile"},
     "comparisons/inside_bound": {"numpy", "tempfile"},
     "comparisons/proven_rows": {"numpy"},
-    "compilers": {"numpy", "scipy", "libsvm"},
+    "methods": {"numpy", "scipy", "libsvm"},
+    "methods/approx/on_cluster": {"distributed"},
     "estimators": {"numpy", "scipy"},
     "estimators/agreement": {"matplotlib"},
     "estimators/pipelines": {"libsvm", "tempfile"},
@@ -115,7 +73,12 @@ LIBRARIES = {
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
     "benchmarks/on_cluster": {"distributed", "tempfile"},
     "figures": {"matplotlib"},
+    "console/plot": {"matplotlib"},
     "console/progress": {"rich"},
+    "console/terminal": {"rich"},
+    "commands/bench/__init__": {"importlib"},
+    "commands/bench/screen": {"rich"},
+    "commands/bound": {"rich"},
 }
 #: Rooms of the core, from the ground up, with the rooms whose headers they may include.
 NATIVE_ROOMS = {
@@ -152,10 +115,6 @@ SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_every_file_keeps_to_its_room(path):
     room = _room(path)
-    if ROOMS[room] is None:  # the console may use everything, inside its bodies
-        top = {name.split(".")[0] for name in _imports(path, top_level_only=True)}
-        assert not top & HEAVY
-        return
     allowed = ROOMS[room]
     libraries = LIBRARIES.get(room, set()) | LIBRARIES.get(str(path.relative_to(PACKAGE).with_suffix("")), set())
     for name in _imports(path):
@@ -163,6 +122,20 @@ def test_every_file_keeps_to_its_room(path):
             assert name.split(".")[1] in allowed | {room}, f"{room} imports {name}"
         elif name.split(".")[0] in HEAVY:
             assert name.split(".")[0] in libraries, f"{path.name} imports {name}"
+
+
+WORDS = ("method.py", "__init__.py")
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SOURCES if _room(path) == "methods"], ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_formulas_of_methods_know_no_words_of_a_command_line(path):
+    """The registry and the front door of each method know click and the console; and load nothing heavy at once."""
+    if path.name in WORDS:
+        assert not {name.split(".")[0] for name in _imports(path, top_level_only=True)} & HEAVY
+    else:
+        assert not [name for name in _imports(path) if name.startswith(("click", "fastsvm_cli.console"))]
 
 
 def test_the_lists_of_rooms_have_no_stale_line():
@@ -174,8 +147,7 @@ def test_the_lists_of_rooms_have_no_stale_line():
 def test_no_import_runs_up_a_floor():
     floors = list(ROOMS)
     for room, allowed in ROOMS.items():
-        if allowed is not None:
-            assert all(floors.index(other) < floors.index(room) for other in allowed - {"_native", "__version__"}), room
+        assert all(floors.index(other) < floors.index(room) for other in allowed - {"_native", "__version__"}), room
 
 
 @pytest.mark.full

@@ -5,7 +5,7 @@ from hashlib import sha256
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.evaluation import parse

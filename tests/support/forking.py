@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 #: fastsvm_cli.commands first, which gives the matrix library one thread, as in every command.
-ROOMS = ("commands", "comparisons", "compilers", "console", "models", "prediction", "text")
+ROOMS = ("commands", "comparisons", "console", "methods", "models", "prediction", "text")
 LIBRARIES = ("scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial", "scipy.special", "rich.progress")
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from libsvm.svm import gen_svm_nodearray, libsvm
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from support.evaluation import HAND
 from support.places import GOLDEN

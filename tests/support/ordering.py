@@ -6,9 +6,9 @@ from math import sqrt
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.compilers.ordered.geometry import compile_geometry
-from fastsvm_cli.compilers.ordered.precomputed import with_vectors
-from fastsvm_cli.compilers.ordered.triangle import compile_triangle
+from fastsvm_cli.methods.order.geometry import compile_geometry
+from fastsvm_cli.methods.order.precomputed import with_vectors
+from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.text.header import SVM_TYPES

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from fastsvm_cli.compilers.reduced_set.compile import compile_reduced_set
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.in_process import written_lines

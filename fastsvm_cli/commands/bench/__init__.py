@@ -1,0 +1,336 @@
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fastsvm_cli.commands.bench.options import BenchOptions
+from fastsvm_cli.console.options import (
+    FileCommand,
+    dask_option,
+    json_option,
+    quiet_option,
+    scale_option,
+    seed_option,
+    threads_option,
+)
+from fastsvm_cli.console.plot import plot_option
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
+
+if TYPE_CHECKING:
+    from fastsvm_cli.benchmarks.case import Case
+    from fastsvm_cli.benchmarks.cases import Bench
+
+
+@click.command("bench", cls=FileCommand)
+@click.option(
+    "--try",
+    "attempt",
+    is_flag=True,
+    help="Compile the exact model in every way that applies, into a temporary place, and measure these too.",
+)
+@click.option(
+    "--budget",
+    type=Share(),
+    metavar="P",
+    help=(
+        "The share of labels that may differ, of all and of each class, as 0.5% or 0.005: marks the fastest model that"
+        " stays inside, and prints the commands that make it and predict with it."
+    ),
+)
+@click.option(
+    "--keep",
+    metavar="PATH",
+    help="With --try and --budget: write that model here.",
+)
+@click.option(
+    "--max-disagreement",
+    type=Share(),
+    metavar="P",
+    help="A gate: exit with 3 when a named model changes more labels than that, of all or of a class.",
+)
+@click.option(
+    "--cross-validate",
+    "folds",
+    type=click.IntRange(2),
+    metavar="K",
+    help="No model: train, compile and predict on K folds of TEST_FILE, with -c and -g.",
+)
+@click.option(
+    "-c",
+    "--cost",
+    type=POSITIVE,
+    show_default="1",
+    metavar="C",
+    help="Of the training of --cross-validate.",
+)
+@click.option(
+    "-g",
+    "--gamma",
+    type=POSITIVE,
+    show_default="1 / number of features",
+    metavar="G",
+    help="Of the training of --cross-validate.",
+)
+@click.option(
+    "--degree",
+    type=click.IntRange(1, 4),
+    default=2,
+    show_default=True,
+    metavar="P",
+    help="Of the expansion of --cross-validate.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Of every case, after one to warm up.",
+)
+@click.option(
+    "--max-seconds",
+    type=POSITIVE,
+    default=20.0,
+    show_default=True,
+    metavar="S",
+    help="A case whose runs take longer together is run fewer times, but three.",
+)
+@click.option(
+    "--patience",
+    type=POSITIVE,
+    default=30.0,
+    show_default=True,
+    metavar="S",
+    help="With --try: compilations that take longer are given up.",
+)
+@click.option(
+    "--max-size",
+    type=LIMIT,
+    default=64,
+    show_default=True,
+    metavar="MB",
+    help="With --try: larger models are not made.",
+)
+@dask_option(
+    "With --try: compile on the workers of a Dask cluster, side by side, each with one thread (or --threads). What is"
+    " timed runs on this machine, one at a time."
+)
+@json_option("Everything on standard output as JSON, instead of the tables.")
+@plot_option("Draw rows per second, end to end and in memory, against labels that differ")
+@scale_option("Scale the rows of TEST_FILE, as svm-scale -r RANGE_FILE does; every program is given them scaled.")
+@seed_option("Of the folds of --cross-validate.")
+@threads_option
+@quiet_option("No progress bar, no notes.")
+@click.argument("test_file")
+@click.argument("model_files", nargs=-1, metavar="MODEL_FILE...")
+def command(**parsed):
+    """Put models side by side: time, labels that differ, size; pick one.
+
+    On the rows of TEST_FILE. The first model is the exact one, a LIBSVM model; the others are compared with it. Two
+    clocks: end to end is a new process that reads the files and writes one, against svm-predict where that is on the
+    PATH; in memory is from parsed rows to labels, against libsvm itself. Cases take turns, so that what disturbs the
+    machine disturbs all. Certified models are measured with predict --exact as well. What fails is a row that says why.
+
+    \b
+      fastsvm bench test.txt train.model train.model.approx
+
+    From a trained model to the answer:
+
+    \b
+      fastsvm bench --try --budget 0.5% --keep fast.model test.txt train.model
+    """
+    import os
+
+    options = BenchOptions(**parsed)
+    options.check_files()
+    # libsvm-official's OpenMP, read when it is loaded. Threads that wait must not keep the others from running.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if options.threads:
+        os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
+
+    from fastsvm_cli import _native
+
+    _native.set_threads(options.threads)
+    if options.folds is not None:
+        _cross_validate(options, options.folds)
+    else:
+        _compare(options)
+
+
+def _compare(options: BenchOptions) -> None:
+    """Models on one test file."""
+    from contextlib import ExitStack
+
+    from fastsvm_cli.benchmarks import environment, report
+    from fastsvm_cli.benchmarks.cases import Bench
+    from fastsvm_cli.benchmarks.choice import pareto, within
+    from fastsvm_cli.commands.bench.measuring import Measuring
+    from fastsvm_cli.commands.bench.screen import BenchScreen
+    from fastsvm_cli.interruption import raising, temporary_folder
+    from fastsvm_cli.methods.training import load_libsvm
+
+    scaling = read_scale_file(options.scale_file)
+    machine = environment.describe(options.threads)
+    load_libsvm()
+    # Told to stop, it has child processes to end and measurements to print.
+    with raising(), temporary_folder() as folder, ExitStack() as stack:
+        bench = Bench(
+            options.test_file,
+            options.model_files[0],
+            folder=folder,
+            threads=options.threads,
+            fastsvm=environment.fastsvm_command(),
+            svm_predict=machine["svm_predict"],
+            scaling=scaling,
+        )
+        warn_of_scaling(scaling, options.quiet)
+        options.check_model(bench.model)
+        bench.add_references()
+        bench.add_model(options.model_files[0], name="exact model", role="exact")
+        named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
+        interrupted, picked = None, None
+        screen = stack.enter_context(BenchScreen(quiet=options.quiet))
+        measuring = Measuring(bench, options, screen)
+        try:
+            if options.attempt:
+                measuring.try_everything(environment.fastsvm_command())
+            measuring.measure(bench.cases)
+            picked = within(bench, options.budget) if options.budget is not None else None
+        except KeyboardInterrupt as stop:
+            interrupted = stop
+            bench.compare_outputs()
+            bench.take_failures()
+        screen.close()
+        front = pareto(bench)
+        if options.as_json:
+            print(report.as_json(bench, machine, picked))
+        else:
+            _show(bench, machine, picked, front, options)
+        if interrupted is not None:
+            _note_interruption(bench, options)
+            raise interrupted
+        if options.budget is not None:  # before anything is written, which a full disk ends
+            _print_pick(bench, picked, options.budget, options)
+        _write(bench, machine, picked, options)
+    _pass_or_fail(bench, named, options)
+
+
+def _show(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Case]", options: BenchOptions) -> None:
+    """The tables, on standard output: as wide as the terminal, or the same everywhere."""
+    from fastsvm_cli.benchmarks import report
+    from fastsvm_cli.console.terminal import ascii_only, new_console, show
+
+    if options.attempt and sys.stdout.isatty():
+        print()  # after the lines of what was tried
+    width = new_console(sys.stdout).width
+    show(report.shown(bench, machine, picked, front, width, ascii_only=ascii_only(sys.stdout)))
+
+
+def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: BenchOptions) -> None:
+    """What is the fastest within the budget, and the commands: each in a line of its own, to be copied."""
+    from fastsvm_cli.benchmarks import report
+    from fastsvm_cli.console.terminal import print_sentence
+
+    stream = sys.stderr if options.as_json else sys.stdout
+    sentences, commands = report.picked_lines(bench, picked, budget, options.keep)
+    if stream.isatty():
+        print(file=stream)
+    for sentence in sentences:
+        print_sentence(sentence, stream)
+    for command in commands:
+        print(f"  {command}", file=stream)
+
+
+def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
+    """What the tables above lack."""
+    from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
+    from fastsvm_cli.benchmarks.trial_lines import TrialLines
+    from fastsvm_cli.console.terminal import print_sentence
+
+    if not any(case.timings(END_TO_END) is not None for case in bench.cases):
+        words = "nothing was timed yet"
+    elif not any(case.timings(SCORING) is not None for case in bench.cases):
+        words = "nothing was timed in memory yet"
+    else:
+        words = "the runs until then are counted"
+    kept = f"; {options.keep} was not written" if options.keep is not None else ""
+    best = TrialLines(bench, [], options.budget).best() if options.attempt else ""
+    if not options.quiet:
+        print_sentence(f"Interrupted: {words}{'; ' if best else ''}{best}{kept}.", sys.stderr)
+
+
+def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
+    """The files of --keep and --plot."""
+    from fastsvm_cli.models import load_model
+    from fastsvm_cli.text.output import Output
+
+    if options.keep is not None and picked is not None:
+        assert picked.path is not None  # the exact model, or a compiled one
+        load_model(picked.path)  # what cannot be read is not written
+        with open(picked.path, "rb") as source, Output(options.keep) as output:
+            output.write(source.read())
+    if options.plot_file is not None:
+        from fastsvm_cli.benchmarks.report import document
+        from fastsvm_cli.figures.bench import draw
+        from fastsvm_cli.figures.style import write
+
+        write(draw(document(bench, machine, picked)), options.plot_file)
+
+
+def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) -> None:
+    """Raises Exit with 1 where a named model could not be measured, with 3 where it changes more labels than the
+    limit, of all or of a class; says which, and which classes are too small to measure."""
+    from fastsvm_cli.benchmarks.report import class_words, small_class_sentences
+
+    limit = options.max_disagreement
+    failed = [case for case in named if case.failed is not None]
+    for case in failed:
+        print(f"Error: {case.failed}", file=sys.stderr)
+    if limit is not None:
+        for sentence in small_class_sentences(bench, limit):
+            options.note(f"Note: {sentence}")
+    exceeded = False
+    for case in named:
+        changed = bench.changed(case)
+        if limit is None or changed is None or changed.within(limit):
+            continue
+        exceeded = True
+        assert changed.worst is not None  # some labels differ
+        whole = f"{100 * changed.share:.3g} % of the labels differ"
+        words = whole if changed.share > limit else f"{class_words(changed.worst)} differ"
+        print(f"Error: {case.name}: {words}, more than {100 * limit:.3g} % (--max-disagreement)", file=sys.stderr)
+    if exceeded or failed:
+        raise click.exceptions.Exit(3 if exceeded else 1)
+
+
+def _cross_validate(options: BenchOptions, folds: int) -> None:
+    """No model: its own ones, on parts of the rows."""
+    from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.terminal import ascii_only, show
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.interruption import raising, temporary_folder
+    from fastsvm_cli.methods.training import load_libsvm
+    from fastsvm_cli.text.data import read_chunks
+
+    load_libsvm()
+    scaling = read_scale_file(options.scale_file)
+    chunks = list(read_chunks(options.test_file, scaling=scaling))
+    warn_of_scaling(scaling, options.quiet)
+    if not chunks:
+        raise FileError(options.test_file, "no rows found, expected some to train on")
+    how: dict[str, Any] = {
+        "gamma": options.gamma or 1 / max(1, max(chunk.max_index for chunk in chunks)),
+        "cost": options.cost or 1.0,
+        "degree": options.degree,
+    }
+    quiet = options.quiet
+    with raising(), temporary_folder() as folder, Progress("cross-validate", quiet=quiet) as progress:
+        found = cross_validate(
+            chunks, options.test_file, folds, **how, folder=folder, seed=options.seed, on_progress=progress
+        )
+    if options.as_json:
+        print(as_json(options.test_file, found, **how))
+    else:
+        show(as_table(options.test_file, found, **how, ascii_only=ascii_only(sys.stdout)))

@@ -1,0 +1,113 @@
+"""What `bench` shows while it works."""
+
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from fastsvm_cli import interruption
+from fastsvm_cli.console.progress import show_cursor
+from fastsvm_cli.console.terminal import can_be_drawn_on, new_console
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+    from fastsvm_cli.benchmarks.trial_lines import Line
+
+
+class BenchScreen:
+    """Lines that stay, on standard error; below them, on a terminal, what is being done and for how long, what is left,
+    and the best so far. Nothing of that with quiet."""
+
+    def __init__(self, *, quiet: bool):
+        self._quiet = quiet
+        self._stream = sys.stderr  # in whose place rich puts something else while it draws
+        self._drawn = not quiet and can_be_drawn_on(self._stream)
+        self._live: Live | None = None
+        self._next = monotonic() + 1.0
+        self._doing, self._since, self._most = "", monotonic(), ""
+        self._share: float | None = None
+        self._left = self._best = ""
+
+    def say(self, lines: "list[Line]") -> None:
+        """Lines that stay."""
+        if self._quiet:
+            return
+        if not self._drawn:
+            for line, _ in lines:
+                print(line, file=self._stream, flush=True)
+            return
+        from rich.text import Text
+
+        console = self._live.console if self._live is not None else new_console(self._stream)
+        if lines:  # at once: after every print the lines below are drawn again
+            console.print(Text("\n").join(Text(line, style) for line, style in lines))
+
+    def doing(self, what: str) -> None:
+        """From now on."""
+        self._doing, self._since = what, monotonic()
+        self.draw()
+
+    def remaining(self, share: float, words: str) -> None:
+        """The share of the work that is done (0 to 1), and what is left of it."""
+        self._share, self._left = min(max(share, 0.0), 1.0), words
+        self.draw()
+
+    def best(self, words: str) -> None:
+        """The best so far."""
+        self._best = words
+
+    def draw(self) -> None:
+        """Show what has changed; at most ten times a second."""
+        now = monotonic()
+        if not self._drawn or now < self._next:
+            return
+        from rich.text import Text
+
+        if self._live is None:
+            from rich.live import Live
+
+            # Without a thread that refreshes it: not every machine lets one start, and it would be in the way of what
+            # is timed.
+            self._live = Live(
+                console=new_console(self._stream), transient=True, auto_refresh=False, redirect_stdout=False
+            )
+            interruption.add_undo(show_cursor)
+            self._live.start()
+        elapsed = now - self._since
+        lines = [self._doing + (f", {_duration(elapsed)}" if elapsed >= 1 else "")]
+        if self._share is not None:
+            lines.append(f"{100 * self._share:.0f} %: {self._left}")
+        if self._best:
+            lines.append(self._best)
+        self._live.update(Text("\n".join(lines)), refresh=True)
+        self._next = now + 0.1
+
+    def __enter__(self) -> "BenchScreen":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The lines that stay are all that is left of it; until it draws again."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+            interruption.remove_undo(show_cursor)
+        self._next = monotonic() + 1.0
+
+
+def about(seconds: float) -> str:
+    """An estimate, no more exact than it is."""
+    if seconds < 10:
+        return "some seconds"
+    if seconds < 100:
+        return f"about {10 * round(seconds / 10)} s"
+    return f"about {seconds / 60:.2g} minutes" if seconds < 6000 else f"about {seconds / 3600:.2g} hours"
+
+
+def _duration(seconds: float) -> str:
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60}:{whole % 60:02d}" if whole < 3600 else f"{whole // 3600}:{whole % 3600 // 60:02d} h"

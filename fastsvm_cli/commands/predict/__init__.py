@@ -1,0 +1,417 @@
+import sys
+from contextlib import nullcontext
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import click
+
+from fastsvm_cli.commands.predict.options import PredictOptions
+from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
+from fastsvm_cli.console.options import (
+    FileCommand,
+    data_options,
+    json_option,
+    megabytes_option,
+    model_arguments,
+    quiet_option,
+    threads_option,
+    y_scale_option,
+)
+from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.values import Count, Number, ZeroOrOne
+from fastsvm_cli.errors import display
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import Fallback, Tally
+    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.data import Place
+    from fastsvm_cli.text.header import Header
+    from fastsvm_cli.text.scaling import Scaling
+
+
+@click.command("predict", cls=FileCommand)
+@click.option(
+    "-b",
+    "--probability",
+    type=ZeroOrOne(),
+    default=0,
+    show_default=True,
+    metavar="0|1",
+    help="1: predict probabilities too, as svm-predict -b 1.",
+)
+@quiet_option()
+@click.option(
+    "--values",
+    is_flag=True,
+    help=(
+        "Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2,"
+        " 1/3, ..., 2/3, ...); then, from a certified model, their radii."
+    ),
+)
+@click.option(
+    "--evaluations",
+    is_flag=True,
+    help=(
+        "With a model of fastsvm order: end every row with the number of kernel evaluations it took, as often as they"
+        " were done."
+    ),
+)
+@click.option(
+    "--exact",
+    "exact_file",
+    metavar="MODEL",
+    help=(
+        "The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are"
+        " evaluated with it, so that every label is svm-predict's."
+    ),
+)
+@click.option(
+    "--tolerance",
+    type=Number(0),
+    metavar="E",
+    help=(
+        "For regression. With --exact: evaluate the rows whose radius exceeds E (--open-rows: write them). With "
+        "an ordered model: stop as soon as a value is proven within E of svm-predict's."
+    ),
+)
+@click.option(
+    "--steps",
+    type=Count(1),
+    metavar="K",
+    help=(
+        "With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value,"
+        " radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's"
+        " where the radius reaches beyond zero."
+    ),
+)
+@json_option("The summary as one line of JSON.")
+@click.option(
+    "--on-bad-row",
+    type=click.Choice(["stop", "skip", "nan"]),
+    default="stop",
+    show_default=True,
+    help=(
+        "What becomes of a line that is no row, or a row that the model cannot evaluate. stop: it ends the run. skip:"
+        " it is left out. nan: a line of nan stands in its place. With the last two, the first ten are named, all are"
+        " counted."
+    ),
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help=(
+        "Keep what is finished in OUTPUT_FILE.partial until the end: if the run is stopped, the same command goes on "
+        "from there. For files only."
+    ),
+)
+@click.option(
+    "--open-rows",
+    "open_file",
+    metavar="FILE",
+    help=(
+        "Write the rows whose label a certified model's radii leave open, as LIBSVM data with their line numbers (1"
+        " 3:0.5 # 17). With --exact these are the rows that were evaluated exactly, without it those that would have to"
+        " be. Rows of --unlabelled data get the label 0."
+    ),
+)
+@click.option(
+    "--outside-rows",
+    "outside_file",
+    metavar="FILE",
+    help="Write the rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11) likewise.",
+)
+@y_scale_option("Labels are scaled with it, so that the summary is in the unit of the predictions.")
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help=(
+        "Predict on the workers of a Dask scheduler: tcp://HOST:PORT, or local:N for N processes here. TEST_FILE is a"
+        " path, URL or pattern of files, OUTPUT_FILE the directory of the parts. Run again, the command does what is"
+        " missing. Needs pip install 'fastsvm[dask]'."
+    ),
+)
+@megabytes_option("--block", "With --dask: how much of a plain file makes a part. A compressed file is one.")
+@threads_option
+@data_options
+@click.argument("test_file")
+@model_arguments
+def command(**parsed):
+    """Predict rows with any model file, exact or compiled.
+
+    A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and
+    may be compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the
+    summary to standard error; rows are written as they arrive.
+
+    \b
+      fastsvm predict test.txt train.model.approx out
+      zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
+      fastsvm predict --open-rows open.txt test.txt train.model.approx out
+      fastsvm predict --dask tcp://head:8786 's3://rows/*' train.model s3://out
+    """
+    from fastsvm_cli import _native
+    from fastsvm_cli.commands.predict.fallback import ExactFile
+    from fastsvm_cli.console.progress import Progress, bytes_read
+    from fastsvm_cli.models import check_start, parse_model
+    from fastsvm_cli.prediction.pipeline import columns, predict
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.line_blocks import LineBlocks, Place
+    from fastsvm_cli.text.output import Output, is_standard_output
+
+    options = PredictOptions(**parsed)
+    if options.dask is not None:
+        from fastsvm_cli.commands.predict.on_dask import predict_on_dask
+
+        return predict_on_dask(options, Summary)
+    check_outputs(options.outputs, *options.inputs)
+    if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
+        check_document(options.inputs, options.outputs)
+    _native.set_threads(options.threads)
+    scaling = read_scale_file(options.scale_file, options.y_scale_file)
+    # Read beside the other one.
+    exact_model = ExactFile(options.exact_file) if options.exact_file is not None else None
+    text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
+    model, digest = (
+        parse_model(text, options.model_file),
+        fingerprint(text) if options.resume or options.as_json else "",
+    )
+    del text
+    model = options.settled(model)
+    exact = options.fallback(model, exact_model)
+    header = options.printed_header(model, exact)
+    summary = Summary(options, model, header, exact, digest)
+    summary.begin()
+
+    if options.on_bad_row != "stop":
+        width = columns(
+            model,
+            header,
+            probability=bool(options.probability),
+            values=options.values,
+            evaluations=options.evaluations,
+        )
+        nan = b" ".join([b"nan"] * width) + b"\n" if options.on_bad_row == "nan" else b""
+        summary.bad_rows = BadRows(options.test_file, nan, lambda message: summary.warn(f"Warning: {message}"))
+    place = Place()
+
+    def open_output():
+        if not options.resume:
+            return Output(options.output)
+        return _resumable_output(options, digest, scaling, place, summary)
+
+    def rows_output(file):
+        return nullcontext() if file is None else Output(file)
+
+    rows_on_screen = any(map(is_standard_output, options.outputs)) and sys.stdout.isatty()
+    rows_typed = options.test_file == "-" and sys.stdin is not None and sys.stdin.isatty()
+    with (
+        Progress("predict", quiet=options.quiet or rows_on_screen or rows_typed, rows=True) as progress,
+        open_output() as output,
+        rows_output(options.open_file) as open_rows,
+        rows_output(options.outside_file) as outside_rows,
+    ):
+        going_on = {}
+        if options.resume:
+            summary.rows_before = output.tally.rows
+            going_on = {"tally": output.tally, "head": not output.begun}
+
+        def on_chunk(tally):
+            if options.resume:
+                output.on_chunk(tally)
+            progress.count(tally.rows - summary.rows_before)
+
+        open_tolerance = options.tolerance if open_rows is not None and exact is None else None
+        with LineBlocks(
+            options.test_file,
+            labelled=not options.unlabelled,
+            dense=options.dense,
+            delimiter=options.delimiter,
+            max_line=options.max_line,
+            on_read=bytes_read(options.test_file, progress),
+            place=place,
+            bad_rows=summary.bad_rows,
+            scaling=scaling,
+        ) as blocks:
+            tally = predict(
+                model,
+                blocks,
+                output.write,
+                path=options.test_file,
+                probability=bool(options.probability),
+                values=options.values,
+                evaluations=options.evaluations,
+                labelled=not options.unlabelled,
+                exact=exact,
+                tolerance=options.within(model),
+                bad_rows=summary.bad_rows,
+                write_open=open_rows.write if open_rows is not None else None,
+                open_tolerance=open_tolerance or 0.0,
+                write_outside=outside_rows.write if outside_rows is not None else None,
+                on_chunk=on_chunk,
+                **going_on,
+            )
+    warn_of_scaling(scaling, options.quiet)
+    summary.end(tally, place.fields)
+
+
+def _resumable_output(
+    options: PredictOptions, digest: str, scaling: "Scaling | None", place: "Place", summary: "Summary"
+) -> "ResumableOutput":
+    """The output of --resume. digest: the model's."""
+    import os
+
+    from fastsvm_cli import _native
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.prediction.resume import ResumableOutput
+
+    try:
+        status = os.stat(options.test_file)
+    except OSError as error:
+        raise FileError(options.test_file, error) from None
+    made_with = {
+        **options.made_with(digest, scaling),
+        "instructions": _native.instruction_set(),
+        "TEST_FILE's bytes": status.st_size,
+        "TEST_FILE's time": status.st_mtime_ns,
+    }
+    return ResumableOutput(
+        options.output,
+        options.inputs,
+        made_with,
+        {"on_bad_row": options.on_bad_row, "max_line": options.max_line},
+        place,
+        summary.bad_rows,
+        labelled=not options.unlabelled,
+        say=summary.warn,
+    )
+
+
+class Summary:
+    """What predict says beside its lines. header: of the model whose answers are printed. exact: what stands behind
+    --exact, or None. digest: the fingerprint of the model's file, where --json or --resume needs it. bad_rows: of
+    --on-bad-row, or None. rows_before: those that a run before this one answered."""
+
+    def __init__(
+        self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None", digest: str
+    ):
+        self.options, self.model, self.header, self.exact, self._digest = options, model, header, exact, digest
+        self.bad_rows: BadRows | None = None
+        self.rows_before = 0
+        self._report = summary_stream(*options.outputs)
+
+    def say(self, line: str) -> None:
+        """In svm-predict's words, where it has any."""
+        if not self.options.quiet and not self.options.as_json:
+            print(line, file=self._report)
+
+    def warn(self, line: str) -> None:
+        """On standard error."""
+        if not self.options.quiet:
+            print(line, file=sys.stderr)
+
+    def begin(self) -> None:
+        """Before the first row."""
+        header, probability = self.header, self.options.probability
+        if self.exact is not None and probability and header.classification and header.nr_class > 2:
+            self.warn(
+                "Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every"
+                " row is evaluated exactly."
+            )
+        if header.has_probability and not probability:
+            self.say("Model supports probability estimates, but disabled in prediction.")
+        if probability and header.regression:
+            from fastsvm_cli import _native
+
+            assert header.probA is not None  # it has probability estimates
+            sigma = _native.format_g(header.probA[0])
+            self.say(
+                "Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution"
+                f" e^(-|z|/sigma)/(2sigma),sigma={sigma}"
+            )
+
+    def end(self, tally: "Tally", fields: int = -1) -> None:
+        """After the last row. fields: values in a row of --dense, -1 where that is not known."""
+        from fastsvm_cli.console.data_fit import doubts
+
+        options = self.options
+        for doubt in doubts(
+            self.model,
+            tally,
+            display(options.test_file),
+            dense=options.dense,
+            delimiter=options.delimiter,
+            unlabelled=options.unlabelled,
+            fields=fields,
+        ):
+            self.warn(f"Warning: {doubt}")
+        if options.as_json:
+            import json
+
+            from fastsvm_cli.prediction.scores import run_document
+
+            if not options.quiet:
+                seconds, rows = monotonic() - options.start, tally.rows - self.rows_before
+                found = run_document(self.model, self._digest, self.values(tally), seconds, rows)
+                print(json.dumps(found), file=self._report)
+            return
+        if tally.score is not None:
+            from fastsvm_cli.prediction.scores import summary_lines
+
+            for line in summary_lines(self.header, tally.score):
+                self.say(line)
+        bad_rows = self.bad_rows
+        if bad_rows is not None and bad_rows.count:
+            became = "each a line of nan" if self.options.on_bad_row == "nan" else "left out"
+            self.warn(f"Bad rows: {bad_rows.count} of {bad_rows.count + tally.rows} lines, {became}.")
+        if self.exact is not None:
+            proven = _of(tally.rows - tally.evaluated, tally.rows)
+            by_sum = f"{tally.reference_rows} of them by the reference sum"
+            self.warn(f"Proven: {proven}; {tally.evaluated} evaluated exactly, {by_sum}.")
+        elif self.model.ordered:
+            self._say_saved(tally)
+        elif self.options.open_file is not None:
+            proven = _of(tally.rows - tally.undecided, tally.rows)
+            self.warn(f"Proven: {proven}; {tally.undecided} left open.")
+        elif tally.outside and self.model.judged_by_bound:
+            percent = 100 * tally.outside / tally.rows
+            self.warn(
+                f"Note: {tally.outside} of {tally.rows} rows ({percent:.3g} %) are outside the bound of the expansion"
+                " (Claesen et al., eq. 3.11): nothing is known of how near their values are to the exact model's."
+                f" fastsvm bench tells how {'far they are' if self.header.regression else 'many labels differ'}."
+            )
+
+    def values(self, tally: "Tally") -> "dict[str, object]":
+        """The numbers of `end` for programs."""
+        from fastsvm_cli.prediction.scores import run_values
+
+        return run_values(
+            self.model,
+            self.header,
+            tally,
+            proven=self.exact is not None,
+            open_rows=self.options.open_file is not None,
+            stopped=self.options.steps is not None,
+            bad_rows=None if self.bad_rows is None else self.bad_rows.count,
+        )
+
+    def _say_saved(self, tally: "Tally") -> None:
+        """What stopping early has saved."""
+        header, steps = self.model.header, self.options.steps
+        whole = tally.rows * header.total_sv
+        share = f" ({100 * (1 - tally.kernel_evaluations / whole):.4g} % saved)" if whole else ""
+        self.warn(f"Kernel evaluations: {tally.kernel_evaluations} of {whole}{share}.")
+        if steps is not None and not header.regression:
+            self.warn(f"Decided: {_of(tally.rows - tally.undecided, tally.rows)} after {steps} points.")
+        elif header.regression and self.options.within(self.model) is None and steps is None:
+            self.warn(
+                "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is"
+                " within E."
+            )
+
+
+def _of(some: int, rows: int) -> str:
+    share = f" ({100 * some / rows:.4g} %)" if rows else ""
+    return f"{some} of {rows} rows{share}"

@@ -1,0 +1,87 @@
+"""`predict --dask`: what the command line says, as a job for the workers of a scheduler."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fastsvm_cli.cluster.run import Sum
+    from fastsvm_cli.cluster.work import File
+    from fastsvm_cli.commands.predict.options import PredictOptions
+
+
+def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]") -> None:
+    """The command with --dask. new_summary: commands/predict.py's Summary. Raises FastsvmError; where blocks failed,
+    they have been named on standard error."""
+    from fastsvm_cli.cluster.blocks import absolute
+    from fastsvm_cli.cluster.run import PartsMissing, run
+    from fastsvm_cli.cluster.work import File, Job
+    from fastsvm_cli.commands.predict.fallback import ExactFile
+    from fastsvm_cli.console.file_checks import check_document, check_inputs
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.scaling import warn_of_scaling
+    from fastsvm_cli.interruption import raising
+    from fastsvm_cli.models import check_start, parse_model
+    from fastsvm_cli.prediction.pipeline import columns
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.text.fingerprint import fingerprint
+
+    def read(path: "str | None") -> "File | None":
+        return None if path is None else File(path, read_bytes(path))
+
+    check_inputs(*options.inputs[1:])
+    if options.as_json and not options.quiet:
+        check_document(options.inputs)
+    job = Job(absolute(options.output))
+    job.scale, job.y_scale = read(options.scale_file), read(options.y_scale_file)
+    scaling = job.scaling()
+    exact_file = ExactFile(options.exact_file) if options.exact_file is not None else None
+    text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
+    job.model, digest = File(options.model_file, text), fingerprint(text)
+    job.made_with = options.made_with(digest, scaling)
+    model = options.settled(parse_model(text, options.model_file))
+    exact = options.fallback(model, exact_file)
+    if exact is not None and exact_file is not None:
+        job.exact, job.exact_tolerance = File(exact_file.path, exact_file.text()), exact.tolerance
+    header = options.printed_header(model, exact)
+    lines = {"probability": bool(options.probability), "values": options.values, "evaluations": options.evaluations}
+    labelled = not options.unlabelled
+    job.reading = {"labelled": labelled, "dense": options.dense, "delimiter": options.delimiter}
+    job.reading["max_line"] = options.max_line
+    job.asked = {**lines, "labelled": labelled, "tolerance": options.within(model)}
+    job.steps, job.on_bad_row, job.threads = options.steps, options.on_bad_row, options.threads or 1
+    if options.on_bad_row == "nan":
+        job.filler = b" ".join([b"nan"] * columns(model, header, **lines)) + b"\n"
+    summary = new_summary(options, model, header, exact, digest)
+    summary.begin()
+
+    def values(seen: "Sum") -> "dict[str, Any]":
+        if options.on_bad_row != "stop":
+            summary.bad_rows = BadRows(options.test_file)
+            summary.bad_rows.count = seen.bad_rows
+        return summary.values(seen.tally)
+
+    with raising(), Progress("predict", quiet=options.quiet) as progress:
+        try:
+            seen = run(
+                job,
+                url=options.test_file,
+                address=options.dask or "",
+                block=options.block,
+                scaling=scaling,
+                say=summary.warn,
+                progress=progress,
+                summary=values,
+            )
+        except PartsMissing as missing:
+            for line in missing.lines:
+                print(f"Error: {line}", file=sys.stderr)
+            raise
+    for line in seen.named:
+        summary.warn(f"Warning: {line}")
+    if len(seen.instructions) > 1:
+        kinds = ", ".join(sorted(seen.instructions))
+        summary.warn(f"Note: workers had different processors ({kinds}): last digits may differ from one machine's.")
+    warn_of_scaling(scaling, options.quiet)
+    summary.end(seen.tally)

@@ -1,0 +1,192 @@
+"""What `fastsvm predict` is asked for."""
+
+import os
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import click
+
+from fastsvm_cli.console.options import Options, check_dask, check_data_options, check_y_scale, was_given
+from fastsvm_cli.console.scaling import refuse_twice
+
+if TYPE_CHECKING:
+    from fastsvm_cli.commands.predict.fallback import ExactFile
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.prediction.pipeline import Fallback
+    from fastsvm_cli.text.header import Header
+    from fastsvm_cli.text.scaling import Scaling
+
+
+class PredictOptions(Options):
+    """The options and arguments of `predict`, and when it was asked for them: start, as of time.monotonic. Raises
+    UsageError for what does not go together."""
+
+    probability: int
+    quiet: bool
+    values: bool
+    evaluations: bool
+    exact_file: "str | None"
+    tolerance: "float | None"
+    steps: "int | None"
+    as_json: bool
+    on_bad_row: str
+    resume: bool
+    dask: "str | None"
+    block: int  # bytes
+    open_file: "str | None"
+    outside_file: "str | None"
+    threads: int
+    dense: bool
+    delimiter: str
+    unlabelled: bool
+    max_line: int  # bytes
+    scale_file: "str | None"
+    y_scale_file: "str | None"
+    test_file: str
+    model_file: str
+    output_file: "str | None"
+
+    def check(self) -> None:
+        self.start = monotonic()
+        if self.test_file == "-" and self.model_file == "-":
+            raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
+        check_data_options(self.dense)
+        check_y_scale(self.scale_file, self.y_scale_file)
+        if self.y_scale_file is not None and self.unlabelled:
+            raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")
+        if self.dask is not None:
+            self._check_dask()
+        elif was_given("block"):
+            raise click.UsageError("--block goes with --dask, which cuts the data into blocks.")
+        if not self.resume:
+            return
+        if self.open_file is not None or self.outside_file is not None:
+            option = "--outside-rows" if self.open_file is None else "--open-rows"
+            raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
+        # What can be gone on with, after a stop, is a file.
+        from fastsvm_cli.prediction.resume import can_be_kept
+
+        kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
+        if self.test_file == "-" or (
+            os.path.exists(self.test_file) and not any(kind(self.test_file) for kind in kinds)
+        ):
+            why = "standard input and pipes cannot be read again"
+            raise click.UsageError(f"--resume needs a TEST_FILE that is a file: {why}.")
+        if not can_be_kept(self.output_file):
+            raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
+
+    def _check_dask(self) -> None:
+        check_dask(self.dask)
+        if self.resume:
+            raise click.UsageError("--dask does not go with --resume: run again, it does what is missing by itself.")
+        if self.open_file is not None or self.outside_file is not None:
+            option = "--outside-rows" if self.open_file is None else "--open-rows"
+            raise click.UsageError(f"--dask does not go with {option}: workers write parts, and nothing else.")
+        if self.test_file == "-":
+            raise click.UsageError("--dask reads files, which every worker can open, and no standard input.")
+        if self.output_file in (None, "-"):
+            raise click.UsageError("--dask needs OUTPUT_FILE: the directory, or URL, where the parts go.")
+
+    @property
+    def output(self) -> str:
+        """Where the lines go."""
+        return "-" if self.output_file is None else self.output_file
+
+    @property
+    def outputs(self) -> "list[str]":
+        """All the files that are written."""
+        return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
+
+    @property
+    def inputs(self) -> "list[str]":
+        """All the files that are read."""
+        files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
+        return [file for file in files if file is not None]
+
+    def printed_header(self, model: "Model", exact: "Fallback | None") -> "Header":
+        """Of the model whose answers are printed: with -b 1 the exact one's, where a reduced set has probability
+        parameters of its own. exact: what stands behind --exact."""
+        return exact.model.header if exact is not None and self.probability and model.reduced else model.header
+
+    def settled(self, model: "Model") -> "Model":
+        """The model that answers: with --steps it stops early. Raises UsageError and ModelFormatError for what does
+        not go with it."""
+        header = model.header
+        refuse_twice(self.scale_file, model, self.model_file)
+        if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
+            raise click.UsageError("--scale does not go with a precomputed kernel, whose rows hold kernel values.")
+        if self.y_scale_file is not None and not header.regression:
+            raise click.UsageError("--y-scale is for regression models: there is nothing to scale about classes.")
+        if self.dense and header.kernel_type == "precomputed" and not model.ordered:
+            raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
+        if self.probability and not header.has_probability:
+            raise click.ClickException(
+                f"{self.model_file}: the model has no probability estimates; train it with svm-train -b 1"
+            )
+        if self.steps is not None:
+            stopped = model.stopped_after(self.steps)
+            if stopped is None:
+                raise click.UsageError(
+                    f"--steps goes with a model of fastsvm order --method geometry, which {self.model_file} is not."
+                )
+            if self.probability:
+                raise click.UsageError("--steps stops before the value that -b 1 needs.")
+            model = stopped
+        if self.evaluations and not model.ordered:
+            why = f"goes with a model of fastsvm order, which {self.model_file} is not"
+            raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
+        if self.within(model) is not None and (self.steps is not None or self.values or self.probability):
+            raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
+        if self.open_file is not None and self.probability and model.reduced and self.exact_file is None:
+            why = "a reduced set has probability parameters of its own"
+            raise click.UsageError(f"--open-rows with -b 1 needs --exact: {why}.")
+        if self.outside_file is not None and not model.bounded:
+            from fastsvm_cli.errors import ModelFormatError
+
+            why = "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one"
+            raise ModelFormatError(self.model_file, why)
+        return model
+
+    def within(self, model: "Model") -> "float | None":
+        """--tolerance where it stops a row early: of a model that proves its own values of a regression."""
+        proven_within = model.ordered and model.header.regression and self.exact_file is None and self.open_file is None
+        return self.tolerance if proven_within else None
+
+    def fallback(self, model: "Model", exact_model: "ExactFile | None") -> "Fallback | None":
+        """What stands behind --exact. exact_model: its file. Raises UsageError and ModelFormatError."""
+        from fastsvm_cli.commands.predict.fallback import fallback
+
+        return fallback(
+            model,
+            self.model_file,
+            exact_model,
+            self.tolerance if self.within(model) is None else None,
+            wait=self.resume or not all(map(_is_plain_file, self.outputs)),
+            open_rows=self.open_file is not None,
+        )
+
+    def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
+        """All that the lines of the output depend on, besides their rows: another run may go on from these only if it
+        has the same. digest: the model file's fingerprint. scaling: what the file of --scale says."""
+        from fastsvm_cli import __version__
+
+        return {
+            "fastsvm": __version__,
+            "model": digest,
+            "-b": self.probability,
+            "--values": self.values,
+            "--evaluations": self.evaluations,
+            "--exact": self.exact_file is not None,
+            "--tolerance": self.tolerance,
+            "--steps": self.steps,
+            "--dense": self.dense,
+            "--delim": self.delimiter,
+            "--unlabelled": self.unlabelled,
+            "--scale": None if scaling is None else f"a file of SHA-256 {scaling.digest}",
+        }
+
+
+def _is_plain_file(path: str) -> bool:
+    from fastsvm_cli.text.output import is_standard_output
+
+    return not is_standard_output(path) and (os.path.isfile(path) or not os.path.exists(path))

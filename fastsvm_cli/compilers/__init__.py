@@ -1,1 +1,0 @@
-"""Compilers: exact model -> compiled model."""

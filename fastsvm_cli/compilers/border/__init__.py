@@ -1,1 +1,0 @@
-"""Border samples."""

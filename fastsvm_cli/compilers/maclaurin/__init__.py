@@ -1,1 +1,0 @@
-"""Maclaurin expansions (Claesen, De Smet, Suykens and De Moor)."""

@@ -1,1 +1,0 @@
-"""Ordered support vectors and points, which stop early."""

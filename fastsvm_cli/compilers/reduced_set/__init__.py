@@ -1,1 +1,0 @@
-"""Reduced sets of support vectors."""

@@ -1,0 +1,269 @@
+"""approx: the Maclaurin expansion of an RBF kernel (Claesen et al.), and what it becomes of linear and polynomial
+kernels."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fastsvm_cli.console.options import (
+    check_dask,
+    check_y_scale,
+    dask_option,
+    fold_option,
+    model_arguments,
+    quiet_option,
+    threads_option,
+    y_scale_option,
+)
+from fastsvm_cli.console.values import LIMIT, POSITIVE
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.methods.folding import Folding
+    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.maclaurin import MaclaurinModel
+
+#: What is tried of --centers.
+_CENTERS = (4, 16, 64)
+
+
+class ApproxOptions(MethodOptions):
+    """The options and arguments of `fastsvm approx`. Raises UsageError for what does not go together."""
+
+    center: "str | None"
+    degree: "int | None"
+    centers: "int | None"
+    rank: "int | None"
+    tolerance: "float | None"
+    certify: bool
+    precision: "str | None"
+    scale_file: "str | None"
+    y_scale_file: "str | None"
+    max_size: float  # MB
+    dask: "str | None"
+
+    def check(self) -> None:
+        if self.dask is not None and not self.certify:
+            raise click.UsageError("--dask shares the sums of a certificate: it goes with --certify.")
+        check_dask(self.dask)
+        check_y_scale(self.scale_file, self.y_scale_file)
+        if self.certify and self.scale_file is not None:
+            raise click.UsageError(
+                "--certify proves labels of rows that svm-scale has rounded, which a model with --scale never sees:"
+                " certify without --scale, and give it to predict."
+            )
+
+    def check_model(self, model: "ExactModel") -> None:
+        """Raises UsageError for what does not go together, or not with the model."""
+        gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
+        if self.center is not None and not gaussian:
+            raise click.UsageError(
+                f"--center is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
+            )
+        if self.centers is not None and (self.center is not None or not gaussian):
+            raise click.UsageError(
+                "--centers is for RBF kernels, and chooses the centers itself: it does not go with --center."
+            )
+        if self.dask is not None and not gaussian:
+            raise click.UsageError(
+                f"--dask is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of vectors."
+            )
+        if self.rank is not None and self.tolerance is not None:
+            raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
+        if self.rank or self.tolerance:
+            from fastsvm_cli.methods.approx.expansion import own_degree
+
+            if (self.degree or own_degree(model.header)) != 2:
+                raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
+
+    def check_size(self, size: int) -> None:
+        """Raises ModelFormatError for a file of so many bytes: --tolerance decides the size only as it goes."""
+        from fastsvm_cli.errors import ModelFormatError
+        from fastsvm_cli.text.numbers import size_text
+
+        if size > self.max_size * 1e6:
+            limit = f"{self.max_size:g} MB (--max-size)"
+            why = f"the compiled model takes {size_text(size)}, beyond the limit of {limit}"
+            raise ModelFormatError(self.model_file, why)
+
+    def better(self, compiled: "MaclaurinModel") -> str:
+        """What would bring its labels nearer to the exact model's."""
+        gaussian = compiled.header.kernel_type == "rbf"
+        ways = (
+            ["a larger --rank"] * (self.rank is not None)
+            + ["a smaller --tolerance"] * (self.tolerance is not None)
+            + ["a higher --degree"] * (gaussian and compiled.degree < 4)
+            + ["more --centers", "fastsvm reduce"] * gaussian
+        )
+        return ", ".join(ways) or "--precision double"
+
+
+class Approx(Method):
+    """A quadratic form, or one of a higher degree, in place of the support vectors."""
+
+    name = "approx"
+    kinds = ("maclaurin",)
+    better = "a higher degree, more centers"
+    Options = ApproxOptions
+    parameters = listed(
+        click.option(
+            "--center",
+            type=click.Choice(["mean", "origin", "pair"]),
+            show_default="mean",
+            help=(
+                "Where an RBF kernel is expanded: the mean of the support vectors, the origin (as in the paper), or for"
+                " several classes the mean of each pair's vectors (more accurate, a center per pair to store)."
+            ),
+        ),
+        click.option(
+            "--degree",
+            type=click.IntRange(1, 4),
+            show_default="2",
+            metavar="P",
+            help=(
+                "Of the expansion of an RBF kernel. Each degree more is more accurate and needs about d/degree"
+                " times the numbers; finite kernels keep their own."
+            ),
+        ),
+        click.option(
+            "--centers",
+            type=click.IntRange(1, 100000),
+            metavar="K",
+            help=(
+                "Expand about the means of K clusters (k-means, 30 rounds) of the support vectors instead of one"
+                " center: K times the cost, for much larger gamma."
+            ),
+        ),
+        click.option(
+            "--rank", type=click.IntRange(1), metavar="R", help="Compress M to its R largest eigenvalues (degree 2)."
+        ),
+        click.option(
+            "--tolerance",
+            type=POSITIVE,
+            metavar="E",
+            help=(
+                "Compress M to as few eigenvalues as change no decision value by more than E, for rows as near the"
+                " center as the support vectors (degree 2)."
+            ),
+        ),
+        click.option(
+            "--certify",
+            is_flag=True,
+            help=(
+                "Store what proves, row by row, how far a decision value can be from svm-predict's; about n_SV * n_SV *"
+                " d / 2 operations, fewer for sparse vectors."
+            ),
+        ),
+        dask_option("With --certify: share its operations, and they alone, among the workers of a Dask cluster."),
+        click.option(
+            "--precision",
+            type=click.Choice(["single", "double"]),
+            show_default="single for RBF, double for linear and polynomial kernels, whose expansion is exact",
+            help="Of the stored numbers.",
+        ),
+        fold_option(),
+        y_scale_option("The model predicts y itself, as it does where a range file holds y."),
+        threads_option,
+        click.option(
+            "--max-size",
+            type=LIMIT,
+            default=256,
+            show_default=True,
+            metavar="MB",
+            help="Refuse to write a larger model.",
+        ),
+        quiet_option(),
+        model_arguments,
+    )
+
+    def compile(
+        self,
+        source: "SourceModel",
+        options: ApproxOptions,
+        progress: Progress,
+        rows: "list[Chunk] | None" = None,
+        folding: "Folding | None" = None,
+    ) -> Made:
+        """The expansion that is asked for. folding: what --scale folds into it later, which needs all its features."""
+        from contextlib import ExitStack
+
+        # numpy and scipy: after the faults that need neither.
+        from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+
+        with ExitStack() as stack:
+            add_up = None
+            if options.dask is not None:
+                from fastsvm_cli.cluster.scheduler import connect
+                from fastsvm_cli.interruption import raising
+                from fastsvm_cli.methods.approx.on_cluster import over
+
+                stack.enter_context(raising())  # told to stop, it has tasks to cancel, and workers to end
+                add_up = over(stack.enter_context(connect(options.dask)))
+            model = compile_maclaurin(
+                source.model,
+                fingerprint=source.fingerprint,
+                center=options.center,
+                degree=options.degree,
+                certify=options.certify,
+                clusters=options.centers or 1,
+                rank=options.rank,
+                tolerance=options.tolerance,
+                single=None if options.precision is None else options.precision == "single",
+                max_bytes=options.max_size * 1e6,
+                # A finite kernel is made of inner products, which know the support vectors' features alone.
+                more_features=folding.moved if folding is not None and source.model.header.kernel_type == "rbf" else (),
+                on_progress=progress,
+                add_up=add_up,
+            )
+        return Made(model)
+
+    def refusal(self, model: "ExactModel") -> "str | None":
+        from fastsvm_cli.methods.approx.expansion import refusal
+
+        return refusal(model)
+
+    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        import fastsvm_cli.methods.approx.certificates as certificates
+        from fastsvm_cli._native import used_indices
+        from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes
+        from fastsvm_cli.methods.approx.expansion import own_degree
+        from fastsvm_cli.models.maclaurin import MAX_DEGREE
+        from fastsvm_cli.text.numbers import digits, size_text
+
+        header, features = model.header, len(used_indices(model.vectors))
+        without_certificate = certificates.refusal(model)
+        out: list[Attempt] = []
+
+        def approx(of_degree: int, expansions: int = 1, **options: object) -> None:
+            certify = "certify" in options
+            size = file_bytes(header, features, of_degree, expansions)
+            why = size_text(size) if size > max_bytes else None
+            limit = "--max-size"
+            if why is None and certify:
+                seconds = certify_seconds(header, features)
+                why = f"about {digits(seconds, 2)} s" if seconds > patience else None
+                limit = "--patience"
+            refused = without_certificate if certify else None
+            out.append(Attempt(self.name, options, exact=certify, skipped=why, limit=limit, refused=refused))
+
+        if header.kernel_type != "rbf":
+            approx(own_degree(header), certify=True)
+            return out
+        degrees = range(1, MAX_DEGREE + 1)
+        for degree in degrees:
+            certified = {"certify": True} if degree in (2, 3) else {}
+            approx(degree, **{"degree": degree, **certified})
+        for degree in degrees:
+            approx(degree, center="origin", degree=degree)
+        if model.pairs > 1:
+            approx(2, center="pair", certify=True)
+        for centers in _CENTERS:
+            for degree in (2, 3):
+                if centers < header.total_sv:
+                    approx(degree, centers, centers=centers, degree=degree)
+        return out
+
+
+METHOD = Approx()

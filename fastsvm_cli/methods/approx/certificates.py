@@ -1,0 +1,183 @@
+"""What a Maclaurin model stores to prove a radius for every row; the inequalities, and why they hold, are in
+bounds.py."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations_with_replacement
+from math import factorial
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli import bounds
+from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums
+from fastsvm_cli.methods.feature_space import Matrix, row_norms
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.maclaurin import Certificate, packed_size
+from fastsvm_cli.text.header import Header
+
+_DENSE_CELLS = 1 << 28  # support vectors times features that are written out
+_BLOCK_CELLS = 1 << 20  # of rows that are written out
+_ENTRY_COST = 25  # a product of two sparse vectors' entries, in products of whole rows
+
+
+def certified_degree(degree: int, gaussian: bool) -> int:
+    """N: the highest degree with a norm of its own. Beyond five more, the rest as a whole is bounded as well."""
+    return degree + 5 if gaussian else max(degree, 1)
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why there is no certificate of a model, or None. A proof counts roundings, each relative to a number: what it is
+    about may not overflow nor, where no e^{-gamma |z|^2} bounds the rows that matter, underflow, up to the fourth
+    power. See bounds.py.
+    """
+    header = model.header
+    finite = header.kernel_type != "rbf"
+    for what, numbers, least in (
+        ("gamma", [header.gamma], 1e-30),
+        ("coef0", [header.coef0], 1e-30),
+        ("rho", header.rho, 0.0),
+        ("a coefficient", np.asarray(model.vectors.leading), 1e-60 * finite),
+        ("a value of a support vector", np.asarray(model.vectors.values), 1e-30 * finite),
+    ):
+        sizes = np.abs(np.asarray(numbers, float))
+        odd = sizes[(sizes != 0) & ((sizes < least) | (sizes > 1e30))]
+        if len(odd):
+            return f"{what} of size {odd[0]:g} found, beyond what a certificate can cover: scale the data"
+    return None
+
+
+def certificate(
+    x: Matrix,
+    a: "list[float]",
+    point: "Sequence[float]",
+    header: Header,
+    factors: "list[float]",
+    total: "Sequence[float]",
+    stored: "Sequence[float]",
+    rank: int,
+    on_progress: "Callable[[float], None] | None",
+    add_up: "AddUp | None" = None,
+) -> Certificate:
+    """Everything a radius needs to know of one expansion; see bounds.py. x (n, d), sparse, a: its support vectors and
+    coefficients. add_up: does the sums over every two of them; None: this process. total, stored: the coefficients as
+    computed and as stored, packed; of a compressed M (rank above 0) only the constant and v are compared."""
+    n, d = x.shape
+    degree = len(factors) - 1
+    point, a = np.asarray(point), np.array(a)
+    kept = 1 + d if rank else len(total)
+    rounding = np.asarray(total)[:kept] - np.asarray(stored)[:kept]
+    squares = _squared_norms(x, point)
+    norms = np.sqrt(squares)
+    weight = float(np.abs(a).sum())
+    gaussian = header.kernel_type == "rbf"
+    exponents = header.gamma * squares if gaussian else np.zeros(n)
+    damped = np.abs(a) * np.exp(-exponents)
+
+    largest_exponent = float(np.max(exponents, initial=0.0))
+
+    def moment(k: int, lengths: np.ndarray) -> float:
+        # What e^{-gamma |x~|^2} has made 0 is 0 at any power.
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
+
+    squared = rounding * rounding * _orderings(d, degree)[: len(rounding)]
+    error, at = [], 0
+    for k, factor in enumerate(factors):
+        size = packed_size(k, d)
+        # Next to 0 for a compressed M, whose loss is known as a whole.
+        rounded = bounds.length(float(squared[at : at + size].sum()), size)
+        error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
+        at += size
+    truncation = []
+    if gaussian:
+        last = certified_degree(degree, True)
+        computed, lengths = _degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress, add_up)
+        scaled = np.sqrt(2 * header.gamma) * lengths
+        largest = float(np.max(header.gamma * lengths**2, initial=0.0))
+        for k in range(degree + 1, last + 1):
+            truncation.append(bounds.degree_norm(computed[k - degree - 1], k, moment(k, scaled), n, d, largest))
+        moments = [moment(k, scaled) for k in range(last + 1, last + 41)]
+        truncation.append(bounds.tail_norm(computed[-1], last, moments, weight, n, d, largest))
+        truncation = [w + 1e-120 * weight for w in truncation]  # coefficients that underflowed
+    return Certificate(truncation, error, weight * (1 + 1e-9), float(n))
+
+
+def _squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
+    """|x~|^2 of the rows of a sparse x about the point, from differences, a block of rows at a time: (n)."""
+    n, d = x.shape
+    out = np.empty(n)
+    size = max(1, _BLOCK_CELLS // max(d, 1))
+    for at in range(0, n, size):
+        rows = x[at : at + size].toarray() - point
+        out[at : at + size] = np.einsum("ij,ij->i", rows, rows)
+    return out
+
+
+def _degree_norms(
+    x: Matrix,
+    point: np.ndarray,
+    squares: np.ndarray,
+    a: np.ndarray,
+    gamma: float,
+    first: int,
+    last: int,
+    on_progress: "Callable[[float], None] | None",
+    add_up: "AddUp | None" = None,
+) -> "tuple[list[float], np.ndarray]":
+    """W_first^2 .. W_last^2 and W_{>last}^2 as computed, and the lengths (n) whose products bound what an inner product
+    is wrong by (bounds.degree_norm). squares: |x~|^2."""
+    n, d = x.shape
+    counts = np.bincount(x.indices, minlength=d)
+    if n * d <= _DENSE_CELLS and not _is_sparse(counts, n):
+        dense = x.toarray()
+        dense -= point
+        dense_pairs = PairSums(dense, a, gamma, first, last, sparse=False)
+        return (add_up or PairSums.here)(dense_pairs, on_progress), np.sqrt(squares)
+    # The center is taken from columns that are mostly full, and they are full then; of the others from the products.
+    full = 2 * counts >= n
+    y, center = x, np.where(full, 0.0, point)
+    if full.any():
+        filled = x[:, full].toarray() - point[full]
+        m = filled.shape[1]
+        whole = scipy.sparse.csr_matrix((filled.ravel(), np.tile(np.arange(m), n), np.arange(n + 1) * m), shape=(n, m))
+        y, center = (
+            scipy.sparse.hstack([whole, x[:, ~full]], format="csr"),
+            np.concatenate([center[full], point[~full]]),
+        )
+    shift = y @ center - center @ center / 2
+    lengths = np.sqrt(row_norms(y)) + np.linalg.norm(center)
+    starts, columns = y.indptr.astype(np.int64), y.indices.astype(np.int32)
+    pairs = PairSums(starts, columns, y.data, d, shift, squares, a, gamma, first, last, sparse=True)
+    return (add_up or PairSums.here)(pairs, on_progress), lengths
+
+
+def _is_sparse(counts: np.ndarray, n: int) -> bool:
+    """Whether inner products by the entries that two vectors share are cheaper than those of whole rows. counts:
+    vectors that have an entry, per column (d)."""
+    shares = counts / max(n, 1)
+    shared = float((np.where(shares >= 0.5, 1.0, shares) ** 2).sum())
+    return _ENTRY_COST * shared < len(counts)
+
+
+def _orderings(d: int, degree: int) -> np.ndarray:
+    """For every packed entry of every degree, how often it stands in the full symmetric tensor."""
+    counts = []
+    for k in range(degree + 1):
+        if k == 2:
+            counts.append(np.where(np.equal(*np.triu_indices(d)), 1.0, 2.0))
+        elif k < 2:
+            counts.append(np.ones(packed_size(k, d)))
+        else:
+            counts.append(_tensor_orderings(d, k))
+    return np.concatenate(counts)
+
+
+def _tensor_orderings(d: int, k: int) -> np.ndarray:
+    indices = np.fromiter((i for entry in combinations_with_replacement(range(d), k) for i in entry), np.int32).reshape(
+        -1, k
+    )
+    orderings, run = np.full(len(indices), float(factorial(k))), np.ones(len(indices))
+    for at in range(1, k):
+        run = np.where(indices[:, at] == indices[:, at - 1], run + 1, 1.0)
+        orderings /= run
+    return orderings

@@ -1,0 +1,301 @@
+"""Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; about the mean, because the kernel
+does not change when the origin moves).
+
+Compiling without a certificate needs no numpy: most of its time would be numpy's start."""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from math import comb, factorial, isfinite
+from typing import TYPE_CHECKING
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.method import demand, part_of
+from fastsvm_cli.models.centers import Center, center_point
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.maclaurin import (
+    MAX_DEGREE,
+    Expansion,
+    MaclaurinModel,
+    coefficient_count,
+    compressed_count,
+)
+from fastsvm_cli.text.header import Header
+
+if TYPE_CHECKING:
+    from fastsvm_cli.methods.approx.pair_sums import AddUp
+
+CENTERS = ("mean", "origin", "pair")
+_FORMED = 1 << 28  # numbers that are held while a matrix is compressed
+
+
+class TooLargeError(ModelFormatError):
+    """The compiled model would not fit the limit its user set."""
+
+
+def refusal(model: ExactModel, degree: "int | None" = None) -> "str | None":
+    """Why a model has no expansion (of this degree), or None."""
+    header = model.header
+    if header.kernel_type == "rbf":
+        if header.gamma >= 0:
+            return None
+        return f"gamma {header.gamma:g} found; approx compiles rbf kernels of gamma 0 or more"
+    own = own_degree(header)
+    if header.kernel_type not in ("linear", "polynomial") or own > MAX_DEGREE:
+        of = f" of degree {header.degree}" if header.kernel_type == "polynomial" else ""
+        return (
+            f"a {header.kernel_type} kernel{of} found; approx compiles rbf, linear and polynomial kernels of degree up"
+            f" to {MAX_DEGREE}"
+        )
+    if degree is not None and degree != own:
+        return f"a {header.kernel_type} kernel of degree {own} found: it compiles exactly, and at no other degree"
+    return None
+
+
+def compile_maclaurin(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    center: "str | None" = None,
+    single: "bool | None" = None,
+    degree: "int | None" = None,
+    certify: bool = False,
+    clusters: int = 1,
+    rank: "int | None" = None,
+    tolerance: "float | None" = None,
+    max_bytes: float = float("inf"),
+    more_features: "Sequence[int]" = (),
+    on_progress: "Callable[[float], None] | None" = None,
+    add_up: "AddUp | None" = None,
+) -> MaclaurinModel:
+    """Expand every decision function to `degree` (1 to 4; default 2, or the kernel's own where it is linear or
+    polynomial).
+
+    fingerprint: of the exact model's file, stored. center: "mean" of the support vectors (default), "origin" (the
+    paper's), or "pair", the mean of each pair's own support vectors; RBF only. single: store single precision (default
+    for RBF; finite expansions are exact, and stored in double precision). certify: store what proves a radius for every
+    row (bounds.py). clusters: expand about the means of so many clusters of the support vectors (k-means, seeded)
+    instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as few as change no decision
+    value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a
+    larger file. more_features: LIBSVM indices that the expansions are to have, whether a support vector has them or
+    not. on_progress: called with the share done. add_up: does the sums of a certificate; None: this process. Raises
+    ModelFormatError for kernels without such an expansion, TooLargeError.
+    """
+    header = model.header
+    gaussian = header.kernel_type == "rbf"
+    demand(model.path, refusal(model, degree))
+    degree = own_degree(header) if degree is None else degree
+    single = gaussian if single is None else single
+    vectors = model.vectors
+    features = sorted({*_native.used_indices(vectors), *more_features})
+    d = len(features)
+
+    if certify:
+        import fastsvm_cli.methods.approx.certificates as certificates
+        from fastsvm_cli.methods.feature_space import matrix
+
+        demand(model.path, certificates.refusal(model))
+        x, _ = matrix(vectors)  # more_features are of models without a certificate
+    functions = _decision_functions(header, vectors)
+    compressed = degree == 2 and d and (rank is not None or tolerance is not None)
+    if compressed:
+        from fastsvm_cli.methods.approx.compression import COPIES, compress
+
+        if COPIES * d * d > _FORMED:
+            raise TooLargeError(
+                model.path,
+                f"{d} features found: their matrix takes {8e-9 * COPIES * d * d:.3g} GB before it is compressed,"
+                f" expected at most {8e-9 * _FORMED:.3g} GB",
+            )
+    # Of an expansion, at least.
+    numbers = coefficient_count(d, degree)
+    if compressed:
+        numbers = min(numbers, compressed_count(d, min(rank or 1, d)))
+
+    def check_size(count: int, clusters: int) -> None:
+        estimate = count * numbers * (12 if single else 20)  # bytes, as measured
+        if estimate > max_bytes:
+            what = (
+                f"{header.pairs} decision function{'s' * (header.pairs != 1)} of {d} features, degree"
+                f" {degree}{f', {clusters} centers' * (clusters > 1)}"
+            )
+            raise TooLargeError(
+                model.path,
+                f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of"
+                f" {max_bytes / 1e6:.3g} MB (--max-size)",
+            )
+
+    if clusters > 1 and gaussian:  # every cluster has an expansion at least, and finding them is work
+        clusters = min(clusters, max(vectors.rows, 1))
+        check_size(max(header.pairs, clusters), clusters)
+    clusters = clusters if gaussian else 1
+    # About how long the clusters take, the expansions and the certificates, in nanoseconds.
+    clustering = 20.0 * vectors.rows * clusters * (d + 20) * (clusters > 1)
+    work = sum(len(rows) * (len(rows) / clusters * 2 * certify + numbers) for rows, _ in functions) + 1.0
+    clustered = clustering / (clustering + work)
+    about = list(
+        _about_centers(
+            vectors,
+            features,
+            functions,
+            center if gaussian else "origin",
+            clusters,
+            model.path,
+            part_of(on_progress, 0.0, clustered),
+        )
+    )
+    if tolerance is None:  # which decides the size itself
+        check_size(sum(len(shares) for _, shares in about), clusters)
+    written, expansions, factors = [], [], _factors(header, degree)
+
+    def work_of(rows: "list[int]") -> float:
+        return float(len(rows) * (len(rows) * 2 * certify + numbers))
+
+    work = sum(work_of(rows) for _, shares in about for _, rows, _ in shares) / (1 - clustered) + 1e-9
+    done = clustered * work
+    for number, (point, shares) in enumerate(about):
+        used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
+        largest = _native.largest_squared_distance(vectors, features, used, point)
+        if not isfinite(largest):
+            raise ModelFormatError(
+                model.path, "the squared distance of a support vector from the center overflows: scale the data"
+            )
+        written.append(Center(features, point, largest))
+        for p, mine, a in shares:
+            total = _native.expand(
+                vectors, features, mine, a, point, gaussian, header.gamma if gaussian else 0.0, factors
+            )
+            own_rank, dropped = 0, 0.0
+            stored, finite = _native.stored(total, single)
+            if compressed:
+                if not _native.stored(total, False)[1]:
+                    raise ModelFormatError(
+                        model.path, "a coefficient of the expansion overflows double precision: scale the data"
+                    )
+                fewer = compress(
+                    total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest, proven=certify
+                )
+                if fewer is not None:
+                    own_rank, stored, dropped = fewer
+                    finite = _native.stored(stored, False)[1]
+            if not finite:
+                raise ModelFormatError(
+                    model.path,
+                    f"a coefficient of the expansion overflows {'single' if single else 'double'} precision: scale the"
+                    " data",
+                )
+            certificate = None
+            if certify:
+                shown = part_of(on_progress, done / work, (done + work_of(mine)) / work)
+                certificate = certificates.certificate(
+                    x[mine], a, point, header, factors, total, stored, own_rank, shown, add_up
+                )
+                certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
+                if not all(map(isfinite, certificate.numbers())):
+                    raise ModelFormatError(model.path, "a number of the certificate overflows: scale the data")
+            done += work_of(mine)
+            if on_progress:
+                on_progress(done / work)
+            expansions.append(Expansion(p, number, stored, certificate, own_rank))
+    starts = vectors.indptr
+    return MaclaurinModel(
+        header,
+        degree=degree,
+        features=features,
+        single=single,
+        fingerprint=fingerprint,
+        centers=written,
+        expansions=expansions,
+        highest_norm=certificates.certified_degree(degree, gaussian) if certify else 0,
+        longest_vector=max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0),
+        folded=model.inheritance,
+    )
+
+
+def own_degree(header: Header) -> int:
+    """The degree at which a kernel is expanded unless it is said, and, of a finite one, at no other."""
+    if header.kernel_type == "rbf":
+        return 2
+    return header.degree if header.kernel_type == "polynomial" else 1
+
+
+def _factors(header: Header, degree: int) -> "list[float]":
+    """K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and (3.13) to
+    (3.16), at any degree."""
+    if header.kernel_type == "rbf":
+        return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
+    if header.kernel_type == "linear":
+        return [0.0, 1.0]
+    return [comb(degree, k) * _power(header.coef0, degree - k) * _power(header.gamma, k) for k in range(degree + 1)]
+
+
+def _power(base: float, exponent: int) -> float:
+    """What overflows is infinite, and refused by its result."""
+    try:
+        return base**exponent
+    except OverflowError:
+        return float("inf") if base > 0 or exponent % 2 == 0 else float("-inf")
+
+
+def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
+    """Per pair, in LIBSVM's order: its support vectors (rows) and their coefficients, none of them 0."""
+    if header.pairs == 1 and vectors.leading_count == 1:
+        return [_nonzero(range(vectors.rows), vectors.leading.cast("B").cast("d").tolist() if vectors.rows else [])]
+    coefficients = vectors.leading.tolist()
+    starts = [0]
+    for size in header.nr_sv or []:
+        starts.append(starts[-1] + size)
+    out = []
+    for _, i, j in header.class_pairs:
+        mine, theirs = range(starts[i], starts[i + 1]), range(starts[j], starts[j + 1])
+        out.append(
+            _nonzero(
+                [*mine, *theirs],
+                [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)],
+            )
+        )
+    return out
+
+
+def _nonzero(rows: "Sequence[int]", a: "list[float]") -> "tuple[list[int], list[float]]":
+    if 0.0 not in a:
+        return list(rows), a
+    return [row for row, b in zip(rows, a) if b != 0], [b for b in a if b != 0]
+
+
+def _about_centers(
+    vectors: _native.Chunk,
+    features: "list[int]",
+    functions: "list[tuple[list[int], list[float]]]",
+    center: "str | None",
+    clusters: int,
+    path: str,
+    on_progress: "Callable[[float], None] | None",
+) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
+    """Yield (center, [(pair, rows, coefficients) of the expansions about it])."""
+    everything = range(vectors.rows)
+    if center == "pair":
+        for p, (rows, a) in enumerate(functions):
+            yield _mean(vectors, features, rows), [(p, rows, a)]
+    elif clusters > 1 and vectors.rows and features:
+        from fastsvm_cli.methods.clusters import clusters_of
+
+        cluster = clusters_of(vectors, clusters, path, on_progress)
+        for k in sorted(set(cluster)):
+            mine = [
+                (p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k])
+                for p, (rows, a) in enumerate(functions)
+            ]
+            # A pair without support vectors in a cluster has no expansion there; one without any has one about the
+            # first, of nothing.
+            own = [(p, rows, a) for p, rows, a in mine if rows or (k == min(cluster) and not functions[p][0])]
+            yield _mean(vectors, features, [row for row in everything if cluster[row] == k]), own
+    else:
+        point = (
+            array("d", bytes(8 * len(features))) if center == "origin" else _mean(vectors, features, list(everything))
+        )
+        yield point, [(p, rows, a) for p, (rows, a) in enumerate(functions)]
+
+
+def _mean(vectors: _native.Chunk, features: "list[int]", rows: "list[int]") -> "array[float]":
+    return array("d", center_point(*_native.column_ranges(vectors, features, rows)))

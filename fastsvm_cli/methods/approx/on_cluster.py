@@ -1,0 +1,68 @@
+"""The sums of a certificate on the workers of a cluster."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fastsvm_cli import _native
+from fastsvm_cli.cluster.scheduler import demanding_workers
+from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums, totals
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: Tasks for every thread, so that all end at about the same time.
+_TASKS_EACH = 20
+#: Parts of a task at most, of a second each: what a lost worker costs.
+_MOST_PARTS = 60
+
+
+def over(client: "Client") -> AddUp:
+    """Who adds up on all workers of the client. The totals are those of one process, to the last bit where the workers'
+    processors have the same instructions as this one's: every part is computed, and all are added up, as they are
+    there."""
+
+    def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
+        count = len(pairs.parts)
+        with demanding_workers(client) as threads:
+            size = max(1, min(count // (_TASKS_EACH * threads), _MOST_PARTS))
+            sent = client.scatter(pairs, broadcast=True, hash=False)
+            slices = [(first, min(first + size, count)) for first in range(0, count, size)]
+            tasks = [client.submit(_sums, sent, *each, pure=False) for each in slices]
+            return totals(each for part in _in_order(client, tasks, slices, pairs, on_progress) for each in part)
+
+    return add_up
+
+
+def _in_order(
+    client: "Client",
+    tasks: "list[Any]",
+    slices: "list[tuple[int, int]]",
+    pairs: PairSums,
+    on_progress: "Callable[[float], None] | None",
+) -> "list[list[list[float]]]":
+    """The results, when all are there."""
+    from distributed import as_completed
+
+    def work(each: "tuple[int, int]") -> float:
+        return pairs.parts.share(each[1]) - pairs.parts.share(each[0])
+
+    share, at, found = 0.0, {task.key: number for number, task in enumerate(tasks)}, {}
+    try:
+        for task in as_completed(tasks, loop=client.loop):
+            number = at[task.key]
+            found[number] = task.result()  # raises what became of it
+            share += work(slices[number])
+            if on_progress is not None:
+                on_progress(min(share, 1.0))
+    finally:
+        client.cancel(tasks)
+    return [found[number] for number in range(len(tasks))]
+
+
+def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
+    """Of some parts, on one thread: Dask has one for every task."""
+    before = _native.set_threads_here(1)
+    try:
+        return [pairs.parts.sums(part) for part in range(first, last)]
+    finally:
+        _native.set_threads_here(before)

@@ -1,0 +1,260 @@
+"""border: points on the border of classes, with normals (Mills)."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fastsvm_cli.console.options import (
+    first_given,
+    fold_option,
+    model_arguments,
+    quiet_option,
+    seed_option,
+    threads_option,
+    was_given,
+)
+from fastsvm_cli.console.values import POSITIVE, Target
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, listed
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.methods.border.samples import SampledBorder as Found
+    from fastsvm_cli.models.exact import ExactModel
+
+#: What is tried of --samples.
+_SAMPLES = (30, 100, 1000)
+
+
+def _bandwidth(context, parameter, value):
+    if value is None or value == "adaptive":
+        return value
+    try:
+        width = float(value)
+    except ValueError:
+        width = 0.0
+    if not 1e-100 <= width <= 1e100:
+        raise click.BadParameter(f"'{value}' is neither 'adaptive' nor a number from 1e-100 to 1e100.")
+    return width
+
+
+class BorderOptions(MethodOptions):
+    """The options and arguments of `fastsvm border`. Raises UsageError for what does not go together."""
+
+    samples: int
+    target: "float | None"
+    data_file: "str | None"
+    scale_file: "str | None"
+    sampling: str
+    local: int
+    tolerance: float
+    raw: bool
+    bandwidth: "str | float | None"
+    weight: "float | None"
+    density: bool
+    seed: int
+
+    def check(self) -> None:
+        if self.target is not None and was_given("samples"):
+            raise click.UsageError("--samples and --target do not go together.")
+        if (self.bandwidth == "adaptive") != (self.weight is not None):
+            raise click.UsageError(
+                "--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has"
+                " none."
+            )
+        if self.bandwidth is not None and (self.data_file is not None or self.raw):
+            raise click.UsageError(
+                "--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about"
+                " a model."
+            )
+        if not self.density:
+            return
+        # Of a border, and of what draws it, nothing is to be asked.
+        if self.bandwidth is None:
+            raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
+        given = first_given("samples", "target", "sampling", "local", "tolerance", "seed")
+        if given is not None:
+            raise click.UsageError(f"--density writes no border: it does not go with {given}.")
+
+    def check_model(self, model: "ExactModel") -> None:
+        """Raises UsageError where it needs rows that were not given, and for what does not go with the model."""
+        from fastsvm_cli.methods.border.signed_distance import needs_rows
+
+        if self.raw and not (model.header.classification and model.header.has_probability):
+            raise click.UsageError("--raw is for models with probabilities: others are sampled so without it.")
+
+        if needs_rows(model) and self.data_file is None:
+            raise click.UsageError(
+                "a one-class model needs --data TRAIN_FILE: its support vectors lie on one side of the border."
+            )
+
+    @property
+    def rows_file(self) -> "str | None":
+        """What rows are read from: --data, or, with --bandwidth, MODEL_FILE, which is a training file then."""
+        return self.model_file if self.bandwidth is not None else self.data_file
+
+    @property
+    def width(self) -> "float | None":
+        """The fixed bandwidth of a density estimate; None of an adaptive one."""
+        return self.bandwidth if isinstance(self.bandwidth, float) else None
+
+
+class Border(Method):
+    """Samples of the class border; of a training file alone, by kernel density estimates, on the command line."""
+
+    name = "border"
+    kinds = ("border", "density")
+    better = "more samples"
+    command_only = Method.command_only | {"bandwidth", "weight", "density"}  # a border without a model
+    Options = BorderOptions
+    parameters = listed(
+        click.option(
+            "--samples",
+            type=click.IntRange(1, 100000),
+            default=100,
+            show_default=True,
+            metavar="N",
+            help="Border samples per pair of classes.",
+        ),
+        click.option(
+            "--target",
+            type=Target(),
+            metavar="E",
+            help=(
+                "Instead of --samples: as many (100,000 at most) as bring the share of labels that differ (0.002 or"
+                " 0.2%), on rows that placed none of them, to E or below."
+            ),
+        ),
+        click.option(
+            "--data",
+            "data_file",
+            show_default="the support vectors",
+            metavar="TRAIN_FILE",
+            help=(
+                "Rows to draw the lines between, and to measure on: half of them for either (fewer than 50: all for"
+                " both). 40,000 drawn rows at most, fewer beyond 838 features."
+            ),
+        ),
+        click.option(
+            "--sampling",
+            type=click.Choice(["refined", "dense", "random"]),
+            default="refined",
+            show_default=True,
+            help=(
+                "Which rows lines are drawn between. random: any two on either side, as in the paper; dense: the second"
+                " one near the first (the nearest of 2,000 drawn ones); refined: from the rows that the samples so far"
+                " get wrong, to a near one."
+            ),
+        ),
+        click.option(
+            "--local",
+            type=click.IntRange(1, 64),
+            default=1,
+            show_default=True,
+            metavar="K",
+            help=(
+                "Weigh the K nearest samples instead of the nearest alone, if that lowers the share of labels that"
+                " differ."
+            ),
+        ),
+        click.option(
+            "--tolerance",
+            type=POSITIVE,
+            default=1e-4,
+            show_default=True,
+            metavar="E",
+            help="Of the decision value at a border sample.",
+        ),
+        click.option(
+            "--raw",
+            is_flag=True,
+            help=(
+                "A model with probabilities: sample where the decision value is 0 (the labels of svm-predict -b 0), not"
+                " where both classes are as likely (-b 1)."
+            ),
+        ),
+        click.option(
+            "--bandwidth",
+            callback=_bandwidth,
+            metavar="adaptive|H",
+            help=(
+                "No SVM: MODEL_FILE is a training file, and the border is where Gaussian kernel density estimates of"
+                " the classes are equal; of bandwidth H, or of one that varies so that the weights of all rows add up"
+                " to W."
+            ),
+        ),
+        click.option(
+            "-W",
+            "--weight",
+            type=POSITIVE,
+            metavar="W",
+            help="With --bandwidth adaptive: how many rows a density estimate rests on, about.",
+        ),
+        click.option(
+            "--density",
+            is_flag=True,
+            help=(
+                "With --bandwidth: no border, but the density estimate itself, which answers at the cost of all"
+                " training rows. Of a fixed bandwidth a LIBSVM model, for svm-predict and every command here; of an"
+                " adaptive one a model with probabilities."
+            ),
+        ),
+        fold_option(" Rows of --data, and with --bandwidth those of MODEL_FILE, are raw ones."),
+        seed_option("Of what is drawn."),
+        threads_option,
+        quiet_option(),
+        model_arguments,
+    )
+
+    def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
+        from fastsvm_cli.methods.border.signed_distance import refusal
+        from fastsvm_cli.methods.method import demand
+
+        demand(options.model_file, refusal(model))
+        options.check_model(model)
+
+    def compile(
+        self, source: "SourceModel", options: BorderOptions, progress: Progress, rows: "list[Chunk] | None" = None
+    ) -> "Found":
+        from fastsvm_cli.methods.border.signed_distance import compile_border
+
+        how = self._how(options, progress)
+        return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
+
+    def compile_rows(self, rows: "list[Chunk]", options: BorderOptions, progress: Progress) -> "Found":
+        """The border of density estimates of a training file (--bandwidth)."""
+        from fastsvm_cli.methods.border.density import rows_fingerprint
+        from fastsvm_cli.methods.border.signed_distance import compile_density_border
+
+        return compile_density_border(
+            rows,
+            options.model_file,
+            fingerprint=rows_fingerprint(rows),
+            bandwidth=options.width,
+            weight=options.weight or 0.0,
+            **self._how(options, progress),
+        )
+
+    @staticmethod
+    def _how(options: BorderOptions, progress: Progress) -> "dict[str, Any]":
+        return dict(
+            count=options.samples,
+            tolerance=options.tolerance,
+            sampling=options.sampling,
+            local=options.local,
+            target=options.target,
+            seed=options.seed,
+            on_progress=progress,
+        )
+
+    def refusal(self, model: "ExactModel") -> "str | None":
+        from fastsvm_cli.methods.border.signed_distance import needs_rows, refusal
+
+        why = "a one-class model found: its border lies between rows, --data"
+        return refusal(model) or (why if needs_rows(model) else None)
+
+    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        return [Attempt(self.name, {"samples": samples}) for samples in _SAMPLES]
+
+
+METHOD = Border()

@@ -1,0 +1,119 @@
+"""Training rows -> their kernel density estimate as a model (Mills, "When Support Vector Machines are just too slow").
+
+given      rows x_k of two or more classes; a bandwidth h, or a weight W that solves for one at every row
+wanted     a model whose label for z is, of a pair of classes, the one whose rows have the larger sum of
+           exp(-|z - x_k|^2 / (2 h^2))
+method     of a fixed bandwidth that is the sign of an RBF machine: gamma = 1 / (2 h^2), coefficients 1 and -1, rho 0,
+           which every reader of LIBSVM's models knows. Of a variable one gamma moves with z: a kind of its own
+           (models/density.py)
+"""
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import FileError
+from fastsvm_cli.methods.border.gradients import DensityFunction
+from fastsvm_cli.methods.exact_folding import folded_exact
+from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.methods.folding import Folding, fold_density
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.density import MOST_CELLS, DensityModel, too_many
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.folded_libsvm import FoldedModel
+from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
+from fastsvm_cli.text.header import Header, class_pairs
+
+_SHOWN = 200  # rows whose bandwidths' median stands in the header
+
+
+def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
+    """(the labels in the order in which they first occur, as svm-train has them; the class of every row, (n), an index
+    into these). Raises FileError for rows that cannot be parted into classes."""
+    labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
+    fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
+    if fraction is not None:
+        raise FileError(path, f"a label {fraction:g} found, expected whole numbers: classes")
+    found = list(dict.fromkeys(labels.astype(int).tolist()))
+    if len(found) == 2 and found == [-1, 1]:
+        found = [1, -1]  # LIBSVM's one exception
+    if len(found) < 2:
+        raise FileError(path, f"rows of {len(found)} class found, expected 2 or more")
+    place = {label: at for at, label in enumerate(found)}
+    return found, np.array([place[int(label)] for label in labels])
+
+
+def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, np.ndarray]":
+    """(the rows (n, d), the LIBSVM indices of the columns (d)). Raises FileError where that is too large."""
+    columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
+    total = sum(chunk.rows for chunk in chunks)
+    if total * max(len(columns), 1) > MOST_CELLS:
+        raise FileError(path, too_many(total, len(columns)))
+    return np.vstack([matrix(chunk, columns)[0].toarray() for chunk in chunks]), columns
+
+
+def check_weight(weight: float, rows: int, first: int, second: int, path: str) -> None:
+    """rows: of the classes `first` and `second`. Raises FileError."""
+    if not 0 < weight < rows:
+        why = f"{rows} rows of the classes {first} and {second} found, expected more than the weight {weight:g}"
+        raise FileError(path, why)
+
+
+def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
+    """LIBSVM's header. bandwidth: of the Gaussian kernel that stands there; where it is solved for, that may be nothing
+    that can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
+    bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
+    pairs = len(class_pairs(len(found)))
+    return Header(
+        "c_svc",
+        "rbf",
+        nr_class=len(found),
+        total_sv=len(classes),
+        rho=[0.0] * pairs,
+        gamma=1 / (2 * bandwidth**2),
+        label=found,
+        nr_sv=np.bincount(classes).tolist(),
+        probA=None if probabilities is None else [probabilities] * pairs,
+        probB=None if probabilities is None else [0.0] * pairs,
+    )
+
+
+@np.errstate(all="ignore")
+def compile_density(
+    chunks: "list[_native.Chunk]",
+    path: str,
+    *,
+    fingerprint: str,
+    bandwidth: "float | None",
+    weight: float = 0.0,
+    folding: "Folding | None" = None,
+) -> Model:
+    """The model that answers as the estimate does: an ExactModel for a `bandwidth`, a DensityModel for a `weight`.
+    fingerprint: of the rows. folding: by which they were scaled; the model takes raw ones then. Raises FileError for
+    rows that cannot be parted into classes, or are too few for the weight, and ModelFormatError where the estimate has
+    no form for raw rows."""
+    found, classes = classes_of(chunks, path)
+    # Class by class, in the order of the file.
+    order = np.argsort(classes, kind="stable")
+    rows = _native.Chunk.concatenate(chunks).select(order.tolist())
+    if bandwidth is not None:
+        # A class has -1 against those before it and 1 against those behind it.
+        signs = np.where(np.arange(len(found) - 1) < np.arange(len(found))[:, None], -1.0, 1.0)
+        vectors = _native.Chunk.from_csr(signs[classes[order]], rows.indptr, rows.indices, rows.values)
+        model = ExactModel(density_header(found, classes, bandwidth, None), vectors, path)
+        if folding is None:
+            return model
+        exact = folded_exact(model, folding, "scale the rows with svm-scale, and give --scale to predict")
+        return FoldedModel(exact.header, exact.vectors, exact.path, fingerprint, folding.digest)
+    for _, i, j in class_pairs(len(found)):
+        check_weight(weight, int(np.sum((classes == i) | (classes == j))), found[i], found[j], path)
+    x, _ = dense_rows(chunks, path)
+    mine = classes <= 1
+    spread = DensityFunction(x[mine], np.ones(mine.sum()), None, weight).bandwidths(x[:_SHOWN])
+    header = density_header(found, classes, float(np.median(spread)), -1.0)
+    estimate = DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)
+    return estimate if folding is None else fold_density(estimate, folding)
+
+
+def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:
+    """Of training rows, in their canonical text."""
+    return fingerprint_of_text(b"".join(map(_native.format_rows, chunks)))

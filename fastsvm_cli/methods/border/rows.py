@@ -1,0 +1,84 @@
+"""The rows that a border is drawn between and measured by."""
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.data import select_rows
+
+#: Rows that samples are placed and measured by, at most; and rows times features.
+CLOUD_ROWS, CLOUD_CELLS = 40_000, 1 << 25
+#: Fewer rows than this are not parted into those that place samples and those that measure them.
+HELD_OUT = 50
+
+
+class BorderRows:
+    """The rows that a border is sampled and measured by. x: (n, d) dense. columns: LIBSVM indices of the features (d).
+    classes: (n) indices of the classes of their labels, -1 where a label is none of them. places: (n) of the rows in
+    their file. chunk: the same rows."""
+
+    def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
+        self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
+        self.x = matrix(chunk, columns)[0].toarray()
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
+    """Of the chunks, or without them of the model's support vectors; every feature of either is a column."""
+    header = model.header
+    if chunks is None:
+        vectors = model.vectors
+        columns = np.unique(np.asarray(vectors.indices))
+        classes = (
+            np.repeat(np.arange(header.nr_class), header.nr_sv)
+            if header.classification
+            else np.zeros(vectors.rows, int)
+        )
+        kept = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
+        return BorderRows(vectors.select(kept.tolist()), classes[kept], kept, columns)
+    columns = np.unique(
+        np.concatenate([np.asarray(model.vectors.indices), *(np.asarray(chunk.indices) for chunk in chunks)])
+    )
+    return drawn_rows(chunks, {label: at for at, label in enumerate(header.label or [])}, columns, rng)
+
+
+def drawn_rows(
+    chunks: "list[_native.Chunk]", place: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
+) -> BorderRows:
+    """At most as many rows as are used, drawn evenly."""
+    total = sum(chunk.rows for chunk in chunks)
+    kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
+    rows = _native.Chunk.concatenate(select_rows(chunks, kept.tolist()))
+    # Rows without labels are of no class.
+    classes = [place.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
+    return BorderRows(rows, np.array(classes, int), kept, columns)
+
+
+def places_among(members: "list[np.ndarray]", places: np.ndarray) -> "list[np.ndarray]":
+    """Per function, which of its rows (members, increasing) each of the rows `places` is, -1 where it is none."""
+    out = []
+    for mine in members:
+        at = np.minimum(np.searchsorted(mine, places), len(mine) - 1)
+        out.append(np.where(mine[at] == places, at, -1))
+    return out
+
+
+def _most_rows(total: int, d: int) -> int:
+    return min(total, CLOUD_ROWS, max(HELD_OUT, CLOUD_CELLS // max(d, 1)))
+
+
+def looks_one_hot(chunk: _native.Chunk) -> bool:
+    """Whether most features have one value besides 0: categories, between which a root lies where no row ever is."""
+    indices, values = np.asarray(chunk.indices), np.asarray(chunk.values)
+    seen = values != 0
+    if not seen.any():
+        return False
+    columns, at = np.unique(indices[seen], return_inverse=True)
+    low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+    np.minimum.at(low, at, values[seen])
+    np.maximum.at(high, at, values[seen])
+    absent = np.bincount(at, minlength=len(columns)) < chunk.rows
+    return bool(len(columns) > 4 and np.mean((low == high) & absent) > 0.8)

@@ -1,0 +1,128 @@
+"""Where border samples are taken: which lines between two rows are searched for a root."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fastsvm_cli.methods.border.roots import DecisionFunction, roots_between
+from fastsvm_cli.methods.feature_space import row_norms, squared_distances
+
+# The second end of a line is the nearest of so many rows on the other side, drawn anew for every batch of lines.
+_NEAR = 2000
+# The samples are refined in so many rounds.
+_ROUNDS = 16
+# A sample nearer to another than this share of the rows' median distance from their nearest samples is skipped.
+_DUPLICATE = 0.01
+_FRUITLESS = 20  # rounds without a new sample before the border is taken for exhausted
+
+
+class Sampler:
+    """The border samples of one pair. points, normals: (n, d). function; level: f there. x: (m, d) rows to draw
+    from, f: (m) their values minus level."""
+
+    def __init__(
+        self,
+        function: DecisionFunction,
+        level: float,
+        x: np.ndarray,
+        f: np.ndarray,
+        *,
+        sampling: str,
+        tolerance: float,
+        rng: np.random.Generator,
+    ):
+        self.function, self.level, self.tolerance, self.sampling, self._rng = function, level, tolerance, sampling, rng
+        self._x, self._above, self._sided = x, f > 0, f != 0
+        self._center = x.mean(axis=0) if len(x) else 0.0  # about which distances keep their digits
+        self._moved = x - self._center
+        self._norms = row_norms(self._moved)
+        self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
+        self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
+        self._near = _NEAR
+        # Of every row: how far its nearest sample is, and what that one answers.
+        self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))
+        self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
+
+    def grow(self, count: int, on_step: "Callable[[float], None] | None" = None) -> None:
+        """To `count` samples, or as many as the border gives. on_step: called with the share of them there are."""
+        fruitless = 0
+        while len(self.points) < count and not self.exhausted:
+            if self.sampling != "refined":
+                wanted = count - len(self.points)
+                first, near = self._draw(wanted), np.full(wanted, self.sampling == "dense")
+            elif not len(self.points):
+                wanted = max(1, count // 4)
+                first, near = self._draw(wanted), np.ones(wanted, bool)
+            else:
+                wanted = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
+                wrong = self._rng.permutation(np.flatnonzero(self._sided & ((self._value > 0) != self._above)))
+                # Some rows stay wrong whatever is done about them.
+                wrong = wrong[: wanted // 2 if fruitless else wanted]
+                first = np.concatenate([wrong, self._draw(wanted - len(wrong))])
+                # Where no row is wrong any more, lines of any length find what the rows do not show.
+                near = np.arange(wanted) < len(wrong)
+            before = len(self.points)
+            self._add(*self._roots(first, near))
+            added = len(self.points) - before
+            fruitless = 0 if added else fruitless + 1
+            if 2 * added < wanted:  # lines to near rows have run out: any row, from now on
+                self._near = 1
+            self.exhausted = fruitless == _FRUITLESS
+            if on_step:
+                on_step(len(self.points) / count)
+
+    def _draw(self, count: int) -> np.ndarray:
+        """Rows to begin lines at, half of them on either side."""
+        half = (count + int(self._rng.integers(2))) // 2
+        return np.concatenate([self._rng.choice(self._positive, half), self._rng.choice(self._negative, count - half)])
+
+    def _roots(self, first: np.ndarray, near_one: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        """Roots on lines from these rows to others on the other side: near ones, or any."""
+        second = np.empty_like(first)
+        for side, others in ((True, self._negative), (False, self._positive)):
+            mine = self._above[first] == side
+            second[mine] = self._rng.choice(others, mine.sum())
+            mine &= near_one
+            if mine.any():
+                among = others if len(others) <= self._near else self._rng.choice(others, self._near, replace=False)
+                second[mine] = among[
+                    np.argmin(
+                        squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]]), axis=1
+                    )
+                ]
+        up = self._above[first][:, None]
+        one, other = self._x[first], self._x[second]
+        return roots_between(
+            self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance
+        )[:2]
+
+    def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
+        """Take these samples up, but for near-duplicates of others."""
+        sound = np.all(np.isfinite(normals), axis=1)
+        points, normals = points[sound], normals[sound]
+        if not len(self.points) and len(points) > 1:  # distances are known from the first one on
+            self._add(points[:1], normals[:1])
+            points, normals = points[1:], normals[1:]
+        least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0
+        moved, held = points - self._center, self.points - self._center
+        norms, held_norms = row_norms(moved), row_norms(held)
+        kept: list[int] = []
+        for i in range(len(points)):
+            one = moved[i : i + 1]
+            nearest = min(
+                np.min(squared_distances(held, held_norms, one), initial=np.inf),
+                np.min(squared_distances(moved[kept], norms[kept], one), initial=np.inf),
+            )
+            if nearest > least:
+                kept.append(i)
+        points, normals, moved = points[kept], normals[kept], moved[kept]
+        self.points, self.normals = np.vstack([self.points, points]), np.vstack([self.normals, normals])
+        for at in range(0, len(kept), 256):
+            part = slice(at, at + 256)
+            squares = squared_distances(self._moved, self._norms, moved[part])  # (part, m)
+            best = np.argmin(squares, axis=0)
+            nearest = squares[best, np.arange(len(best))]
+            closer = nearest < self._distance
+            at_best = best[closer] + at
+            self._distance[closer] = nearest[closer]
+            self._value[closer] = np.einsum("ij,ij->i", normals[at_best], self._x[closer] - points[at_best])

@@ -1,0 +1,207 @@
+"""Decision functions -> border samples: as many as are wanted, and how good they are."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.methods.border.roots import DecisionFunction
+from fastsvm_cli.methods.border.rows import HELD_OUT, BorderRows
+from fastsvm_cli.methods.border.sampler import Sampler
+from fastsvm_cli.methods.method import part_of
+from fastsvm_cli.models.border import BorderModel, Samples
+from fastsvm_cli.models.folded import Folded
+from fastsvm_cli.text.header import Header
+
+#: Samples per pair at which a border is complete even where --target is not met.
+MOST_SAMPLES = 100_000
+
+
+class Sampling:
+    """How a border is sampled.
+
+    count: samples per pair of classes; with `target`, as many as bring the share of labels that differ to it or below.
+    tolerance: the largest |f - level| at a sample. sampling: "refined", "dense" or "random", where lines begin and end
+    (sampler.py). local: so many of the nearest samples answer together, where that is better. seed: of what is drawn.
+    on_progress: called with the share done, and words."""
+
+    def __init__(
+        self,
+        *,
+        count: int = 100,
+        tolerance: float = 1e-4,
+        sampling: str = "refined",
+        local: int = 1,
+        target: "float | None" = None,
+        seed: int = 0,
+        on_progress: "Callable[[float, str], None] | None" = None,
+    ):
+        self.count, self.tolerance, self.order, self.local, self.target = count, tolerance, sampling, local, target
+        self.rng, self.on_progress = np.random.default_rng(seed), on_progress
+
+
+class SampledBorder:
+    """What compiling a border made.
+
+    model: the border model. measured: the rows that it was measured on. different: how many labels differ on these.
+    parted: whether they took no part in placing the samples; where rows are few, all of them did both. one_sided: pairs
+    of which one class wins on all rows. without_root: pairs whose roots are not within the tolerance. short: pairs with
+    fewer samples than wanted."""
+
+    def __init__(
+        self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
+    ):
+        self.model, self.measured, self.different, self.parted = model, measured, different, parted
+        self.one_sided = sum(sampler.one_sided for sampler in samplers)
+        self.without_root = sum(not len(sampler.points) for sampler in samplers) - self.one_sided
+        self.short = sum(0 < len(sampler.points) < count for sampler in samplers)
+
+    @property
+    def counts(self) -> "list[int]":
+        """The samples of every pair."""
+        return [pair.count for pair in self.model.samples]
+
+    @property
+    def disagreement(self) -> float:
+        return self.different / self.measured if self.measured else 0.0
+
+
+def sample_border(
+    header: Header,
+    functions: "Sequence[DecisionFunction]",
+    levels: "list[float]",
+    rows: BorderRows,
+    values: np.ndarray,
+    *,
+    unseen: np.ndarray,
+    fingerprint: str,
+    sampling: Sampling,
+    folded: "Folded | None" = None,
+) -> SampledBorder:
+    """The border of decision functions f_p, one per pair of the header's classes, at the values `levels`.
+
+    values: (rows, pairs), f_p at the rows. unseen: the same as rows that have no part in f_p would have them. folded:
+    of the model's file."""
+    rng, target, on_progress = sampling.rng, sampling.target, sampling.on_progress
+    # Half of the rows place samples; the other half, which they do not know, says how good they are.
+    order = rng.permutation(len(rows))
+    parted = len(rows) >= HELD_OUT
+    placing, measuring = (order[: len(order) // 2], order[len(order) // 2 :]) if parted else (order, order)
+    task = header.task()
+    reference = _labels(task, unseen[measuring])
+    held_out = rows.chunk.select(measuring.tolist())
+    samplers = []
+    for pair, i, j in header.class_pairs:
+        f = values[placing, pair] - levels[pair]
+        mine = np.isin(rows.classes[placing], (i, j))
+        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels that say nothing
+            mine[:] = True
+        samplers.append(
+            Sampler(
+                functions[pair],
+                levels[pair],
+                rows.x[placing][mine],
+                f[mine],
+                sampling=sampling.order,
+                tolerance=sampling.tolerance,
+                rng=rng,
+            )
+        )
+
+    def model_of(most: int, k: int = 1) -> BorderModel:
+        samples = []
+        for pair, sampler in enumerate(samplers):
+            if len(sampler.points):
+                rows_of = np.stack([sampler.points[:most], sampler.normals[:most]], axis=1)
+                samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
+            else:  # one side only, as far as the rows tell
+                samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
+        features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # as many as there are numbers
+        return BorderModel(header, fingerprint=fingerprint, features=features, samples=samples, local=k, folded=folded)
+
+    def differ(model: BorderModel) -> int:
+        decisions, predictions = _native.Decisions(len(functions)), _native.Predictions()
+        model.decision_values(held_out, decisions)
+        _native.predict(task, decisions, False, predictions)
+        return int(np.sum(np.asarray(predictions.label) != reference))
+
+    def grow(most: int, shown: str = "") -> None:
+        for at, sampler in enumerate(samplers):
+            sampler.grow(most, part_of(on_progress, at / len(samplers), (at + 1) / len(samplers), shown))
+            if on_progress:
+                on_progress((at + 1) / len(samplers), shown)
+
+    def best(most: int) -> "tuple[int, BorderModel]":
+        """Labels that differ, and the model: with one nearest sample, or with `local` of them where that is better."""
+        tried = [
+            (differ(model), model.local, model) for model in (model_of(most, k) for k in sorted({1, sampling.local}))
+        ]
+        different, _, model = min(tried, key=lambda each: each[:2])
+        return different, model
+
+    count = sampling.count
+    if target is None:
+        grow(count)
+        different, model = best(count)
+    else:
+        count, least = 8, 0
+        while True:
+            grow(count, f"{count} samples")
+            different, model = best(count)
+            if (
+                different <= target * len(measuring)
+                or count >= MOST_SAMPLES
+                or all(sampler.exhausted for sampler in samplers)
+            ):
+                break
+            least, count = count, min(2 * count, MOST_SAMPLES)
+        # Samples come in an order: fewer are the first ones.
+        while different <= target * len(measuring) and count - least > max(1, count // 16):
+            middle = (least + count) // 2
+            found = best(middle)
+            if found[0] <= target * len(measuring):
+                count, (different, model) = middle, found
+            else:
+                least = middle
+    model = _round(model, functions, sampling.tolerance)
+    return SampledBorder(model, len(measuring), differ(model), parted, samplers, count)
+
+
+def _median(values: np.ndarray) -> float:
+    """The middle one, or the mean of the two, which may be too large to add up."""
+    values = np.sort(values)
+    return float(0.5 * values[(len(values) - 1) // 2] + 0.5 * values[len(values) // 2])
+
+
+def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
+    decisions, predictions = _native.Decisions(values.shape[1]), _native.Predictions()
+    decisions.resize(len(values))
+    np.asarray(decisions.value)[:] = values
+    _native.predict(task, decisions, False, predictions)
+    return np.array(predictions.label)
+
+
+def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", tolerance: float) -> BorderModel:
+    """The model with the digits of single precision, where every sample stays within the tolerance with it; as it is
+    otherwise."""
+    rounded = []
+    for samples, function in zip(model.samples, functions):
+        # What counts is the number that the text says, which single precision would round once more.
+        rows = samples.rows.astype(np.float32)
+        if not np.all((np.abs(rows) > 1e-37) & (np.abs(rows) < 1e37) | (samples.rows == 0)):
+            return model
+        text = _native.format_numbers(rows)
+        rows = np.array(_native.parse_numbers(text, 0, len(samples.rows))[0]) if len(samples.rows) else samples.rows
+        points = rows.reshape(samples.count, 2, -1)[:, 0] if samples.count else rows
+        if samples.count and np.max(np.abs(function.value_and_gradient(points)[0] - samples.level)) > tolerance:
+            return model
+        rounded.append(Samples(samples.level, samples.count, rows))
+    return BorderModel(
+        model.header,
+        fingerprint=model.fingerprint,
+        features=model.features,
+        samples=rounded,
+        local=model.local,
+        single=True,
+        folded=model.folded,
+    )

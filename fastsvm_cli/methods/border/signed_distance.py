@@ -1,0 +1,148 @@
+"""Exact model, or training rows alone -> border samples (Mills, "When Support Vector Machines are just too slow").
+
+given      a decision function f per pair of classes, with its gradient (gradients.py)
+wanted     border samples b_i, where f = level, and their normals n_i = grad f(b_i), so that f(z) is near
+           level + n_i.(z - b_i) at the nearest b_i
+method     roots of f - level on lines between two rows on either side (roots.py). Beyond the paper, which draws both at
+           random: from rows whose side the samples so far get wrong, to near ones on the other side
+"""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.methods.border.density import check_weight, classes_of, dense_rows, density_header
+from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
+from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, places_among, rows_for
+from fastsvm_cli.methods.border.samples import SampledBorder, Sampling, sample_border
+from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
+from fastsvm_cli.methods.method import demand
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.text.header import class_pairs
+
+
+@np.errstate(all="ignore")  # what overflows is refused, or is no root
+def compile_border(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    raw: bool = False,
+    chunks: "list[_native.Chunk] | None" = None,
+    **how: Any,
+) -> SampledBorder:
+    """Border samples of an exact classification or one-class model.
+
+    raw: sample where f = 0 although the model has probability parameters; otherwise where the conditional-probability
+    difference tanh(-(A f + B) / 2) is 0, which is at f = -B / A. chunks: rows to draw from; the support vectors without
+    them. how: as of Sampling. Raises ModelFormatError for models without a border or a gradient.
+    """
+    header = model.header
+    demand(model.path, refusal(model))
+    sampling = Sampling(**how)
+    rows = rows_for(model, chunks, sampling.rng)
+    # |x|^2 has what the gradient's columns do not know; so every feature of a row is a column.
+    x, _ = matrix(model.vectors, rows.columns)
+    x = x.toarray() if x.shape[0] * x.shape[1] <= CLOUD_CELLS else x
+    coefficients = FeatureSpace(model).coefficients
+    decisions = _native.Decisions(model.pairs)
+    model.evaluator.fast_values(rows.chunk, decisions)
+    values = np.array(decisions.value)
+    if not np.all(np.isfinite(values)):
+        raise ModelFormatError(
+            model.path, "a decision value overflows on the rows that the border would be drawn through: scale the data"
+        )
+    functions, levels = [], []
+    for p in range(model.pairs):
+        mine = np.flatnonzero(coefficients[:, p])
+        functions.append(MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel))
+        level = 0.0
+        if header.classification and header.probA and header.probB and not raw and header.probA[p] != 0:
+            level = -header.probB[p] / header.probA[p]
+        if not isfinite(level):
+            raise ModelFormatError(
+                model.path,
+                "both classes are as likely at a decision value that overflows: sample where it is 0 (--raw)",
+            )
+        levels.append(level)
+    return sample_border(
+        header,
+        functions,
+        levels,
+        rows,
+        values,
+        unseen=values,
+        fingerprint=fingerprint,
+        sampling=sampling,
+        folded=model.inheritance,
+    )
+
+
+@np.errstate(all="ignore")
+def compile_density_border(
+    chunks: "list[_native.Chunk]",
+    path: str,
+    *,
+    fingerprint: str,
+    bandwidth: "float | None",
+    weight: float = 0.0,
+    **how: Any,
+) -> SampledBorder:
+    """Border samples without an SVM: where kernel density estimates of two classes are equal
+    (gradients.DensityFunction). bandwidth: h, or None for a variable one with `weight`. how: as of Sampling. Labels
+    come in the order in which they first occur, as svm-train has them. Raises FileError for rows that cannot be parted
+    into classes."""
+    sampling = Sampling(**how)
+    found, whole = classes_of(chunks, path)
+    place = {label: at for at, label in enumerate(found)}
+    x, columns = dense_rows(chunks, path)
+    functions, members = [], []
+    for _, i, j in class_pairs(len(found)):
+        mine = np.flatnonzero((whole == i) | (whole == j))
+        if bandwidth is None:
+            check_weight(weight, len(mine), found[i], found[j], path)
+        members.append(mine)
+        functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
+    rows = drawn_rows(chunks, place, columns, sampling.rng)
+    values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
+    # What a row says of itself is no measure of what the estimate says of others.
+    unseen = np.stack(
+        [
+            function.value_and_gradient(rows.x, own)[0]
+            for function, own in zip(functions, places_among(members, rows.places))
+        ],
+        axis=1,
+    )
+    if not (np.all(np.isfinite(values)) and np.all(np.isfinite(unseen))):
+        raise FileError(path, "the density estimates overflow: scale the data")
+    spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
+    # P(first) - P(second) is tanh of the border decision (Mills): LIBSVM's sigmoid with A = -2, B = 0.
+    header = density_header(found, whole, spread, -2.0)
+    return sample_border(
+        header,
+        functions,
+        [0.0] * len(functions),
+        rows,
+        values,
+        unseen=unseen,
+        fingerprint=fingerprint,
+        sampling=sampling,
+    )
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no border samples, or None."""
+    header = model.header
+    if header.regression:
+        return f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border"
+    if header.kernel_type == "precomputed":
+        return "a precomputed kernel found, which has no gradient"
+    return None
+
+
+def needs_rows(model: ExactModel) -> bool:
+    """Whether its border is found only between rows that are given: the support vectors of a one-class model lie on one
+    side of it."""
+    return model.header.svm_type == "one_class"

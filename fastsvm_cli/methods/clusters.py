@@ -1,0 +1,104 @@
+"""Clusters of support vectors: for expansions about several centers, and for the pivots of the triangle method."""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.feature_space import Matrix, matrix, near_origin, row_norms
+
+#: Of k-means.
+ROUNDS = 30
+# Beyond these, rows times features and rows times clusters, no dense matrix of the rows is made.
+_DENSE_CELLS, _DISTANCES = 1 << 26, 1 << 27
+# Clusters times features, at most: the means are dense.
+_CENTROIDS = 1 << 28
+# Distances held at a time.
+_BLOCK_CELLS = 1 << 24
+
+
+def clusters_of(
+    vectors: _native.Chunk, k: int, path: str, on_progress: "Callable[[float], None] | None" = None
+) -> "list[int]":
+    """The cluster of every support vector: k-means, seeded: the same model compiles to the same file. on_progress:
+    called with the share done. Raises ModelFormatError."""
+    return k_means(near_origin(matrix(vectors)[0]), k, 0, path, on_progress)[1].tolist()
+
+
+@np.errstate(all="ignore")
+def k_means(
+    x: Matrix, k: int, seed: int, path: str, on_progress: "Callable[[float], None] | None" = None
+) -> "tuple[np.ndarray, np.ndarray]":
+    """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a
+    cluster is empty; the cluster of every row (n)). From a k-means++ start where a dense matrix of the rows is
+    small; from drawn rows, and without one, where it is not. on_progress: called with the share done. Raises
+    ModelFormatError for norms that overflow."""
+    n, d = x.shape
+    if not np.all(np.isfinite(row_norms(x))):
+        raise ModelFormatError(
+            path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data"
+        )
+    k = min(k, n)
+    if k * d > _CENTROIDS:
+        raise ModelFormatError(
+            path,
+            f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most"
+            f" {8e-9 * _CENTROIDS:.3g} GB",
+        )
+    # Divided by a power of 2, which changes no digit, no square overflows and none that counts underflows.
+    largest = float(abs(x).max()) if x.size else 0.0
+    unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))
+    x = x / unit
+    if n * d > _DENSE_CELLS or n * k > _DISTANCES:
+        means, cluster = _sparse_means(scipy.sparse.csr_matrix(x), k, np.random.default_rng(seed), on_progress)
+    else:
+        means, cluster = _dense_means(x.toarray() if scipy.sparse.issparse(x) else x, k, seed, on_progress)
+    means *= unit
+    return means, cluster
+
+
+def _dense_means(
+    x: np.ndarray, count: int, seed: int, on_progress: "Callable[[float], None] | None"
+) -> "tuple[np.ndarray, np.ndarray]":
+    """k-means from a k-means++ start, round by round: the means (count, d), and every row's cluster (n)."""
+    from scipy.cluster.vq import kmeans2
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an empty cluster is no fault here
+        # As a number, scipy takes no larger one.
+        start = seed if seed < 2**32 else np.random.default_rng(seed)
+        means, cluster = kmeans2(x, count, iter=1, minit="++", seed=start)
+        for done in range(1, ROUNDS):
+            if on_progress:
+                on_progress(done / ROUNDS)
+            means, cluster = kmeans2(x, means, iter=1, minit="matrix")
+    return means, cluster
+
+
+def _sparse_means(
+    x: scipy.sparse.csr_matrix,
+    count: int,
+    rng: np.random.Generator,
+    on_progress: "Callable[[float], None] | None" = None,
+) -> "tuple[np.ndarray, np.ndarray]":
+    """k-means from drawn rows: the means (count, d), and every row's cluster (n)."""
+    n = x.shape[0]
+    norms = row_norms(x)
+    means = x[rng.choice(n, count, replace=False)].toarray()
+    cluster = np.full(n, -1)
+    size = max(1, _BLOCK_CELLS // count)
+    for done in range(ROUNDS):
+        if on_progress:
+            on_progress(done / ROUNDS)
+        before, cluster, squares = cluster, np.empty(n, int), np.einsum("ij,ij->i", means, means)
+        for at in range(0, n, size):
+            part = slice(at, at + size)
+            cluster[part] = np.argmin(norms[part, None] - 2 * (x[part] @ means.T) + squares, axis=1)
+        if np.array_equal(cluster, before):
+            break
+        for k in np.unique(cluster):
+            means[k] = np.asarray(x[cluster == k].mean(axis=0)).ravel()
+    return means, cluster

@@ -1,0 +1,98 @@
+"""Scaling that becomes part of a LIBSVM model, as far as that has such a form.
+
+given      an exact model of rows S x + t, S = diag(slopes) (text.scaling.Affine)
+wanted     a LIBSVM model of raw rows x with the same decision functions, to rounding
+method     linear       any slopes and offsets: <x_i, S x + t> = <S x_i, x> + <x_i, t>, and the second goes into rho
+           polynomial,
+           sigmoid      slopes without offsets
+           rbf          one slope for all features, which goes into gamma, and any offsets, which the support vectors
+                        take
+"""
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
+from fastsvm_cli.methods.folding import Folding
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.kernel import Kernel
+from fastsvm_cli.text.header import Header
+from fastsvm_cli.text.scaling import Affine
+
+# Slopes that differ by less are one: ranges as long as each other, but for the rounding of their ends.
+_EQUAL = 1e-13
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused
+def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
+    """The LIBSVM model of raw rows; None where there is none. A row's features that `affine` does not hold are to be
+    left out by whoever has such rows: a LIBSVM model counts their squares.
+
+    Sparse support vectors remain so where nothing is shifted."""
+    s, t = np.asarray(affine.slopes, float), np.asarray(affine.offsets, float)
+    if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))):
+        return None
+    header, kind, shifted = model.header, model.header.kernel_type, bool(np.any(t))
+    columns = np.asarray(affine.features, np.int64)
+    x, _ = matrix(model.vectors, columns)
+    gamma, rho = header.gamma, header.rho
+    if kind == "linear":
+        vectors = x.multiply(s).tocsr()
+        if shifted:
+            rho = (np.array(rho) - FeatureSpace(model).coefficients.T @ (x @ t)).tolist()
+    elif kind in ("polynomial", "sigmoid"):
+        if shifted:
+            return None
+        vectors = x.multiply(s).tocsr()
+    elif kind == "rbf":
+        scale = float(s[0]) if len(s) else 1.0
+        if not scale or np.any(np.abs(s - scale) > _EQUAL * abs(scale)):
+            return None
+        vectors = scipy.sparse.csr_matrix((x.toarray() - t) / scale) if shifted else x / scale
+        gamma = gamma * scale * scale
+    else:
+        return None
+    vectors.sort_indices()
+    if not (np.all(np.isfinite(vectors.data)) and np.all(np.isfinite(rho)) and np.isfinite(gamma)):
+        return None
+    own = Header(**{**vars(header), "gamma": gamma, "rho": rho})
+    indices = columns[vectors.indices] if len(columns) else vectors.indices.astype(np.int64)
+    chunk = _native.Chunk.from_csr(model.vectors.leading, vectors.indptr.astype(np.int64), indices, vectors.data)
+    return ExactModel(own, chunk, model.path, Kernel(kind, gamma, header.coef0, header.degree))
+
+
+def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactModel:
+    """Likewise of the file of --scale, with values of raw labels. instead: what to do where there is none. Raises
+    ModelFormatError there, and where coefficients overflow."""
+    found = fold_exact(model, folding.affine)
+    if found is None:
+        raise ModelFormatError(model.path, f"{_why_none(model, folding)}: {instead}")
+    if folding.labels is None:
+        return found
+    vectors = found.vectors
+    with np.errstate(over="ignore"):
+        coefficients = np.asarray(vectors.leading) / folding.labels[0]
+    if not np.all(np.isfinite(coefficients)):
+        folding.coefficients_overflow()
+    chunk = _native.Chunk.from_csr(coefficients, vectors.indptr, vectors.indices, vectors.values)
+    return ExactModel(folding.header(found.header), chunk, found.path)
+
+
+def _why_none(model: ExactModel, folding: Folding) -> str:
+    """Why fold_exact has found no model."""
+    affine, kernel = folding.affine, model.header.kernel_type
+    if kernel == "rbf":
+        ends = min(affine.slopes), max(affine.slopes)
+        if ends[1] - ends[0] > _EQUAL * abs(affine.slopes[0]):
+            shown = [f"{end:g}" for end in ends]
+            least, most = shown if shown[0] != shown[1] else map(repr, ends)
+            of_least, of_most = (affine.features[affine.slopes.index(end)] for end in ends)
+            return (
+                f"{folding.path} scales feature {of_least} by {least} and feature {of_most} by {most}, which no LIBSVM"
+                " model with an rbf kernel can hold"
+            )
+    elif kernel != "linear" and any(affine.offsets):
+        return f"{folding.path} moves the origin, which a LIBSVM model with a {kernel} kernel cannot hold"
+    return f"a number of the model overflows once {folding.path} is part of it"

@@ -1,0 +1,56 @@
+"""Blocks of kernel values, K(z, x) of any rows z with the same vectors x: the core's, for all that compilers ask."""
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.methods.feature_space import Matrix
+from fastsvm_cli.models.kernel import KERNELS, Kernel
+
+_FEW = 4  # rows whose kernel values take less than a pass over what they are multiplied by
+
+
+class KernelMatrix:
+    """The kernel values of rows with the vectors x (n, d), dense or sparse: in double precision, by the register tiles
+    of the exact evaluation, or entry by entry where that takes less. They are the same whatever the number of
+    threads. Of a kernel of distances x had better be near the origin (`near_origin`): distances are made of inner
+    products. Raises ValueError for a precomputed kernel."""
+
+    def __init__(self, kernel: Kernel, x: Matrix):
+        self.kernel, self.shape = kernel, x.shape
+        self._native = _native.KernelMatrix(
+            KERNELS.index(kernel.type), kernel.gamma, kernel.coef0, kernel.degree, _rows(x)
+        )
+
+    def __call__(self, z: Matrix) -> np.ndarray:
+        """K(z, x) for the rows z (m, d), dense or sparse: (m, n)."""
+        out = np.empty((z.shape[0], self.shape[0]))
+        self._native.values(_rows(z), out)
+        return out
+
+    def of_vectors(self, which: "list[int]") -> np.ndarray:
+        """K(x_i, x) for some of the vectors x themselves: (len(which), n)."""
+        out = np.empty((len(which), self.shape[0]))
+        self._native.own_values(which, out)
+        return out
+
+    def times(self, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """K(z, x) weights, (m, k), for dense rows z (m, d) and weights (n, k). The kernel values of many rows are not
+        kept."""
+        if len(z) < _FEW:
+            return self(z) @ weights
+        out = np.empty((len(z), weights.shape[1]))
+        self._native.times(_rows(z), np.ascontiguousarray(weights), out)
+        return out
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        """K(x, x) of every vector with itself: (n)."""
+        return np.array(self._native.diagonal())
+
+
+def _rows(x: Matrix) -> "np.ndarray | _native.Chunk":
+    """Rows as the core takes them, column j as feature j + 1."""
+    if isinstance(x, np.ndarray):
+        return np.ascontiguousarray(x, float)
+    x = x.tocsr()
+    return _native.Chunk.from_csr(np.zeros((x.shape[0], 0)), x.indptr, x.indices + 1, x.data)

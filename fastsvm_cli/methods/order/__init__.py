@@ -1,0 +1,277 @@
+"""order: support vectors in an order in which rows stop early, with svm-predict's label (DeCoste)."""
+
+import sys
+from typing import TYPE_CHECKING, ClassVar
+
+import click
+
+from fastsvm_cli.console.options import model_arguments, quiet_option, scale_option, seed_option, threads_option
+from fastsvm_cli.console.values import POSITIVE
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.kernel import Kernel
+    from fastsvm_cli.models.ordered import OrderedModel
+    from fastsvm_cli.text.scaling import Scaling
+
+#: Values of --method; each is the name of a method in Python too.
+ORDERS = ("geometry", "triangle")
+
+
+class OrderOptions(MethodOptions):
+    """The options and arguments of `fastsvm order`. Raises UsageError for what does not go together."""
+
+    method: str
+    points: "int | None"
+    sequence: "str | None"
+    fold_file: "str | None"
+    lists: "int | None"
+    seed: int
+    own_kernel: "str | None"
+    gamma: "float | None"
+    coef0: "float | None"
+    degree: "int | None"
+    vectors_file: "str | None"
+    scale_file: "str | None"
+
+    def check(self) -> None:
+        for name, value, of in (
+            ("--points", self.points, "geometry"),
+            ("--sequence", self.sequence, "geometry"),
+            ("--fold", self.fold_file, "geometry"),
+            ("--lists", self.lists, "triangle"),
+        ):
+            if value is not None and self.method != of:
+                raise click.UsageError(f"{name} goes with --method {of}.")
+        if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
+            raise click.UsageError("--scale goes with --vectors or --fold: it scales those rows.")
+        if (self.own_kernel is None) != (self.vectors_file is None):
+            raise click.UsageError(
+                "--kernel and --vectors go together: a precomputed model knows neither its kernel nor its vectors."
+            )
+        parameters = (self.gamma, self.coef0, self.degree)
+        if self.own_kernel is None and parameters != (None, None, None):
+            raise click.UsageError("--gamma, --coef0 and --degree go with --kernel; other models name their own.")
+        if self.own_kernel is not None and self.gamma is None:
+            raise click.UsageError("--kernel needs --gamma.")
+        if self.own_kernel == "exponential" and parameters[1:] != (None, None):
+            raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
+
+    def check_model(self, model: "ExactModel") -> None:
+        """Raises UsageError for what does not go with the model."""
+        header = model.header
+        if self.own_kernel is not None and header.kernel_type != "precomputed":
+            raise click.UsageError(
+                f"--kernel is for models of a precomputed kernel; {self.model_file} has a {header.kernel_type} kernel."
+            )
+        if self.fold_file is not None and not (header.classification and header.nr_class == 2):
+            raise click.UsageError("--fold is for models of two classes: their linear SVM has two folded vectors.")
+
+    @property
+    def kernel(self) -> "Kernel":
+        """The kernel that --kernel names."""
+        from fastsvm_cli.models.kernel import Kernel
+
+        assert self.gamma is not None  # --kernel needs it
+        if self.own_kernel == "exponential":
+            return Kernel("exponential", self.gamma)
+        coef0 = 1.0 if self.coef0 is None else self.coef0
+        return Kernel("normalized_polynomial", self.gamma, coef0, self.degree or 3)
+
+
+class Order(Method):
+    """An order of evaluation, and bounds on what is left of a sum."""
+
+    name = "order"
+    kinds = ORDERS
+    variants: ClassVar = {name: {"method": name} for name in ORDERS}
+    command_only = Method.command_only - {"scale_file"} | {"method"}
+    Options = OrderOptions
+    parameters = listed(
+        click.option(
+            "--method",
+            type=click.Choice(ORDERS),
+            default="geometry",
+            show_default=True,
+            help=(
+                "geometry: intervals from the kernel values of a few points; kernels that are inner products (linear,"
+                " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF."
+            ),
+        ),
+        click.option(
+            "--points",
+            type=click.IntRange(1),
+            show_default="max(d, sqrt(d n)) for n support vectors of d entries, but 2,048 at most",
+            metavar="K",
+            help="geometry: how many points at most, before a row is evaluated in full.",
+        ),
+        click.option(
+            "--sequence",
+            type=click.Choice(["greedy", "sgma"]),
+            show_default="greedy",
+            help=(
+                "geometry: their order. greedy: what takes most from the uncertainty of the decision functions; sgma:"
+                " what takes most from the kernel matrix, as in the paper."
+            ),
+        ),
+        click.option(
+            "--fold",
+            "fold_file",
+            metavar="TRAIN_FILE",
+            help=(
+                "geometry, two classes: train a linear SVM (C = 1) on this file, and begin with its two folded weight"
+                " vectors."
+            ),
+        ),
+        click.option(
+            "--lists",
+            type=click.IntRange(1),
+            show_default="the number of classes",
+            metavar="K",
+            help=(
+                "triangle: pivots, each with a list, the support vectors nearest to the means of as many clusters"
+                " (k-means, 30 rounds)."
+            ),
+        ),
+        seed_option("Of what is drawn: the candidates of sgma, the start of k-means."),
+        click.option(
+            "--kernel",
+            "own_kernel",
+            type=click.Choice(["exponential", "normalized-polynomial"]),
+            help=(
+                "For a model trained through a precomputed kernel (-t 4): exp(-gamma |x-z|), or"
+                " k(x,z)/sqrt(k(x,x)k(z,z)) with k = (gamma x.z + coef0)^degree."
+            ),
+        ),
+        click.option("-g", "--gamma", type=POSITIVE, metavar="G", help="Of --kernel."),
+        click.option(
+            "-r",
+            "--coef0",
+            type=POSITIVE,
+            show_default="1",
+            metavar="C",
+            help="Of --kernel normalized-polynomial; above 0.",
+        ),
+        click.option(
+            "-d",
+            "--degree",
+            type=click.IntRange(1, 50),
+            show_default="3",
+            metavar="D",
+            help="Of --kernel normalized-polynomial.",
+        ),
+        click.option(
+            "--vectors",
+            "vectors_file",
+            metavar="TRAIN_FILE",
+            help="With --kernel: the rows that the model's serial numbers stand for.",
+        ),
+        scale_option("Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."),
+        threads_option,
+        quiet_option(),
+        model_arguments,
+    )
+
+    def compile(
+        self,
+        source: "SourceModel",
+        options: OrderOptions,
+        progress: Progress,
+        rows: "list[Chunk] | None" = None,
+        scaling: "Scaling | None" = None,
+    ) -> Made:
+        """scaling: of the rows of --vectors and --fold."""
+        model = _with_own_kernel(source.model, options, scaling)
+        return Made(_ordered(model, source.fingerprint, options, progress, scaling))
+
+    def refusal(self, model: "ExactModel") -> "str | None":
+        whys = self.refusals(model)
+        return whys[0][1] if len(whys) == len(ORDERS) else None
+
+    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+        whys = [(Attempt(self.name, {"method": order}).name, _refusal(order, model)) for order in ORDERS]
+        return [(command, why) for command, why in whys if why is not None]
+
+    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        return [Attempt(self.name, {"method": order}) for order in ORDERS if _refusal(order, model) is None]
+
+
+METHOD = Order()
+
+
+def _refusal(order: str, model: "ExactModel") -> "str | None":
+    from importlib import import_module
+
+    return import_module(f"fastsvm_cli.methods.order.{order}").refusal(model)
+
+
+def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
+    """A model of a precomputed kernel, with the vectors of --vectors and the kernel of --kernel; others as they are."""
+    if options.own_kernel is None:
+        return model
+    from fastsvm_cli.methods.order.precomputed import looks_untrained, with_vectors
+    from fastsvm_cli.text.data import read_chunks
+
+    assert options.vectors_file is not None  # it goes with --kernel
+    rows = read_chunks(options.vectors_file, scaling=scaling)
+    model = with_vectors(model, rows, options.vectors_file, options.kernel)
+    if not options.quiet and looks_untrained(model):
+        print(
+            f"Warning: with these vectors and this kernel the support vectors of {options.model_file} are not where"
+            " training puts them, on the margin: is --gamma, or the file, another one?",
+            file=sys.stderr,
+        )
+    return model
+
+
+def _ordered(
+    model: "ExactModel",
+    fingerprint: str,
+    options: OrderOptions,
+    progress: Progress,
+    scaling: "Scaling | None",
+) -> "OrderedModel":
+    """By the method that is asked for."""
+    if options.method == "triangle":
+        from fastsvm_cli.methods.order.triangle import compile_triangle
+
+        return compile_triangle(
+            model, fingerprint=fingerprint, lists=options.lists, seed=options.seed, on_progress=progress
+        )
+    from fastsvm_cli.methods.order.geometry import compile_geometry, folded_vectors
+
+    folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file, scaling))
+    return compile_geometry(
+        model,
+        fingerprint=fingerprint,
+        sequence=options.sequence or "greedy",
+        points=options.points,
+        folded=folded,
+        seed=options.seed,
+        on_progress=progress,
+    )
+
+
+def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
+    """A linear SVM of the file's rows, C = 1."""
+    import os
+    from pathlib import Path
+
+    # libsvm-official's OpenMP: its threads change no number, wait for each other on a busy machine, and end the process
+    # where none can start.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.interruption import raising, temporary_folder
+    from fastsvm_cli.methods.training import libsvm_problem, load_libsvm, train
+    from fastsvm_cli.text.data import read_chunks
+
+    labels, rows = libsvm_problem(read_chunks(train_file, scaling=scaling))
+    if len(set(labels)) != 2:
+        raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
+    load_libsvm()
+    with raising(), temporary_folder() as folder:
+        return train(labels, rows, "-t 0 -c 1", str(Path(folder) / "linear.model"))

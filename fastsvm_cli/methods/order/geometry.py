@@ -1,0 +1,156 @@
+"""Exact model -> geometry model: which points a row meets, in which order (DeCoste, section 5)."""
+
+from collections.abc import Callable
+from math import ceil, sqrt
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
+from fastsvm_cli.methods.method import demand, part_of
+from fastsvm_cli.methods.partial_cholesky import PartialCholesky
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.geometry import GeometryModel
+from fastsvm_cli.models.ordered import WITHOUT_VECTORS
+
+_CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
+#: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
+_INDEPENDENT = 1e-4
+_MOST_POINTS = 2048
+_FACTOR_CELLS = 1 << 26  # numbers of the factorisation that chooses points: support vectors times points
+_SINGLE_CELLS = 1 << 24  # of more numbers, half of the memory counts more than the best choice
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no geometry to measure in, or None."""
+    kernel = model.kernel
+    if kernel.semidefinite:
+        return None
+    if kernel.type == "precomputed":
+        return WITHOUT_VECTORS
+    of = ""
+    if kernel.type in ("polynomial", "rbf", "exponential"):
+        of = f" with negative {'gamma' if kernel.gamma < 0 else 'coef0'}"
+    return (
+        f"a {kernel.type} kernel{of} found, which is no inner product of features: the geometry method has no space to"
+        " measure in"
+    )
+
+
+@np.errstate(all="ignore")  # what overflows is refused
+def compile_geometry(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    sequence: str = "greedy",
+    points: "int | None" = None,
+    folded: "list[dict] | None" = None,
+    seed: int = 0,
+    on_progress: "Callable[[float], None] | None" = None,
+) -> GeometryModel:
+    """Choose the points.
+
+    sequence: "greedy", every step the support vector that takes most from the |w_perp|^2 of all decision functions,
+    c_p^2 / d_p with c the residual of K a and d the residual diagonal of K; or "sgma", of 59 drawn ones the one that
+    takes most from the residual of the whole kernel matrix (Smola and Schoelkopf, 2000, which the paper uses). points:
+    how many at most; default `default_points`. folded: vectors {index: value} that come first (section 6.1).
+    seed: of what is drawn; where a number for every support vector and point would be too many, the support vectors
+    among which points are chosen, too. on_progress: called with the share done. Raises ModelFormatError for kernels
+    that are no inner product.
+    """
+    demand(model.path, refusal(model))
+    vectors = model.vectors
+    n, pairs = vectors.rows, model.pairs
+    folded = folded or []
+    further = _without_part(folded, vectors.leading_count)
+    all_vectors = _native.Chunk.concatenate([vectors, further]) if folded else vectors
+    points = min(default_points(model) if points is None else points, n)
+    rng = np.random.default_rng(seed)
+    among = max(points, _FACTOR_CELLS // max(points, 1))
+    candidates = np.arange(n) if among >= n else np.sort(rng.choice(n, among, replace=False))
+    rows = np.concatenate([candidates, n + np.arange(len(folded))])  # of all_vectors
+    x = matrix(all_vectors)[0][rows]
+    n, points = len(candidates), points + len(folded)
+
+    # About how long either phase takes, in nanoseconds.
+    values_work = vectors.rows * (vectors.rows + len(vectors.indices) / 20)
+    step_work = len(rows) * (points / 4 + x.shape[1] / 10 + 4)
+    before = values_work / (values_work + points * step_work + 1)
+    space = FeatureSpace(model, part_of(on_progress, 0.0, before))
+    b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
+    squared_norm = space.squared_norms
+
+    # Nothing that is proven depends on which points are chosen. Single precision, which holds the values of kernels of
+    # distances, tells which are good ones, if not always the best: on banana at C = 64 rows need twice as many.
+    single = model.kernel.of_distances and len(rows) * points > _SINGLE_CELLS
+    chosen = PartialCholesky(model.kernel, x, points, single)
+    residual = b[rows]
+    # Every decision function counts alike: by the share of its own |w|^2.
+    weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)
+    order = []
+    for step in range(points):
+        if step < len(folded):
+            p = n + step
+            if chosen.diagonal[p] <= _INDEPENDENT * chosen.self_kernel[p]:
+                continue
+        else:
+            free = chosen.diagonal[:n] > _INDEPENDENT * chosen.self_kernel[:n]
+            if not free.any():
+                break
+            if sequence == "greedy":
+                p = int(np.argmax(np.where(free, (residual[:n] ** 2 @ weights) / chosen.diagonal[:n], -1.0)))
+            else:
+                p = _best_of(rng.choice(np.flatnonzero(free), min(_CANDIDATES, int(free.sum())), replace=False), chosen)
+        column = chosen.add(p)
+        residual -= np.outer(column, residual[p] / column[p])
+        order.append(int(rows[p]))
+        if on_progress:  # a step takes the longer, the more there were
+            on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
+    return GeometryModel(
+        model,
+        fingerprint,
+        sequence=sequence,
+        all_vectors=all_vectors,
+        points=order,
+        b=np.ascontiguousarray(b[order]).ravel(),
+        squared_norm=squared_norm.tolist(),
+        b_error=(error[order].max(axis=0) if order else np.zeros(pairs)).tolist(),
+    )
+
+
+def default_points(model: ExactModel) -> int:
+    """The paper's threshold (section 4.5): beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: the
+    entries of a support vector."""
+    vectors = model.vectors
+    d = len(vectors.indices) / max(vectors.rows, 1)
+    return min(vectors.rows, _MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
+
+
+def folded_vectors(model: ExactModel) -> "list[dict]":
+    """w+ and w- of a linear model, each a weighted mean of its support vectors (eqs. 7 and 34): [{index: value}]."""
+    vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
+    x, columns = matrix(vectors)
+    out = []
+    for side in (1, -1):
+        weight = np.maximum(side * a, 0)
+        if weight.sum() > 0:
+            mean = x.T @ (weight / weight.sum())
+            if not np.all(np.isfinite(mean)):
+                raise ModelFormatError(model.path, "a folded vector overflows: scale the data")
+            out.append({int(index): float(value) for index, value in zip(columns, mean) if value})
+    return out
+
+
+def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:
+    """Vectors {index: value} as a chunk, their coefficients 0."""
+    entries = [entry for row in rows for entry in sorted(row.items())]
+    indptr = np.cumsum([0, *map(len, rows)])
+    indices = np.array([index for index, _ in entries], np.int64)
+    values = np.array([value for _, value in entries], float)
+    return _native.Chunk.from_csr(np.zeros((len(rows), leading_count)), indptr, indices, values)
+
+
+def _best_of(candidates: np.ndarray, chosen: PartialCholesky) -> int:
+    columns = chosen.residual_columns(candidates)
+    return int(candidates[np.argmax((columns**2).sum(axis=0) / chosen.diagonal[candidates])])

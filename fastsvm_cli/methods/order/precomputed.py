@@ -1,0 +1,52 @@
+"""A model trained through a precomputed kernel, with the vectors behind its serial numbers."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.kernel import Kernel
+
+
+def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
+    """The same model, its kernel evaluated on vectors. chunks: the rows of the training file `path`, in the order of
+    their serial numbers 1, 2, ... Raises ModelFormatError where the file is too short."""
+    serials = [int(value) for value in model.vectors.values]
+    wanted, found, first = set(serials), [], 1
+    place: dict[int, int] = {}  # serial number -> row of the chunks found
+    for chunk in chunks:
+        rows = [serial - first for serial in wanted if first <= serial < first + chunk.rows]
+        found.append(chunk.select(rows))
+        for row in rows:
+            place[first + row] = len(place)
+        first += chunk.rows
+    if min(wanted, default=1) < 1:
+        raise ModelFormatError(
+            model.path, f"a support vector with the serial number {min(wanted)} found: LIBSVM counts rows from 1"
+        )
+    missing = sorted(wanted - set(place))
+    if missing:
+        raise ModelFormatError(
+            path,
+            f"{first - 1} rows found, expected {missing[-1]} or more: a support vector of {model.path} has that serial"
+            " number",
+        )
+    rows = _native.Chunk.concatenate(found).select([place[serial] for serial in serials])
+    vectors = _native.Chunk.from_csr(model.vectors.leading, rows.indptr, rows.indices, rows.values)
+    return ExactModel(model.header, vectors, model.path, kernel)
+
+
+def looks_untrained(model: ExactModel) -> bool:
+    """Whether most support vectors with a coefficient inside its bound are far from |f| = 1, where training puts
+    them: of a c_svc model only."""
+    if model.header.svm_type != "c_svc":
+        return False
+    a = np.abs(FeatureSpace(model).coefficients)
+    decisions = _native.Decisions(model.pairs)
+    model.evaluator.fast_values(model.vectors, decisions)
+    free = (a > 0) & (a < a.max(axis=0, initial=0) * (1 - 1e-6))
+    off = np.abs(np.abs(np.asarray(decisions.value)) - 1)[free]
+    return len(off) >= 5 and float(np.median(off)) > 0.05

@@ -1,0 +1,46 @@
+"""Exact model -> triangle model: the pivots (Acevedo-Rodriguez et al., section 2, steps 1 and 2)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fastsvm_cli.methods.clusters import k_means
+from fastsvm_cli.methods.feature_space import matrix, near_origin, row_norms
+from fastsvm_cli.methods.method import demand
+from fastsvm_cli.models import triangle
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.triangle import TriangleModel
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no lists by distance, or None."""
+    return triangle.refusal(model.kernel)
+
+
+@np.errstate(all="ignore")  # what overflows is refused
+def compile_triangle(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    lists: "int | None" = None,
+    seed: int = 0,
+    on_progress: "Callable[[float], None] | None" = None,
+) -> TriangleModel:
+    """Find the centroids of `lists` clusters of the support vectors (default: the number of classes) by k-means, and
+    take the support vector nearest to each. Raises ModelFormatError for kernels that do not fall with the distance."""
+    header = model.header
+    demand(model.path, refusal(model))
+    vectors = model.vectors
+    x = near_origin(matrix(vectors)[0])
+    wanted = min(lists or (header.nr_class if header.classification else 2), vectors.rows)
+    pivots: list[int] = []
+    if wanted and x.shape[1]:
+        means, _ = k_means(x, wanted, seed, model.path, on_progress)
+        norms = row_norms(x)
+        for mean in means[np.all(np.isfinite(means), axis=1)]:
+            nearest = int(np.argmin(norms - 2 * (x @ mean)))
+            if nearest not in pivots:
+                pivots.append(nearest)
+    elif wanted:
+        pivots = [0]
+    return TriangleModel(model, fingerprint, pivots=pivots)

@@ -1,0 +1,48 @@
+"""A kernel matrix, factored as far as rows of it have been chosen."""
+
+from math import sqrt
+
+import numpy as np
+
+from fastsvm_cli.methods.feature_space import Matrix, near_origin
+from fastsvm_cli.methods.kernel_matrix import KernelMatrix
+from fastsvm_cli.methods.parallel import over_blocks
+from fastsvm_cli.models.kernel import Kernel
+
+_BLOCK_ROWS = 1 << 14  # of a column of the factorisation that are done together
+
+
+class PartialCholesky:
+    """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'.
+    single: L is kept in single precision, which takes half of the memory and of the time; it holds kernels whose
+    values are 1 at most, and leaves about 1e-6 of their diagonal unknown."""
+
+    def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):
+        if kernel.of_distances:  # which do not change with the origin
+            x = near_origin(x)
+        if kernel.type in ("sigmoid", "precomputed"):
+            raise ValueError(f"a {kernel.type} kernel cannot be factored: it is not semidefinite")
+        self.kernel_matrix = KernelMatrix(kernel, x)
+        self.self_kernel = np.maximum(self.kernel_matrix.diagonal, 0.0)
+        self.diagonal = self.self_kernel.copy()
+        self.factor = np.zeros((x.shape[0], most), np.float32 if single else float, order="F")
+        self.count = 0
+
+    def residual_columns(self, rows: np.ndarray) -> np.ndarray:
+        """(K - L L')[:, rows]"""
+        out, theirs = self.kernel_matrix.of_vectors(rows.tolist()).T, self.factor[rows, : self.count].T
+
+        def some(mine: slice) -> None:
+            out[mine] -= self.factor[mine, : self.count] @ theirs
+
+        over_blocks(len(out), _BLOCK_ROWS, some)
+        return out
+
+    def add(self, p: int) -> np.ndarray:
+        """Take row p; returns its column of L."""
+        column = self.residual_columns(np.array([p]))[:, 0] / sqrt(self.diagonal[p])
+        self.factor[:, self.count] = column
+        self.count += 1
+        self.diagonal = np.maximum(0.0, self.diagonal - column**2)
+        self.diagonal[p] = 0.0
+        return column

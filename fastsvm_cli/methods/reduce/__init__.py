@@ -1,0 +1,189 @@
+"""reduce: a reduced set, a LIBSVM model of fewer vectors."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fastsvm_cli.console.options import (
+    check_y_scale,
+    fold_option,
+    model_arguments,
+    quiet_option,
+    seed_option,
+    threads_option,
+    y_scale_option,
+)
+from fastsvm_cli.console.plot import check_plot, plot_option
+from fastsvm_cli.console.values import Number, Target
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, listed
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.methods.reduce.reduction import Reduction
+    from fastsvm_cli.models.exact import ExactModel
+
+#: What is tried of --ratio.
+_RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
+
+
+class ReduceOptions(MethodOptions):
+    """The options and arguments of `fastsvm reduce`. Raises UsageError for what does not go together."""
+
+    vectors: "int | None"
+    ratio: "float | None"
+    target: "float | None"
+    data_file: "str | None"
+    plot_file: "str | None"
+    scale_file: "str | None"
+    y_scale_file: "str | None"
+    lossless: bool
+    init: str
+    optimizer: str
+    finishing: bool
+    seed: int
+
+    def check(self) -> None:
+        check_y_scale(self.scale_file, self.y_scale_file)
+        sizes = {"--vectors": self.vectors, "--ratio": self.ratio, "--target": self.target}
+        wanted = [name for name, value in sizes.items() if value is not None] + ["--lossless"] * self.lossless
+        if len(wanted) != 1:
+            raise click.UsageError(
+                f"{' and '.join(wanted)} do not go together."
+                if wanted
+                else "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless)."
+            )
+        if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
+            raise click.UsageError(
+                "--lossless places no vectors: it does not go with --init, --optimizer or --no-finish."
+            )
+        if self.plot_file is not None and self.lossless:
+            raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
+        check_plot(self.plot_file)
+        if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
+            raise click.UsageError(
+                "--target grows a set vector by vector; kernel k-means makes another one for every number."
+            )
+
+    @property
+    def how(self) -> "dict[str, Any]":
+        """Of compile_reduced_set."""
+        return {
+            "init": self.init,
+            "optimizer": self.optimizer,
+            "finishing": self.finishing,
+            "seed": self.seed,
+        }
+
+    def count(self, total_sv: int) -> int:
+        """How many vectors --vectors or --ratio asks for."""
+        return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
+
+
+class Reduce(Method):
+    """Few vectors, placed so that the decision functions change least in the kernel's feature space."""
+
+    name = "reduce"
+    kinds = ("reduced",)
+    better = "more vectors"
+    Options = ReduceOptions
+    parameters = listed(
+        click.option("--vectors", type=click.IntRange(1), metavar="L", help="So many vectors, at most."),
+        click.option(
+            "--ratio",
+            type=Number(0, 1, min_open=True),
+            metavar="R",
+            help="So many times the support vectors, as 0.05.",
+        ),
+        click.option(
+            "--target",
+            type=Target(),
+            metavar="E",
+            help=(
+                "As many as bring the share of labels that differ (0.002 or 0.2%) on --data, or on the support vectors,"
+                " to E or below; for regression, the root mean square difference of the values."
+            ),
+        ),
+        click.option(
+            "--data",
+            "data_file",
+            metavar="FILE",
+            help=(
+                "Rows to measure disagreement on; where they have labels, accuracy too, and a model's probability"
+                " parameters are fitted to them."
+            ),
+        ),
+        click.option("--lossless", is_flag=True, help="Merge equal support vectors, and nothing else."),
+        click.option(
+            "--init",
+            type=click.Choice(["greedy", "random", "alpha", "cluster"]),
+            default="greedy",
+            show_default=True,
+            help=(
+                "Where vectors start: the support vector that takes most from what is left; drawn; drawn by"
+                " coefficient; kernel k-means (20 rounds, on 4,000 drawn support vectors of a side where there are"
+                " more)."
+            ),
+        ),
+        click.option(
+            "--optimizer",
+            type=click.Choice(["none", "irprop", "fixed-point"]),
+            default="none",
+            show_default=True,
+            help=(
+                "How each is placed before the next is added: where it starts; by iRprop+ (100 steps); by fixed-point"
+                " iteration (1,000 steps, from 10 starts; it often comes to no rest). The paper's recipe: --init random"
+                " --optimizer irprop."
+            ),
+        ),
+        click.option(
+            "--no-finish",
+            "finishing",
+            is_flag=True,
+            flag_value=False,
+            default=True,
+            help=(
+                "No descent on all vectors at the end (L-BFGS, 100 rounds): seconds, and several times the squared"
+                " distance."
+            ),
+        ),
+        plot_option("Draw disagreement and time against the number of vectors, of 8 sizes up to this one"),
+        fold_option(" One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."),
+        y_scale_option("The model predicts y itself, as it does where a range file holds y."),
+        seed_option("Of what is drawn."),
+        threads_option,
+        quiet_option("No summary, no progress bar."),
+        model_arguments,
+    )
+
+    def compile(
+        self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
+    ) -> "Reduction":
+        """The reduced set that is asked for, its probability parameters fitted to the rows if there are some."""
+        from fastsvm_cli.methods.reduce.probabilities import refit
+        from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, grow, lossless
+
+        model = source.model
+        if options.lossless:
+            return lossless(model, source.fingerprint)
+        how: dict[str, Any] = dict(**options.how, fingerprint=source.fingerprint, on_progress=progress)
+        if options.target is not None:
+            found = grow(model, options.target, rows or [model.vectors], **how)
+        else:
+            found = compile_reduced_set(model, count=options.count(model.header.total_sv), **how)
+        if rows and model.header.has_probability and all(chunk.leading_count == 1 for chunk in rows):
+            refit(found.model, rows)
+        return found
+
+    def refusal(self, model: "ExactModel") -> "str | None":
+        from fastsvm_cli.methods.reduce.reduction import refusal
+
+        return refusal(model)
+
+    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        least = max(2, model.header.nr_class)
+        ratios = [ratio for ratio in _RATIOS if ratio * model.header.total_sv >= least]
+        return [Attempt(self.name, {"ratio": ratio}) for ratio in ratios]
+
+
+METHOD = Reduce()

@@ -1,0 +1,186 @@
+"""Where to place one approximating vector (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers", sections
+2.2 and 3).
+
+What is left of the functions that are approximated, Psi_j = sum_i w_ij k(x_i, .), is held by `Residual`; a vector z
+takes most from it where E(z) = -sum_j Psi_j(z)^2 is least (eq. 4, for one function or for several that share their
+vectors).
+"""
+
+import numpy as np
+
+from fastsvm_cli.methods.feature_space import Matrix
+from fastsvm_cli.methods.kernel_matrix import KernelMatrix
+from fastsvm_cli.models.kernel import Kernel
+
+_ITERATIONS = 100
+_REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
+_ETA_PLUS, _ETA_MINUS = 1.2, 0.5
+# In lengths of the kernel, so that a scale of the data changes nothing.
+_FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0
+_AT_REST = 1e-5
+_CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
+
+
+def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
+    """k(z, x) of any rows z with the vectors x (n, d), dense or sparse."""
+    return KernelMatrix(Kernel("rbf", gamma), x)
+
+
+def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
+    """(a, a x_1, ..., a x_d) for vectors x (n, d) with weights a (n, 1), whose products with kernel values make a
+    function of theirs and its gradient in one pass: (n, 1 + d). None for sparse vectors, and for several functions,
+    which weigh them each in its own way."""
+    if not isinstance(x, np.ndarray) or a.shape[1] != 1:
+        return None
+    return np.concatenate([a, a * x], axis=1)
+
+
+def kernel_length(gamma: float) -> float:
+    """The distance at which a Gaussian kernel has fallen to 1/e, by which steps are measured; 1 where it never
+    falls."""
+    return gamma**-0.5 if gamma > 0 else 1.0
+
+
+class Residual:
+    """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m).
+    kernel, x_moments: gaussian(x, gamma) and moments(x, a), where they are at hand."""
+
+    def __init__(
+        self,
+        x: Matrix,
+        a: np.ndarray,
+        gamma: float,
+        kernel: "KernelMatrix | None" = None,
+        x_moments: "np.ndarray | None" = None,
+    ):
+        self.x, self.a, self.gamma = x, a, gamma
+        self.kernel = gaussian(x, gamma) if kernel is None else kernel
+        self.moments = moments(x, a) if x_moments is None else x_moments
+        self.length = kernel_length(gamma)
+        self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
+
+    def at(self, z: np.ndarray) -> "tuple[float, np.ndarray, np.ndarray]":
+        """E(z); its gradient (d), eq. (10); and the fixed point's next z (d), eq. (6), not finite where it has none."""
+        k = self.kernel(z[None])[0]
+        far = gaussian(self.z, self.gamma)(z[None])[0]
+        if self.moments is not None:
+            sums = k @ self.moments
+            values = sums[:1] - far @ self.beta  # (1)
+            total, mean = sums[0] * values[0], sums[1:] * values[0]
+        else:
+            values = k @ self.a - far @ self.beta  # (m)
+            weight = k * (self.a @ values)
+            total, mean = weight.sum(), np.asarray(self.x.T @ weight).ravel()
+        other = -far * (self.beta @ values)
+        total, mean = total + other.sum(), mean + other @ self.z
+        with np.errstate(divide="ignore", invalid="ignore"):
+            following = mean / total
+        return -float(values @ values), -4 * self.gamma * (mean - total * z), following
+
+
+def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS) -> "tuple[np.ndarray, bool]":
+    """iRprop+ (Igel and Huesken 2003): steps by the signs of the gradient (eq. 11), each component's own; a step
+    that overshot is taken back where the error rose. Returns (z, True)."""
+    z = start.copy()
+    error, gradient, _ = residual.at(z)
+    least, largest = _LEAST_STEP * residual.length, _LARGEST_STEP * residual.length
+    step, moved = np.full(len(z), _FIRST_STEP * residual.length), np.zeros(len(z))
+    before, error_before, best, best_error, idle = np.zeros(len(z)), error, z.copy(), error, 0
+    for _ in range(iterations):
+        same = gradient * before
+        step = np.where(
+            same > 0,
+            np.minimum(step * _ETA_PLUS, largest),
+            np.where(same < 0, np.maximum(step * _ETA_MINUS, least), step),
+        )
+        moved = np.where(same < 0, -moved if error > error_before else 0.0, -np.sign(gradient) * step)
+        before, error_before = np.where(same < 0, 0.0, gradient), error
+        z = z + moved
+        error, gradient, _ = residual.at(z)
+        idle = 0 if error < best_error - 1e-6 * abs(best_error) else idle + 1
+        if error < best_error:
+            best, best_error = z.copy(), error
+        if idle >= 10:
+            break
+    return best, True
+
+
+def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
+    """Fixed-point iteration, eq. (6). Returns (z, whether it came to rest at a place that takes something away). The
+    step is the gradient over the signed sum of weights, so that it flies off to where the kernel vanishes when
+    positive and negative ones nearly cancel: wherever classes overlap within a kernel's width."""
+    z = start.copy()
+    for _ in range(iterations):
+        following = residual.at(z)[2]
+        if not np.all(np.isfinite(following)):
+            return z, False
+        moved = np.linalg.norm(following - z)
+        z = following
+        if moved <= _AT_REST * residual.length:
+            return z, residual.at(z)[0] < 0
+    return z, False
+
+
+def initial_order(
+    init: str, x: Matrix, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
+) -> "list[int]":
+    """`count` support vectors to start from (section 3.1), as rows of x; positive and negative ones in proportion
+    for "random" and "cluster"."""
+    size = np.abs(a).sum(axis=1)
+    if init == "alpha":  # stochastic universal sampling
+        ends = np.cumsum(size)
+        marks = (rng.random() + np.arange(count)) * ends[-1] / count
+        return rng.permutation(np.minimum(np.searchsorted(ends, marks), len(a) - 1)).tolist()
+    positive = np.flatnonzero(a.sum(axis=1) > 0)
+    negative = np.flatnonzero(a.sum(axis=1) <= 0)
+    wanted = [max(1, count * len(positive) // len(a)), 0]
+    wanted[1] = count - wanted[0]
+    chosen: list[int] = []
+    for rows, number in zip((positive, negative), wanted):
+        number = min(number, len(rows))
+        if number and init == "cluster":
+            chosen += _kernel_means(x, gamma, rows, number, rng)
+        elif number:
+            chosen += rng.choice(rows, number, replace=False).tolist()
+    rest = np.setdiff1d(np.arange(len(a)), chosen)  # where a side had too few
+    chosen += rng.choice(rest, min(count - len(chosen), len(rest)), replace=False).tolist()
+    return rng.permutation(chosen).tolist()
+
+
+def _kernel_means(
+    x: Matrix,
+    gamma: float,
+    rows: np.ndarray,
+    count: int,
+    rng: np.random.Generator,
+    iterations: int = 20,
+) -> "list[int]":
+    """Kernel k-means (Girolami 2002): the row nearest to each centre in feature space."""
+    if len(rows) > max(_CLUSTERED, count):
+        rows = rng.choice(rows, max(_CLUSTERED, count), replace=False)
+    mine = x[rows]
+    k = gaussian(mine, gamma)(mine)
+    at = rng.choice(len(rows), count, replace=False)
+    cluster = np.argmax(k[:, at], axis=1)
+    for _ in range(iterations):
+        member = np.zeros((len(rows), count))
+        member[np.arange(len(rows)), cluster] = 1
+        size = member.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inner = (k @ member) / size  # <phi(x), centre>
+            distance = np.einsum("ij,ij->j", member, k @ member) / size**2 - 2 * inner  # |phi(x) - centre|^2 - 1
+        distance[:, size == 0] = np.inf
+        new = np.argmin(distance, axis=1)
+        for empty in np.flatnonzero(np.bincount(new, minlength=count) == 0):
+            # The row farthest from its centre begins a new cluster.
+            new[np.argmax(distance[np.arange(len(rows)), new])] = empty
+        if np.array_equal(new, cluster):
+            break
+        cluster = new
+    # Two rows that make up a cluster are as near to its centre as each other: the first, whatever rounding makes of it.
+    nearest = [
+        int(rows[np.argmax(distance[:, c] <= distance[:, c].min() + 1e-9)])
+        for c in range(count)
+        if np.isfinite(distance[:, c]).all()
+    ]
+    return list(dict.fromkeys(nearest))

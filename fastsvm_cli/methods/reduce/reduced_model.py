@@ -1,0 +1,76 @@
+"""Approximating vectors -> a LIBSVM model with a proven radius (Suttorp and Igel, "Resilient Approximation of Kernel
+Classifiers", eq. 9; |Psi - Psi'| rounded up)."""
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.methods.reduce.duplicates import resized
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.reduced_set import Origin, ReducedModel
+from fastsvm_cli.text.header import Header
+
+
+def assemble(
+    space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
+) -> ReducedModel:
+    """The LIBSVM model of vectors z (L, d) and coefficients beta (L, m), a pair of them per class, or one in all; its
+    offsets by eq. (9). space: of the model that is reduced. columns: LIBSVM indices of the features (d)."""
+    model, header = space.model, space.model.header
+    if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
+        raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
+    nr_sv: list[int] | None
+    if len(z) == 1 and header.classification:
+        # One set serves both classes: each vector counts as one of the class that its coefficient speaks for.
+        first = beta[0][:, 0] > 0
+        order = np.argsort(~first, kind="stable")
+        z, beta = [z[0][order]], [beta[0][order]]
+        nr_sv = [int(first.sum()), int((~first).sum())]
+    else:
+        nr_sv = [len(each) for each in z] if header.classification else None
+    vectors = _native.Chunk.from_dense(np.concatenate(beta), np.concatenate(z), columns)
+    changed = resized(header, nr_sv, vectors.rows)
+    reduced = FeatureSpace(ExactModel(changed, vectors, model.path))
+    # Eq. (9): the mean over the support vectors of a function of f(x) - Psi'(x).
+    exact, _ = space.at_support_vectors
+    approximate, _ = reduced.inner_products(model.vectors)
+    own = space.coefficients != 0
+    difference = ((exact - approximate) * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
+    changed.rho = (np.array(header.rho) - difference).tolist()
+    return with_origin(space, changed, vectors, fingerprint, _distances(space, reduced))
+
+
+def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
+    """|Psi - Psi'| of every function, rounded up (B28 of bounds.py): (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from
+    values of both at their vectors and the bounds of their errors."""
+    b, error = space.inner_products(reduced.model.vectors)
+    own, own_error = reduced.at_support_vectors
+    beta = reduced.coefficients
+    total = space.squared_norms - 2 * (beta * b).sum(axis=0) + (beta * own).sum(axis=0)
+    size = np.abs(beta)
+    slack = (size * (2 * error + own_error)).sum(axis=0) + (len(beta) + 12) * UNIT * (
+        (size * (2 * np.abs(b) + np.abs(own))).sum(axis=0) + np.abs(total)
+    )
+    lost = 8 * len(beta) * LOST_PRODUCT
+    return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9) + lost) * (1 + 1e-12)
+
+
+def with_origin(
+    space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
+) -> ReducedModel:
+    """What these vectors approximate, and how far they can be from it: distance (pairs), at least |Psi - Psi'|, and
+    the offsets' own."""
+    model = space.model
+    radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
+    weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)
+    if not (np.all(np.isfinite(radius)) and np.all(np.isfinite(weight))):
+        raise ModelFormatError(model.path, "the radius of the reduced set overflows: scale the data")
+    longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
+    return ReducedModel(
+        header,
+        vectors,
+        model.path,
+        Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest, model.inheritance),
+    )

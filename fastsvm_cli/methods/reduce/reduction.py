@@ -1,0 +1,314 @@
+"""Exact model -> reduced set: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient
+Approximation of Kernel Classifiers").
+
+given      decision functions f_p(z) = sum_i a_ip k(x_i, z) - rho_p, k the RBF kernel; the vectors of a class serve all
+           of its pairs
+wanted     vectors z_l, coefficients beta_lp and offsets rho'_p, few of them, with small
+           rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3)
+method     algorithm 1: vectors one by one, each placed where it takes most from what is left, all coefficients solved
+           anew; then a descent on all vectors together, in which the coefficients are always the best ones (variable
+           projection: Golub and Pereyra 1973), and the offset by eq. (9)
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from fastsvm_cli import _native
+from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.methods.method import demand, part_of
+from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
+from fastsvm_cli.methods.reduce.fit import FINISH_ITERATIONS, Fit, finish, finish_seconds
+from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian, initial_order, irprop
+from fastsvm_cli.methods.reduce.problem import Part, Problem
+from fastsvm_cli.methods.reduce.reduced_model import assemble, with_origin
+from fastsvm_cli.methods.reduce.selection import shares
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.reduced_set import ReducedModel
+
+_TRIES = 10  # starts for one vector before fixed-point iteration is given up
+
+
+def refusal(model: ExactModel) -> "str | None":
+    """Why a model has no reduced set, or None."""
+    header = model.header
+    if header.kernel_type == "rbf" and header.gamma >= 0:
+        return None
+    what = (
+        f"an rbf kernel with gamma {header.gamma:g}"
+        if header.kernel_type == "rbf"
+        else f"a {header.kernel_type} kernel"
+    )
+    return f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more"
+
+
+def _check(model: ExactModel) -> None:
+    demand(model.path, refusal(model))
+    # svm-predict's distances from such a vector may overflow, even where its coefficient is 0.
+    if not np.all(np.asarray(model.vectors.squared_norms) < 1e300):
+        raise ModelFormatError(model.path, "the squared norm of a support vector overflows: scale the data")
+
+
+def place(
+    problem: Problem,
+    at: int,
+    count: int,
+    *,
+    init: str,
+    optimizer: str,
+    greedy: "list[int]",
+    rng: np.random.Generator,
+    on_step: "Callable[[float], None] | None" = None,
+) -> "tuple[np.ndarray, np.ndarray]":
+    """Algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L falls short of `count` where fixed-point
+    iteration comes to no rest."""
+    part = problem.parts[at]
+    if not count:
+        return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
+    d, m = part.x.shape[1], part.a.shape[1]
+    residual = Residual(part.x, part.a, problem.gamma, part.kernel, part.moments)
+    starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.a, problem.gamma, count, rng)
+    values = part.values if init == "greedy" and optimizer != "none" else None
+    z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
+    columns = np.empty((0, part.x.shape[0]))
+    used: set[int] = set()
+    for step in range(count):
+        for attempt in range(_TRIES):
+            if values is not None:  # where a support vector as it stands takes most from what is left
+                left = values - columns.T @ residual.beta
+                order = np.argsort(-np.einsum("ij,ij->i", left, left))
+                start = next((int(row) for row in order if int(row) not in used), None)
+            elif starts and attempt == 0:
+                start = starts.pop(0)
+            else:
+                free = np.setdiff1d(np.arange(len(part)), list(used))
+                start = int(rng.choice(free)) if len(free) else None
+            if start is None:
+                return z, residual.beta
+            used.add(start)
+            if optimizer == "none":
+                point, rests = part.row(start), True
+            else:
+                point, rests = (irprop if optimizer == "irprop" else fixed_point)(residual, part.row(start))
+            if not rests or not np.all(np.isfinite(point)):
+                continue
+            near = gaussian(z, problem.gamma)(point[None])[0]
+            row = solve_triangular(factor[:step, :step], near, lower=True) if step else near
+            pivot = 1 - row @ row
+            if pivot > 1e-8:
+                break
+        else:
+            return z, residual.beta
+        factor[step, :step], factor[step, step] = row, np.sqrt(pivot)
+        column = part.kernel(point[None])
+        if values is not None:
+            columns = np.vstack([columns, column])
+        z, b = np.vstack([z, point]), np.vstack([b, column @ part.a])
+        half = solve_triangular(factor[: step + 1, : step + 1], b, lower=True)
+        residual.z, residual.beta = z, solve_triangular(factor[: step + 1, : step + 1], half, lower=True, trans=1)
+        if on_step:
+            on_step((step + 1) / count)
+    return z, residual.beta
+
+
+@np.errstate(all="ignore")  # what overflows is refused
+def compile_reduced_set(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    count: int,
+    init: str = "greedy",
+    optimizer: str = "none",
+    finishing: bool = True,
+    seed: int = 0,
+    on_progress: "Callable[[float, str], None] | None" = None,
+    space: "FeatureSpace | None" = None,
+) -> "Reduction":
+    """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6.
+    seed: of what is drawn. on_progress: called with the share done and the squared distance. space: the model's,
+    where it is reduced more than once. Raises ModelFormatError for kernels other than rbf, for models whose numbers
+    overflow, and where not one vector could be placed."""
+    _check(model)
+    if not model.pairs or not model.header.total_sv:
+        return lossless(model, fingerprint)
+    problem_model, merged = merge_duplicates(model)
+    n = problem_model.vectors.rows
+    count = min(count, n)
+    known = space is not None
+    space = space or FeatureSpace(model)
+    problem = Problem(space if problem_model is model else FeatureSpace(problem_model))
+    # About how long the steps take, in nanoseconds: the values at the problem's support vectors, the selection, the
+    # placement of every vector, the descent; and the values at the model's own, where it is another one.
+    steps = [n * (n + len(model.vectors.indices) / 20), n * count * (count / 4 + 50)]
+    steps.append(n * count * (count / 20 + (0.0 if optimizer == "none" else 1000.0)))
+    steps.append(1e9 * finish_seconds(n, count, len(problem.parts)) * finishing)
+    steps.append(0.0 if problem.space is space else steps[0])
+    ends = (np.cumsum(steps) / (sum(steps) + 1)).tolist()
+
+    on_progress = on_progress and _rising(on_progress)
+
+    def shown(begin: float, end: float) -> "Callable[[float], None] | None":
+        return part_of(on_progress, begin, end, "")
+
+    if not known:
+        space.on_progress = shown(ends[3], ends[4])
+    if not known or problem.space is not space:
+        problem.space.on_progress = shown(0.0, ends[0])
+    if count >= n:
+        return lossless(model, fingerprint)
+    rng = np.random.default_rng(seed)
+    rows = shares(problem, count, shown(ends[0], ends[1]))
+    z, missing = [], 0
+
+    def shown_of(at: int) -> "Callable[[float], None] | None":
+        whole = ends[2] - ends[1]
+        return shown(ends[1] + whole * at / len(problem.parts), ends[1] + whole * (at + 1) / len(problem.parts))
+
+    for at, (part, mine) in enumerate(zip(problem.parts, rows)):
+        if optimizer == "none" and init == "greedy":
+            found = part.x[mine].toarray() if hasattr(part.x, "toarray") else part.x[mine]
+        else:
+            found, _ = place(
+                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown_of(at)
+            )
+            missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
+        z.append(found)
+    if not sum(map(len, z)):
+        raise ModelFormatError(
+            model.path,
+            (
+                "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write:"
+                " --optimizer irprop reaches any number"
+                if missing
+                else "no vector could be placed: scale the data"
+            ),
+        )
+    if finishing:
+        z = finish(problem, z, on_progress and _shown_distance(on_progress, ends[2]))
+    origin = 0.0 if problem.origin is None else problem.origin
+    z = [_short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
+    fit = Fit(problem, [each - origin for each in z])
+    beta = [problem.unit * each for each in fit.beta]
+    return Reduction(
+        assemble(space, problem.columns, z, beta, fingerprint), merged, fit.distance / problem.scale, missing
+    )
+
+
+def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, str], None]":
+    """The same, but never with less than before: what is evaluated when it is first needed may be needed late."""
+    most = 0.0
+
+    def rise(share: float, words: str) -> None:
+        nonlocal most
+        most = max(most, share)
+        on_progress(most, words)
+
+    return rise
+
+
+def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) -> "Callable[[float], None]":
+    """What the last descent is given, with `done` of the work behind it."""
+    steps = 0
+
+    def shown(distance: float) -> None:
+        nonlocal steps
+        steps += 1
+        on_progress(done + (1 - done) * min(1.0, steps / FINISH_ITERATIONS), f"squared distance {distance:.2g}")
+
+    return shown
+
+
+class Reduction:
+    """What reducing a model made.
+
+    model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 /
+    sum_p |Psi_p|^2 (eq. 3). missing: how many vectors fewer than wanted there are, because fixed-point iteration came
+    to no rest."""
+
+    def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
+        self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
+
+
+@np.errstate(all="ignore")
+def lossless(model: ExactModel, fingerprint: str) -> Reduction:
+    """The model with duplicates merged: its values differ by the rounding of the sums of coefficients (B29 of
+    bounds.py)."""
+    _check(model)
+    merged, fewer = merge_duplicates(model)
+    space = FeatureSpace(model)
+    weight = np.abs(space.coefficients).sum(axis=0)
+    return Reduction(
+        with_origin(space, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight),
+        fewer,
+        0.0,
+        0,
+    )
+
+
+def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
+    """Rounded to about 1/100,000 of each feature's range, so that the file is short; the coefficients are solved for
+    these."""
+    if not z.size:
+        return z
+    low, high = (
+        np.asarray(
+            getattr(part.x, name)(axis=0).todense() if hasattr(part.x, "todense") else getattr(part.x, name)(axis=0)
+        ).ravel()
+        for name in ("min", "max")
+    )
+    spread = np.maximum(high - low, np.ptp(z, axis=0))
+    with np.errstate(divide="ignore"):
+        decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)
+    scale = 10.0 ** np.clip(decimals, -300, 300)
+    return np.round(z * scale) / scale
+
+
+def _shown_with(on_progress: "Callable[[float, str], None]", words: str) -> "Callable[[float, str], None]":
+    """The same, with these words in front."""
+    return lambda share, more: on_progress(share, words + more)
+
+
+def grow(
+    model: ExactModel,
+    target: float,
+    chunks: "Iterable[_native.Chunk]",
+    *,
+    fingerprint: str,
+    init: str = "greedy",
+    optimizer: str = "none",
+    finishing: bool = True,
+    seed: int = 0,
+    on_progress: "Callable[[float, str], None] | None" = None,
+) -> "Reduction":
+    """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean
+    square difference) is `target` or less; the whole model, without duplicates, where no smaller one is. The rest as
+    of compile_reduced_set."""
+    chunks, space = list(chunks), FeatureSpace(model)
+    least, count = 0, max(len(model.header.label or [0]), 8)
+    best: tuple[int, Reduction] | None = None
+    while best is None or best[0] - least > max(2, best[0] // 8):
+        if best is not None:
+            count = (least + best[0]) // 2
+        found = compile_reduced_set(
+            model,
+            fingerprint=fingerprint,
+            count=count,
+            init=init,
+            optimizer=optimizer,
+            finishing=finishing,
+            seed=seed,
+            on_progress=on_progress and _shown_with(on_progress, f"{count} vectors, "),
+            space=space,
+        )
+        seen = agreement(found.model, model, chunks)
+        if (
+            seen.difference if model.header.regression else seen.disagreement
+        ) <= target or count >= model.header.total_sv:
+            best = (count, found)
+        else:
+            least, count = count, min(model.header.total_sv, count * 2)
+    return best[1]

@@ -1,0 +1,58 @@
+"""The greedy selection: the support vectors that, with new coefficients, take most from what is to be approximated."""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli.methods.method import part_of
+from fastsvm_cli.methods.partial_cholesky import PartialCholesky
+from fastsvm_cli.methods.reduce.problem import Part, Problem
+from fastsvm_cli.models.kernel import Kernel
+
+
+def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
+    """The greedy selection of `count` support vectors, as rows per part: each next one where it takes most, over all
+    parts, which is where c^2 / d is largest, c the residual of K a and d the residual diagonal of K."""
+    gains, rows = [], []
+    whole, done = max(1, sum(map(len, problem.parts))), 0
+    for at, part in enumerate(problem.parts):
+        shown = part_of(on_progress, done / whole, (done + len(part)) / whole)
+        done += len(part)
+        for gain, row in _greedy(problem, part, min(count, len(part)), shown):
+            gains.append((gain, at))
+            rows.append(row)
+    # Within a part the order is kept: a later one is no use without the earlier.
+    order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
+    wanted = (
+        np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
+        if order
+        else np.zeros(len(problem.parts), int)
+    )
+    out = []
+    for at in range(len(problem.parts)):
+        mine = [row for row, (_, of) in zip(rows, gains) if of == at]
+        out.append(mine[: wanted[at]])
+    return out
+
+
+def _greedy(
+    problem: Problem, part: Part, count: int, on_progress: "Callable[[float], None] | None"
+) -> "list[tuple[float, int]]":
+    sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
+    residual = part.values.copy()  # of K a: (n, m)
+    chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
+    out, least = [], np.inf
+    for _ in range(count):
+        free = chosen.diagonal > 1e-8
+        if not free.any():
+            break
+        gains = np.where(free, np.einsum("ij,ij->i", residual, residual) / np.where(free, chosen.diagonal, 1.0), -1.0)
+        p = int(np.argmax(gains))
+        least = min(least, float(gains[p]))
+        column = chosen.add(p)
+        residual -= np.outer(column, residual[p] / column[p])
+        out.append((least, p))
+        if on_progress:
+            on_progress(len(out) / count)
+    return out

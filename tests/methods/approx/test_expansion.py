@@ -1,0 +1,366 @@
+"""Compiled models against the formulas of Claesen, De Smet, Suykens and De Moor, written out in extended precision."""
+
+from math import exp
+
+import numpy as np
+import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
+
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.approx.expansion import CENTERS
+from fastsvm_cli.models import parse_model
+from support import oracles
+from support.expanding import assert_expands, compiled, decide, gaussian, points
+from support.oracles import EXTENDED, Machine, random_machine, random_rows
+from support.profiles import seeded
+
+RADIUS = 0.0305  # eq. (A.2): what degree 2 leaves of a term, for exponents below 1/2
+
+
+# ---- the expansion
+
+
+@pytest.mark.full(few=3)
+@pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
+@pytest.mark.parametrize("center", CENTERS)
+@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
+def test_rbf_models_of_every_type_expand_as_in_equation_3_7(svm_type, center, single):
+    for seed in range(12):
+        rng = np.random.default_rng([seed, oracles.SVM_TYPES.index(svm_type)])
+        machine, rows = gaussian(
+            rng,
+            svm_type,
+            n=int(rng.integers(1, 60)),
+            d=int(rng.integers(1, 20)),
+            nr_class=int(rng.choice([2, 3, 5])),
+            density=rng.choice([0.2, 0.7, 1.0]),
+            scale=10.0 ** rng.integers(-3, 4),
+        )
+        model = compiled(machine, center=center, single=single)
+        assert (model.degree, model.single, model.features) == (2, single, machine.features)
+        assert_expands(model, machine, rows + [{}])
+
+
+def test_by_default_rbf_is_stored_in_single_precision_about_the_mean():
+    machine, _ = gaussian(np.random.default_rng(1))
+    model = compiled(machine)
+    assert model.single
+    assert [list(c.point) for c in model.centers] == [list(c.point) for c in compiled(machine, center="mean").centers]
+
+
+def test_centers_are_the_mean_the_origin_and_the_means_of_pairs():
+    machine, _ = gaussian(np.random.default_rng(2), nr_class=4, offset=3.0)
+    x = oracles.dense(machine.vectors, machine.features)
+    (mean,), (origin,) = compiled(machine, center="mean").centers, compiled(machine, center="origin").centers
+    np.testing.assert_allclose(mean.point, x.mean(axis=0).astype(float), rtol=1e-3)
+    assert not np.any(origin.point)
+    of_pairs = compiled(machine, center="pair").centers
+    assert len(of_pairs) == 6
+    for center, a in zip(of_pairs, machine.pair_coefficients, strict=True):
+        np.testing.assert_allclose(center.point, x[a != 0].mean(axis=0).astype(float) if np.any(a) else 0, rtol=1e-3)
+
+
+@pytest.mark.parametrize("center", ["mean", "origin", "pair"])
+def test_largest_norms_are_those_of_the_support_vectors_about_the_center(center):
+    machine, _ = gaussian(np.random.default_rng(3), nr_class=3, offset=1.0)
+    model = compiled(machine, center=center)
+    for expansion, a in zip(model.expansions, machine.pair_coefficients):
+        written = model.centers[expansion.center]
+        used = a != 0 if center == "pair" else None
+        point = dict(zip(model.features, written.point))
+        assert written.largest_norm == pytest.approx(oracles.largest_squared_norm(machine, point, used), rel=1e-12)
+
+
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
+@pytest.mark.parametrize("center", CENTERS)
+@pytest.mark.parametrize("degree", [1, 3, 4])
+def test_other_degrees_keep_more_or_fewer_terms(degree, center, single):
+    for seed in range(10):
+        rng = np.random.default_rng([seed, degree])
+        machine, rows = gaussian(
+            rng,
+            n=int(rng.integers(1, 40)),
+            d=int(rng.integers(1, 8)),
+            nr_class=int(rng.choice([2, 3])),
+            density=rng.choice([0.3, 1.0]),
+            scale=10.0 ** rng.integers(-2, 3),
+            offset=float(rng.choice([0, 1, 1e5])),
+        )
+        model = compiled(machine, center=center, single=single, degree=degree)
+        assert model.degree == degree
+        assert_expands(model, machine, rows + [{}])
+        again = parse_model(model.to_text(), "a.approx")
+        np.testing.assert_array_equal(decide(again, rows)[0], decide(model, rows)[0])
+
+
+def test_each_degree_more_is_more_accurate_inside_the_bound():
+    rng = np.random.default_rng(24)
+    machine, _ = gaussian(rng, n=100, d=5, gamma=0.03)
+    rows = random_rows(rng, 100, machine.features, scale=0.7)
+    exact = oracles.decision_values(machine, rows)
+    errors = [
+        np.abs(decide(compiled(machine, degree=degree, single=False), rows)[0] - exact).mean()
+        for degree in (1, 2, 3, 4)
+    ]
+    assert errors[0] > 4 * errors[1] > 16 * errors[2] > 64 * errors[3] > 0
+
+
+@pytest.mark.full(few=13)
+@pytest.mark.parametrize("single", [None, False, True])
+@pytest.mark.parametrize("kernel, degree", [("linear", 1), *(("polynomial", degree) for degree in range(5))])
+@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
+def test_linear_and_low_polynomial_kernels_compile_exactly(svm_type, kernel, degree, single):
+    for seed in range(6):
+        rng = np.random.default_rng([seed, degree])
+        d, scale = int(rng.integers(1, 15 if degree < 3 else 7)), 10.0 ** rng.integers(-4, 5)
+        vectors = random_rows(
+            rng, int(rng.integers(1, 50)), list(range(2, d + 2)), density=rng.choice([0.3, 1.0]), scale=scale
+        )
+        gamma, coef0 = float(1 / (d * scale**2)), float(rng.normal())
+        machine = random_machine(rng, svm_type, kernel, vectors, nr_class=3, gamma=gamma, coef0=coef0, degree=degree)
+        model = compiled(machine, single=single)
+        assert model.degree == degree
+        assert model.single == bool(single)  # exact in double precision, unless asked for less
+        rows = random_rows(rng, 30, list(range(1, d + 5)), scale=scale, density=0.8)
+        values, outside = decide(model, rows)
+        assert outside == 0
+        if single:
+            assert_expands(model, machine, rows)
+        else:
+            base = abs(machine.gamma) * scale**2 * 60 * d + abs(
+                machine.coef0
+            )  # where the base is near 0, powers cancel
+            allowed = 1e-10 * oracles.magnitudes(machine, rows) + 1e-15 * base**degree
+            assert np.all(np.abs(values - oracles.decision_values(machine, rows)) <= allowed)
+
+
+@pytest.mark.parametrize(
+    "kernel, degree, what",
+    [("sigmoid", 0, "sigmoid"), ("precomputed", 0, "precomputed"), ("polynomial", 5, "degree 5")],
+)
+def test_other_kernels_are_refused(kernel, degree, what):
+    rng = np.random.default_rng(4)
+    vectors = [{0: i + 1} for i in range(5)] if kernel == "precomputed" else random_rows(rng, 5, [1, 2])
+    with pytest.raises(ModelFormatError, match=f"^a.model: .*{what}"):
+        compiled(random_machine(rng, "c_svc", kernel, vectors, degree=degree))
+
+
+@pytest.mark.full(few=5)
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("center", CENTERS)
+def test_a_model_read_back_gives_the_same_values(center, single):
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 5])
+        machine, rows = gaussian(
+            rng, nr_class=3, scale=10.0 ** rng.integers(-5, 6), offset=float(rng.choice([0, 1])), probability=True
+        )
+        model = compiled(machine, center=center, single=single)
+        text = model.to_text()
+        again = parse_model(text, "a.model.approx")
+        assert again.to_text() == text
+        np.testing.assert_array_equal(decide(again, rows)[0], decide(model, rows)[0])
+        assert decide(again, rows)[1] == decide(model, rows)[1]
+        assert again.header.lines() == model.header.lines()
+
+
+def test_a_polynomial_model_read_back_gives_the_same_values():
+    rng = np.random.default_rng(6)
+    for degree in (0, 1, 2, 3, 4):
+        machine = random_machine(
+            rng, "c_svc", "polynomial", random_rows(rng, 20, [1, 2, 3]), nr_class=3, gamma=0.7, coef0=0.3, degree=degree
+        )
+        model, rows = compiled(machine), random_rows(rng, 20, [1, 2, 3, 4])
+        np.testing.assert_array_equal(decide(parse_model(model.to_text(), "x"), rows)[0], decide(model, rows)[0])
+
+
+# ---- far from the origin
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("offset", [1e2, 1e3, 1e4, 1e6, 1e9])
+def test_far_centers_lose_no_digits(offset, single):
+    """Expanding about the centre to powers of z would leave none: (|m| / |z - m|)^2 of them."""
+    for center in ("mean", "pair"):
+        machine, rows = gaussian(np.random.default_rng(7), n=100, nr_class=3, offset=offset, gamma=0.02)
+        sizes = assert_expands(compiled(machine, center=center, single=single), machine, rows)
+        assert np.median(sizes) > 1  # the centre is near: there is something to lose
+
+
+def test_features_near_and_far_mix():
+    rng = np.random.default_rng(8)
+    for shift in (1e3, 1e5, 1e7):
+        machine, rows = gaussian(rng, nr_class=4, gamma=0.02)
+        for row in (*machine.vectors, *rows):
+            row.update({i: row.get(i, 0.0) + shift for i in machine.features[::3]})
+        for center in ("mean", "pair"):
+            sizes = assert_expands(compiled(machine, center=center, single=False), machine, rows)
+            assert np.median(sizes) > 1
+
+
+@pytest.mark.parametrize("offset", [1e2, 1e4, 1e6])
+def test_moving_the_origin_changes_nothing(offset):
+    """The kernel sees differences only, and so does an expansion about the mean: as good at 1000000 as at 0."""
+    rng = np.random.default_rng(9)
+    machine, rows = gaussian(rng, gamma=0.02)
+    rows = [row for row in rows if set(row) <= set(machine.features)]
+    away = [{i: x.get(i, 0.0) + offset + i for i in machine.features} for x in machine.vectors]
+    far = Machine(**{**machine.__dict__, "vectors": away})
+    far_rows = [{i: z.get(i, 0.0) + offset + i for i in machine.features} for z in rows]
+    near_values, near_outside = decide(compiled(machine, single=False), rows)
+    far_values, far_outside = decide(compiled(far, single=False), far_rows)
+    exact = oracles.decision_values(machine, rows).astype(float)
+    error = np.abs(near_values - exact).max()
+    assert np.abs(far_values - exact).max() <= 1.5 * error + 1e-6
+    assert abs(far_outside - near_outside) <= 3
+
+
+# ---- the bound of eq. (3.11)
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize("center", CENTERS)
+def test_rows_outside_are_counted_as_in_equation_3_11(center):
+    some = 0
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 10])
+        machine, rows = gaussian(
+            rng, nr_class=int(rng.choice([2, 3])), density=rng.choice([0.3, 1.0]), offset=float(rng.choice([0, 2, 1e5]))
+        )
+        machine.gamma = float(rng.uniform(0.2, 3) / (16 * len(machine.features)))
+        model = compiled(machine, center=center)
+        ratios = [
+            oracles.bound_ratio(machine, rows, point, a != 0 if center == "pair" else None)
+            for point, a in zip(points(model), machine.pair_coefficients)
+        ]
+        worst = np.max(ratios, axis=0)
+        rows = [row for row, ratio in zip(rows, worst) if abs(ratio - 1) > 1e-6]  # on the edge, rounding decides
+        expected = int((worst[np.abs(worst - 1) > 1e-6] >= 1).sum())
+        assert decide(model, rows)[1] == expected
+        some += 0 < expected < len(rows)
+    assert some >= 10
+
+
+def test_nothing_is_outside_the_bound_of_vectors_at_the_center():
+    machine = Machine("epsilon_svr", "rbf", [{}, {}], np.array([[1.0], [2.0]]), [0.5], gamma=1.0)
+    values, outside = decide(compiled(machine), [{1: 100.0}, {}])
+    assert outside == 0
+    np.testing.assert_allclose(values[:, 0], [-0.5, 2.5])
+
+
+@seeded()
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 8),
+    st.integers(1, 12),
+    st.floats(0.5, 0.999999),
+    st.booleans(),
+    st.sampled_from([0.0, 3.0]),
+)
+def test_inside_the_bound_no_term_errs_by_more_than_3_05_percent_of_itself(seed, d, n, ratio, opposed, offset):
+    rng = np.random.default_rng(seed)
+    indices = list(range(1, d + 1))
+    vectors = [{i: float(v + offset) for i, v in zip(indices, rng.standard_normal(d))} for _ in range(n)]
+    machine = random_machine(rng, "epsilon_svr", "rbf", vectors, gamma=float(10 ** rng.uniform(-3, 2)))
+    machine.rho = [0.0]
+    model = compiled(machine, single=False)
+    (point,) = points(model)
+    x = oracles.dense(vectors, indices) - oracles.dense([point], indices)
+    # Rows in the worst directions: along the longest vector or against it, just inside; or anywhere.
+    longest = x[np.argmax((x**2).sum(axis=1))]
+    direction = -longest if opposed else rng.standard_normal(d).astype(EXTENDED)
+    largest = float((longest**2).sum())
+    length = ratio / (4 * machine.gamma * largest**0.5) if largest > 0 else 1.0
+    size = float((direction**2).sum()) ** 0.5
+    z = {i: float(point[i] + length * v / (size or 1)) for i, v in zip(indices, direction)}
+    values, outside = decide(model, [z])
+    assert outside == 0
+    kernel = oracles.kernel_values(machine, [z])
+    assert np.all(np.abs(oracles.exponents(machine, [z], point)) < 0.5)
+    allowed = RADIUS * (np.abs(kernel) @ np.abs(machine.pair_coefficients.T))
+    error = np.abs(values - oracles.decision_values(machine, [z]))
+    assert np.all(error <= allowed + 1e-12 * oracles.magnitudes(machine, [z]) + 1e-300)
+    target(float((error / allowed).max()) if allowed.min() > 1e-200 else 0.0)
+
+
+def test_the_bound_is_reached():
+    """One vector against the row at the edge: (e^-1/2 - 1 + 1/2 - 1/8) / e^-1/2 = 3.045 %. A bound that is never
+    near would hide a fault."""
+    machine = Machine("epsilon_svr", "rbf", [{1: 1.0}], np.array([[1.0]]), [0.0], gamma=0.25)
+    (value,), outside = decide(compiled(machine, center="origin", single=False), [{1: -0.999999}])
+    assert outside == 0
+    assert 0.03044 < abs(value[0] / exp(-0.25 * 1.999999**2) - 1) < RADIUS
+    assert decide(compiled(machine, center="origin"), [{1: -1.000001}])[1] == 1
+
+
+# ---- several centres, compressed forms
+
+
+@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
+def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
+    """Every vector is its own centre but for the centre's rounding: nothing is left to expand."""
+    rng = np.random.default_rng(25)
+    machine, rows = gaussian(rng, svm_type, n=20, d=4, gamma=2.0, nr_class=3)
+    machine.vectors = [
+        {i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))
+    ]  # no two of them equal
+    exact = oracles.decision_values(machine, rows)
+    model = parse_model(compiled(machine, clusters=20, single=False).to_text(), "a.approx")
+    assert len(model.centers) == 20
+    assert np.abs(decide(model, rows)[0] - exact).max() < 1e-4
+    assert np.abs(decide(compiled(machine, single=False), rows)[0] - exact).max() > 1e-2
+
+
+def test_centers_of_clusters_share_the_work_of_one():
+    """Two heaps far apart: two centres do for each what one does for one heap alone, and none for the far one."""
+    rng = np.random.default_rng(26)
+    near, near_rows = gaussian(rng, n=60, d=4, gamma=0.05)
+    indices = near.features
+    away = [{i: v + 1000.0 for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
+    near.vectors = [{i: float(v) for i, v in zip(indices, x)} for x in rng.standard_normal((60, 4))]
+    both = Machine("epsilon_svr", "rbf", near.vectors + away, rng.standard_normal((120, 1)), [0.1], gamma=0.05)
+    first = Machine("epsilon_svr", "rbf", near.vectors, both.coef[:60], [0.1], gamma=0.05)
+    rows = [row for row in near_rows if set(row) <= set(indices)]
+    model = compiled(both, clusters=2, single=False)
+    assert len(model.centers) == 2
+    values, outside = decide(model, rows)
+    alone, outside_alone = decide(compiled(first, single=False), rows)
+    np.testing.assert_allclose(values, alone, atol=1e-3)
+    assert abs(outside - outside_alone) <= 3
+
+
+def test_full_rank_is_no_compression_and_less_loses_what_the_eigenvalues_say():
+    rng = np.random.default_rng(27)
+    machine, rows = gaussian(rng, n=50, d=10, nr_class=3, offset=0.5)
+    whole, _ = decide(compiled(machine, single=False), rows)
+    values, _ = decide(parse_model(compiled(machine, single=False, rank=10).to_text(), "a.approx"), rows)
+    np.testing.assert_allclose(values, whole, atol=1e-10)
+    for rank in (1, 4, 9):
+        model = compiled(machine, single=False, rank=rank)
+        point, *_ = points(model)
+        for pair in range(3):
+            *_, M = oracles.expansion(machine, pair, point, model.features, 2)
+            lost = np.sort(np.abs(np.linalg.eigvalsh(M.astype(float))))[-rank - 1]
+            _, z = oracles.about(machine, rows, point)
+            squares = (z**2).sum(axis=1)
+            allowed = lost * squares * np.exp(-machine.gamma * squares)
+            assert np.all(np.abs(decide(model, rows)[0][:, pair] - whole[:, pair]) <= allowed * (1 + 1e-9) + 1e-12)
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
+def test_tolerance_bounds_what_compression_changes(tolerance):
+    ranks = set()
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 28])
+        machine, _ = gaussian(rng, n=50, d=12, nr_class=3, gamma=float(10 ** rng.uniform(-4, 0)))
+        model, whole = compiled(machine, single=False, tolerance=tolerance), compiled(machine, single=False)
+        point, *_ = points(model)
+        rows = machine.vectors + random_rows(rng, 50, machine.features)
+        _, z = oracles.about(machine, rows, point)
+        near = (z**2).sum(axis=1) <= model.centers[0].largest_norm
+        change = np.abs(decide(model, rows)[0] - decide(whole, rows)[0])
+        assert np.all(change[near] <= tolerance + 1e-12)
+        ranks |= {e.rank for e in model.expansions}
+    assert min(ranks) < 12

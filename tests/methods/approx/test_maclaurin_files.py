@@ -1,0 +1,358 @@
+"""Files of Maclaurin models: written and read back; every fault is refused in one clear line."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.models.maclaurin import MAX_DEGREE, MaclaurinModel
+from support.evaluation import ROWS, fault_of
+from support.model_files import COMBINATIONS, REGRESSION, changed, compiled_text, hand, values_of
+from support.processes import PATIENCE
+from support.profiles import calm
+from support.sealing import sealed
+
+WAYS = [
+    {},
+    {"center": "origin"},
+    {"center": "pair"},
+    {"single": False},
+    {"degree": 1},
+    {"degree": 3, "certify": True},
+    {"degree": 4, "clusters": 3},
+    {"certify": True},
+    {"rank": 2},
+    {"tolerance": 0.01, "certify": True, "clusters": 2},
+    {"center": "pair", "single": False, "certify": True},
+]
+COMPILABLE = [(t, "rbf", c, way) for t, k, c in COMBINATIONS if k == "rbf" for way in WAYS]
+COMPILABLE += [
+    (t, k, c, way)
+    for t, k, c in COMBINATIONS
+    if k in ("linear", "polynomial")
+    for way in ({}, {"single": True}, {"certify": True})
+]
+
+
+@pytest.mark.full(few=43)
+@pytest.mark.parametrize("svm_type, kernel, classes, options", COMPILABLE, ids=str)
+def test_a_compiled_model_is_written_back_byte_for_byte(trained, svm_type, kernel, classes, options):
+    for probability in (False, True) if kernel == "rbf" and not options else (False,):
+        compiled = compile_maclaurin(
+            load_model(str(trained(svm_type, kernel, classes, probability))), fingerprint="f", **options
+        )
+        text = compiled.to_text()
+        again = parse_model(text, "again")
+        assert again.to_text() == text
+        assert vars(again.header) == vars(compiled.header) and again.fingerprint == "f"
+        assert (again.degree, again.single, list(again.features)) == (
+            compiled.degree,
+            compiled.single,
+            list(compiled.features),
+        )
+        assert again.highest_norm == compiled.highest_norm and again.certified == options.get("certify", False)
+        assert not again.certified or again.longest_vector == compiled.longest_vector
+        for a, b in zip(again.expansions, compiled.expansions, strict=True):
+            assert (a.pair, a.center, a.rank) == (b.pair, b.center, b.rank) and (a.certificate is None) == (
+                b.certificate is None
+            )
+            assert a.certificate is None or list(a.certificate.numbers()) == list(b.certificate.numbers())
+        assert np.array_equal(values_of(again, [ROWS]), values_of(compiled, [ROWS]))
+
+
+def test_a_compiled_model_says_what_it_is():
+    model = parse_model(compiled_text(center="pair"), "m")
+    assert isinstance(model, MaclaurinModel)
+    assert (model.degree, model.single, model.fingerprint, model.features) == (
+        2,
+        True,
+        "0123456789abcdef",
+        [0, 1, 2, 3, 4],
+    )
+    assert len(model.centers) == len(model.expansions) == model.pairs == 3
+    assert [(e.pair, e.center, len(e.coefficients)) for e in model.expansions] == [(0, 0, 21), (1, 1, 21), (2, 2, 21)]
+
+
+def test_single_precision_costs_nothing_that_is_stored():
+    """The text of a number in single precision names that number, not the nearest double."""
+    model = parse_model(compiled_text(), "m")
+    written = np.array(model.expansions[0].coefficients)
+    again = parse_model(model.to_text(), "m")
+    assert np.array_equal(np.float32(written), np.float32(again.expansions[0].coefficients))
+
+
+COMPILED_FAULTS = {
+    "an unknown key": (
+        b"precision single",
+        b"precision single\nflavour sweet",
+        "m:12: unknown key 'flavour'; is this another program's model?",
+    ),
+    "a key twice": (b"nr_centers 1", b"nr_centers 1\nnr_centers 1", "m:15: key 'nr_centers' found twice"),
+    "no degree": (b"maclaurin_degree 2\n", b"", "m:15: the header ends without 'maclaurin_degree'"),
+    "no precision": (b"precision single\n", b"", "m:15: the header ends without 'precision'"),
+    "no fingerprint": (b"fingerprint 0123456789abcdef\n", b"", "m:15: the header ends without 'fingerprint'"),
+    "no features": (b"features 0:4\n", b"", "m:15: the header ends without 'features'"),
+    "no count of centers": (b"nr_centers 1\n", b"", "m:15: the header ends without 'nr_centers'"),
+    "no count of expansions": (b"nr_expansions 3\n", b"", "m:15: the header ends without 'nr_expansions'"),
+    "no gamma": (b"gamma 0.5\n", b"", "m:15: the header ends without 'gamma', which the rbf kernel needs"),
+    "no expansions": (b"\nexpansions\n", b"\n", None),
+    "a degree too high": (
+        b"maclaurin_degree 2",
+        b"maclaurin_degree 9",
+        f"m:10: maclaurin_degree 9 found, expected 0 to {MAX_DEGREE}",
+    ),
+    "a degree too low": (
+        b"maclaurin_degree 2",
+        b"maclaurin_degree -1",
+        f"m:10: maclaurin_degree -1 found, expected 0 to {MAX_DEGREE}",
+    ),
+    "another degree": (b"maclaurin_degree 2", b"maclaurin_degree 1", None),
+    "another precision": (
+        b"precision single",
+        b"precision half",
+        "m:11: precision 'half' found, expected one of single, double",
+    ),
+    "two fingerprints": (
+        b"fingerprint 0123",
+        b"fingerprint 0 0123",
+        "m:12: 2 values of 'fingerprint' found, expected 1",
+    ),
+    "features that are no numbers": (
+        b"features 0:4",
+        b"features a:b",
+        "m:13: features 'a' found, expected a whole number",
+    ),
+    "features that fall": (b"features 0:4", b"features 0:3 3", "m:13: features '3' found, expected increasing indices"),
+    "a range backwards": (b"features 0:4", b"features 4:0", "m:13: features '4:0' found, expected increasing indices"),
+    "a range without an end": (b"features 0:4", b"features 0:", None),
+    "a range of three": (b"features 0:4", b"features 0:2:4", "m:13: features '2:4' found, expected a whole number"),
+    "a negative feature": (
+        b"features 0:4",
+        b"features -1:3",
+        "m:13: features '-1:3' found, expected increasing indices",
+    ),
+    "a feature too large": (
+        b"features 0:4",
+        b"features 2147483644:2147483648",
+        "m:13: features '2147483648' found, expected a whole number",
+    ),
+    "fewer features": (b"features 0:4", b"features 0:3", None),
+    "more features": (b"features 0:4", b"features 0:5", None),
+    "more centers": (b"nr_centers 1", b"nr_centers 2", "m:20: 'expansion 0 0' found, expected 'center'"),
+    "very many centers": (b"nr_centers 1", b"nr_centers 2147483647", "m:20: 'expansion 0 0' found, expected 'center'"),
+    "no centers": (b"nr_centers 1", b"nr_centers 0", "m:17: 'center' found, expected 'expansion'"),
+    "negative centers": (b"nr_centers 1", b"nr_centers -1", None),
+    "fewer expansions": (b"nr_expansions 3", b"nr_expansions 2", None),
+    "more expansions": (b"nr_expansions 3", b"nr_expansions 4", None),
+    "negative expansions": (b"nr_expansions 3", b"nr_expansions -3", None),
+    "a pair too large": (
+        b"expansion 2 0",
+        b"expansion 3 0",
+        "an expansion of pair 3 about center 0 found, expected pairs below 3, centers below 1",
+    ),
+    "a negative pair": (b"expansion 2 0", b"expansion -1 0", "'expansion -1 0' found, expected 'expansion'"),
+    "a very large pair": (b"expansion 2 0", b"expansion 18446744073709551616 0", None),
+    "a center too large": (
+        b"expansion 2 0",
+        b"expansion 2 1",
+        "an expansion of pair 2 about center 1 found, expected pairs below 3, centers below 1",
+    ),
+    "a pair without an expansion": (
+        b"expansion 2 0",
+        b"expansion 1 0",
+        "a decision function without an expansion found",
+    ),
+    "a misspelt record": (b"expansion 2 0", b"extension 2 0", "'extension 2 0' found, expected 'expansion'"),
+    "a record of three": (b"expansion 2 0", b"expansion 2 0 0", "'expansion 2 0 0' found, expected 'expansion'"),
+    "a misspelt center": (b"center\n", b"centre\n", "m:17: 'centre' found, expected 'center'"),
+    "a center with a number": (b"center\n", b"center 1\n", "m:17: 'center 1' found, expected 'center'"),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED_FAULTS)
+def test_a_faulty_compiled_model_is_refused_in_one_clear_line(name):
+    old, new, message = COMPILED_FAULTS[name]
+    found = fault_of(changed(old, new))
+    assert message is None or (found == message if message.startswith("m:") else message in found)
+
+
+def certified_text():
+    return compiled_text(degree=2, certify=True, rank=2)
+
+
+CERTIFIED_FAULTS = {
+    "no longest vector": (
+        b"longest_vector 2\n",
+        b"",
+        "m:17: the header ends without 'longest_vector', which 'certified' needs",
+    ),
+    "a negative longest vector": (b"longest_vector 2", b"longest_vector -2", None),
+    "a certificate that is not announced": (b"certified 7\n", b"", None),
+    "certificates announced of no norm": (b"certified 7", b"certified 0", None),
+    "a negative count of norms": (b"certified 7", b"certified -7", "m:16: certified -7 found, expected 2 to 18"),
+    "too few norms": (b"certified 7", b"certified 1", "m:16: certified 1 found, expected 2 to 18"),
+    "too many norms": (b"certified 7", b"certified 21", "m:16: certified 21 found, expected 2 to 18"),
+    "fewer norms": (b"certified 7", b"certified 6", None),
+    "more norms": (b"certified 7", b"certified 8", None),
+    "no certificate": (b"certificate\n", b"", None),
+    "a certificate with a number": (
+        b"certificate\n",
+        b"certificate 1\n",
+        "'certificate 1' found, expected 'certificate'",
+    ),
+    "a negative norm": (b"certificate\n", b"certificate\n-", "a negative number found in a certificate"),
+    "a gamma for which nothing is proven": (b"gamma 0.5", b"gamma -0.5", None),
+    "a rank of zero": (b"rank 2", b"rank 0", "rank 0 found, expected 1 to 5"),
+    "a rank too high": (b"rank 2", b"rank 6", "rank 6 found, expected 1 to 5"),
+    "a negative rank": (b"rank 2", b"rank -1", "'rank -1' found, expected 'rank'"),
+    "another rank": (b"rank 2", b"rank 3", None),
+    "no rank": (b"rank 2\n", b"", None),
+    "a rank of thousands of digits": (b"rank 2", b"rank " + b"2" * 5000, None),
+    "a rank in a model of degree 1": (b"maclaurin_degree 2", b"maclaurin_degree 1", None),
+}
+
+
+@pytest.mark.parametrize("name", CERTIFIED_FAULTS)
+def test_a_faulty_certified_model_is_refused_in_one_clear_line(name):
+    old, new, message = CERTIFIED_FAULTS[name]
+    text = certified_text()
+    assert parse_model(text, "m").to_text() == text
+    found = fault_of(changed(old, new, text=text))
+    assert message is None or (found == message if message.startswith("m:") else message in found)
+
+
+@pytest.mark.parametrize(
+    "word", [b"x", b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"", b"1 1", b"1:1", b"0x", b"1\x00", b"--1"]
+)
+def test_a_faulty_number_of_a_compiled_model_is_refused(word):
+    lines = compiled_text().split(b"\n")
+    first = lines.index(b"expansion 0 0") + 1
+    for row in (first, first + 1, first + 6):
+        message = fault_of(
+            sealed(b"\n".join([*lines[:row], b" ".join([word, *lines[row].split()[1:]]), *lines[row + 1 :]]))
+        )
+        if word in (b"x", b"nan", b"1:1"):
+            assert message == f"m:{row + 1}: '{word.decode()}' found among 21 numbers"
+
+
+def test_a_number_beyond_single_precision_in_a_model_of_single_precision_is_refused():
+    lines = compiled_text().split(b"\n")
+    lines[lines.index(b"expansion 0 0") + 1] = b"1e39"
+    assert "'1e39' found among 21 numbers" in fault_of(sealed(b"\n".join(lines)))
+
+
+def test_a_negative_squared_norm_is_refused():
+    lines = compiled_text().split(b"\n")
+    lines[lines.index(b"center") + 1] = b"-5"
+    assert "-5 found, expected a squared norm" in fault_of(sealed(b"\n".join(lines)))
+
+
+@pytest.mark.parametrize("certify", [False, True])
+def test_an_exact_model_of_negative_gamma_is_compiled_or_refused(certify):
+    exact = parse_model(hand(("gamma 0.5", "gamma -0.5")), "m")
+    assert np.all(np.isfinite(values_of(exact, [_native.parse(b"1 1:0.5 2:-1\n")[0]])))
+    try:
+        text = compile_maclaurin(exact, fingerprint="f", certify=certify).to_text()
+    except ModelFormatError as fault:
+        assert "gamma" in str(fault)
+    else:
+        assert parse_model(text, "m").to_text() == text
+
+
+@pytest.mark.parametrize("kernel", [b"sigmoid\ncoef0 1", b"precomputed", b"polynomial\ndegree 7\ncoef0 1"])
+def test_a_compiled_model_of_a_kernel_that_is_not_compiled_is_refused(kernel):
+    fault_of(changed(b"kernel_type rbf", b"kernel_type " + kernel))
+
+
+@pytest.mark.parametrize("fingerprint", [b"\xff\xfe", "é".encode(), b"\x80bc"])
+def test_a_fingerprint_that_could_not_be_written_back_is_refused(fingerprint):
+    fault_of(changed(b"fingerprint 0123456789abcdef", b"fingerprint " + fingerprint))
+
+
+def test_a_negative_count_is_refused_even_where_nothing_is_counted():
+    exact = parse_model(
+        b"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 1\ntotal_sv 0\nrho\nlabel 3\nnr_sv 0\nSV\n", "m"
+    )
+    text = compile_maclaurin(exact, fingerprint="f").to_text()
+    fault_of(changed(b"nr_expansions 0", b"nr_expansions -1", text=text))
+
+
+MANY_DIGITS = [
+    (b"expansion 0 0", b"expansion %s 0"),
+    (b"expansion 0 0", b"expansion 0 %s"),
+    (b"nr_centers 1", b"nr_centers %s"),
+    (b"features 0:4", b"features 0:%s"),
+    (b"maclaurin_degree 2", b"maclaurin_degree %s"),
+    (b"total_sv 4", b"total_sv %s"),
+    (b"label 1", b"label %s"),
+    (b"maclaurin 2\n", b"maclaurin %s\n"),
+]
+
+
+@pytest.mark.parametrize("digits", [20, 4000, 5000, 100_000])
+def test_a_number_of_thousands_of_digits_is_refused(digits):
+    many = b"9" * digits
+    for old, new in MANY_DIGITS:
+        fault_of(changed(old, new % many))
+
+
+PLACES = [
+    (b"fastsvm_model maclaurin 2", b"fastsvm_model macl%saurin 2"),
+    (b"fastsvm_model maclaurin 2", b"fastsvm_model %s maclaurin 2 2"),
+    (b"gamma", b"gam%sma"),
+    (b"precision single", b"precision sin%sgle"),
+    (b"features 0:4", b"features 0:%s4"),
+    (b"center\n", b"cen%ster\n"),
+    (b"expansion 0 0", b"expan%ssion 0 0"),
+    (b"rho 0.25", b"rho 0.%s25"),
+    (b"nr_class 3", b"nr_class %s3"),
+    (b"svm_type c_svc", b"svm_type c_%ssvc"),
+    (b"expansion 1 0\n", b"expansion 1 0\n%s"),
+]
+
+
+@pytest.mark.parametrize(
+    "junk", [b"\x1b[31m", b"\r", b"\x0b", b"\x00", b"\x85", b"\xe2\x80\xa8", b"\x7f", b"\x1c"], ids=ascii
+)
+def test_bytes_that_are_not_text_never_reach_the_terminal(junk):
+    for old, new in PLACES:
+        text = changed(old, new % junk)
+        fault_of(text)
+    fault_of(junk + b"\n")
+    fault_of(b"hello " + junk + b" world\n")
+
+
+def test_a_small_file_that_announces_billions_of_features_takes_no_memory():
+    ranges = " ".join(f"{first}:{first + 9_999_999}" for first in range(1, 400_000_000, 10_000_001))
+    text = changed(b"features 0:4", b"features " + ranges.encode())
+    code = (
+        "import resource, sys\n"
+        "from fastsvm_cli.errors import ModelFormatError\n"
+        "from fastsvm_cli.models import parse_model\n"
+        "from fastsvm_cli.models.maclaurin import MaclaurinModel\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "try:\n"
+        "    parse_model(sys.stdin.buffer.read(), 'm')\n"
+        "except ModelFormatError as fault:\n"
+        "    print('refused')\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], input=text, capture_output=True, timeout=PATIENCE)
+    assert done.stdout == b"refused\n", done.stderr.decode()[-500:]
+
+
+@calm(300)
+@given(st.sets(st.one_of(st.integers(0, 40), st.integers(0, 2**31 - 1))))
+def test_features_are_written_as_ranges_and_read_back(features):
+    features = sorted(features)
+    exact = parse_model(REGRESSION.replace(b" 1:1", b"".join(b" %d:1" % index for index in features)), "m")
+    text = compile_maclaurin(exact, fingerprint="f").to_text()
+    assert list(parse_model(text, "m").features) == features
+    ranges = next(line for line in text.decode().splitlines() if line.startswith("features")).split()[1:]
+    assert all(int(a.split(":")[-1]) + 1 < int(b.split(":")[0]) for a, b in zip(ranges, ranges[1:]))

@@ -1,0 +1,396 @@
+"""Files of ordered models: written and read back; whatever is cut off or corrupted is refused in one line, or is a
+model."""
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.wanted import Wanted
+from support.evaluation import HAND, ROWS, fault_of, parse
+from support.model_files import is_refused, mutations
+from support.oracles import OWN_KERNELS, random_machine, random_rows
+from support.ordering import COMPILERS, exact_model, lines, order
+from support.processes import PATIENCE
+from support.sealing import sealed
+
+OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}}
+
+
+def made(method):
+    return COMPILERS[method](
+        parse_model(HAND.encode(), "m"), fingerprint="0123456789abcdef", **OPTIONS[method]
+    ).to_text()
+
+
+def own(method):
+    """Behind a precomputed model."""
+    machine = random_machine(
+        np.random.default_rng(1), "c_svc", "exponential", [{1: 1.0}, {2: 1.0}, {1: -1.0, 3: 0.5}], gamma=0.5
+    )
+    return COMPILERS[method](exact_model(machine), fingerprint="0123456789abcdef").to_text()
+
+
+TEXTS = {**{method: made(method) for method in COMPILERS}, **{f"{method}-own": own(method) for method in COMPILERS}}
+
+
+def changed(name, old, new):
+    """With a checksum made good, so that what is wrong is found and said."""
+    assert TEXTS[name].count(old) >= 1, TEXTS[name].decode()
+    return sealed(TEXTS[name].replace(old, new, 1))
+
+
+def answers(model, chunk):
+    """Everything a model says of rows."""
+    out = _native.Decisions(model.pairs, True)
+    left = model.settle(chunk, model.header.task(), 0.0, out)
+    full = _native.Decisions(model.pairs)
+    model.decision_values(chunk, full, Wanted.values())
+    return (
+        left,
+        out.kernel_evaluations,
+        np.array(out.value).tolist(),
+        np.array(out.radius).tolist(),
+        np.array(full.value).tolist(),
+    )
+
+
+# ---- written and read back
+
+
+WAYS = [
+    ("geometry", {}),
+    ("geometry", {"sequence": "sgma", "points": 9}),
+    ("geometry", {"folded": [{1: 0.5, 2: -1.0}, {3: 1e-7}]}),
+    ("geometry", {"folded": [{2000000000: 0.25}]}),
+    ("triangle", {}),
+    ("triangle", {"lists": 5}),
+]
+
+
+@pytest.mark.full(few=11)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # test_ordering_warns_of_nothing is about them
+@pytest.mark.parametrize(
+    "svm_type, classes",
+    [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)],
+)
+@pytest.mark.parametrize("method, options", WAYS, ids=str)
+def test_an_ordered_model_is_written_back_byte_for_byte_and_says_the_same(method, options, svm_type, classes):
+    kernels = ["rbf", "exponential"] + (
+        ["linear", "polynomial", "normalized_polynomial"] if method == "geometry" else []
+    )
+    for seed, kernel in enumerate(kernels):
+        rng = np.random.default_rng(seed)
+        vectors = random_rows(rng, 45, [1, 2, 3, 2000000000], density=0.8)
+        parameters = (
+            {}
+            if kernel == "linear"
+            else {"gamma": 0.3}
+            if kernel in ("rbf", "exponential")
+            else {"gamma": 0.3, "coef0": 1.0, "degree": 3}
+        )
+        machine = random_machine(rng, svm_type, kernel, vectors, nr_class=classes, probability=True, **parameters)
+        model = COMPILERS[method](exact_model(machine), fingerprint="0123abcd", **options)
+        text = model.to_text()
+        assert text.startswith(
+            (
+                f"fastsvm_model {method} 2\n"
+                f"svm_type {svm_type}\n"
+                f"kernel_type {'precomputed' if kernel in OWN_KERNELS else kernel}\n"
+            ).encode()
+        )
+        again = parse_model(text, "again")
+        assert again.to_text() == text and vars(again.header) == vars(model.header) and again.fingerprint == "0123abcd"
+        assert vars(again.exact.kernel) == vars(model.exact.kernel) and again.ordered_by == model.ordered_by
+        chunk = parse([*random_rows(rng, 30, [1, 2, 3, 9]), *vectors[:5]])
+        assert answers(again, chunk) == answers(model, chunk)
+        assert again.exact.vectors.values.tolist() == model.exact.vectors.values.tolist()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_hand_made_files_are_read(name):
+    model = parse_model(TEXTS[name], "m")
+    assert model.to_text() == TEXTS[name]
+    assert (b"\nkernel exponential 0.5\n" in TEXTS[name]) == name.endswith("own")
+
+
+def test_numbers_may_be_broken_into_other_lines():
+    text = TEXTS["geometry"]
+    assert parse_model(changed("geometry", b"points\n4 5 ", b"points\n4\n5 "), "m").to_text() == text
+
+
+# ---- cut off, added to
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_file_cut_off_at_any_byte_is_refused(name):
+    text = TEXTS[name]
+    first_line = text.index(b"\n") + 1
+    for cut in range(len(text)):
+        message = fault_of(text[:cut])
+        assert cut < first_line or message == "m: the last line is not 'end': the file is cut off, or has been added to"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_file_without_any_one_of_its_lines_or_with_one_twice_is_refused(name):
+    rows = TEXTS[name].splitlines(keepends=True)
+    end = len(rows) - 2  # the checksum and what follows it
+    for at in range(len(rows)):
+        for text in (rows[:at] + rows[at + 1 :], rows[: at + 1] + rows[at:]):
+            assert is_refused(b"".join(text)) and (at >= end or is_refused(sealed(b"".join(text)))), rows[at]
+
+
+@pytest.mark.parametrize("added", [b"\n", b" ", b"end\n", b"x", b"1 2 3\n", b"\x00", b"1 2 3\nend\n"])
+def test_a_file_that_was_added_to_is_refused(added):
+    for name in TEXTS:
+        fault_of(TEXTS[name] + added)
+
+
+# ---- corrupted
+
+
+FAULTS = {
+    ("geometry", b"nr_points 5", b"nr_points -1"): "m:13: nr_points -1 found, expected 0 or more",
+    ("geometry", b"nr_points 5", b"nr_points 5.0"): "m:13: nr_points '5.0' found, expected a whole number",
+    ("geometry", b"nr_points 5", b"nr_points nan"): "m:13: nr_points 'nan' found, expected a whole number",
+    ("geometry", b"nr_points 5", b"nr_points"): "m:13: 0 values of 'nr_points' found, expected 1",
+    ("geometry", b"nr_points 5", b"nr_points 5 5"): "m:13: 2 values of 'nr_points' found, expected 1",
+    ("geometry", b"nr_points 5", b"nr_points 4"): "among 4 numbers",
+    ("geometry", b"nr_points 5", b"nr_points 6"): "among 6 numbers",
+    ("geometry", b"nr_points 5", b"nr_points 2147483647"): "among 2147483647 numbers",
+    (
+        "geometry",
+        b"nr_points 5",
+        b"nr_points 99999999999",
+    ): "m:13: nr_points '99999999999' found, expected a whole number",
+    ("geometry", b"nr_points 5\n", b""): "the header ends without 'nr_points'",
+    ("geometry", b"nr_folded 2", b"nr_folded -2"): "m:12: nr_folded -2 found, expected 0 or more",
+    ("geometry", b"nr_folded 2", b"nr_folded 1"): "m:20: '0 0 2:0.25 4:-1' found, expected 'points'",
+    ("geometry", b"nr_folded 2", b"nr_folded 3"): "m:21: 'points' found, expected a coefficient",
+    ("geometry", b"nr_folded 2", b"nr_folded 2147483647"): "m:21: 'points' found, expected a coefficient",
+    ("geometry", b"nr_folded 2\n", b""): "the header ends without 'nr_folded'",
+    ("geometry", b"sequence greedy", b"sequence"): "m:11: 0 values of 'sequence' found, expected 1",
+    ("geometry", b"sequence greedy\n", b""): "the header ends without 'sequence'",
+    (
+        "geometry",
+        b"sequence greedy",
+        b"sequence greedy\nflavour sweet",
+    ): "m:12: unknown key 'flavour'; is this another program's model?",
+    (
+        "geometry",
+        b"sequence greedy",
+        b"sequence greedy\nnr_lists 2",
+    ): "m:12: unknown key 'nr_lists'; is this another program's model?",
+    ("geometry", b"fingerprint 0123456789abcdef\n", b""): "the header ends without 'fingerprint'",
+    ("geometry", b"\npoints\n", b"\npivots\n"): "m:21: 'pivots' found, expected 'points'",
+    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 6 "): "m:22: 6 found, expected a whole number below 6",
+    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 -1 "): "m:22: -1 found, expected a whole number below 6",
+    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 0.5 "): "m:22: 0.5 found, expected a whole number below 6",
+    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 1e300 "): "m:22: 1e+300 found, expected a whole number below 6",
+    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 nan "): "m:22: 'nan' found among 5 numbers",
+    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 x "): "m:22: 'x' found among 5 numbers",
+    ("geometry", b"0.75336", b"-0.75336"): "a negative number found, expected squared norms and errors",
+    ("geometry", b"0.75336", b"nan 0.75336"): "m:23: 'nan' found among 3 numbers",
+    ("geometry", b"0.75336", b"inf 0.75336"): "m:23: 'inf' found among 3 numbers",
+    ("geometry", b"-0.0616761", b"nan -0.0616761"): "'nan' found among 15 numbers",
+    ("geometry", b"-0.0616761", b"1e999 -0.0616761"): "'1e999' found among 15 numbers",
+    ("geometry", b"-0.0616761", b"0 -0.0616761"): None,
+    ("geometry", b"rbf\ngamma 0.5", b"sigmoid\ngamma 0.5\ncoef0 1"): "a sigmoid kernel found that is no inner product",
+    ("geometry", b"rbf\ngamma 0.5", b"rbf\ngamma -0.5"): "a rbf kernel found that is no inner product",
+    (
+        "geometry",
+        b"rbf\ngamma 0.5",
+        b"polynomial\ngamma 0.5\ndegree 2\ncoef0 -1",
+    ): "a polynomial kernel found that is no inner product",
+    (
+        "geometry",
+        b"rbf\ngamma 0.5",
+        b"precomputed",
+    ): "the header ends without 'kernel', which a precomputed kernel needs",
+    ("geometry", b"fingerprint", b"kernel exponential 0.5\nfingerprint"): "a line 'kernel' found",
+    (
+        "geometry",
+        b"geometry 2",
+        b"geometry 3",
+    ): "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it",
+    ("geometry", b"geometry 2", b"triangle 2"): "unknown key 'sequence'",
+    ("geometry", b"total_sv 4", b"total_sv -4"): "a negative number of support vectors found",
+    ("triangle", b"nr_lists 2", b"nr_lists -2"): "m:11: nr_lists -2 found, expected 0 or more",
+    ("triangle", b"nr_lists 2", b"nr_lists 1"): "among 1 numbers",
+    ("triangle", b"nr_lists 2", b"nr_lists 3"): "among 3 numbers",
+    ("triangle", b"nr_lists 2", b"nr_lists 2147483647"): "among 2147483647 numbers",
+    ("triangle", b"nr_lists 2\n", b""): "the header ends without 'nr_lists'",
+    ("triangle", b"\npivots\n0 3", b"\npivots\n0 4"): "m:18: 4 found, expected a whole number below 4",
+    ("triangle", b"\npivots\n0 3", b"\npivots\n-1 3"): "m:18: -1 found, expected a whole number below 4",
+    ("triangle", b"\npivots\n0 3", b"\npivots\n0 nan"): "m:18: 'nan' found among 2 numbers",
+    ("triangle", b"\npivots\n", b"\norder\n"): "m:17: 'order' found, expected 'pivots'",
+    (
+        "triangle",
+        b"kernel_type rbf\ngamma 0.5",
+        b"kernel_type linear",
+    ): "a linear kernel found, expected one that falls with the distance",
+    ("triangle", b"gamma 0.5", b"gamma -0.5"): "a rbf kernel with negative gamma found",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel exponential",
+    ): "kernel 'exponential' found, expected exponential gamma or normalized_polynomial degree gamma coef0",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel exponential 0.5 1",
+    ): "kernel 'exponential 0.5 1' found, expected exponential gamma or",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel gaussian 0.5",
+    ): "kernel 'gaussian 0.5' found, expected exponential gamma or",
+    ("geometry-own", b"kernel exponential 0.5", b"kernel"): "kernel '' found, expected exponential gamma or",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel exponential -0.5",
+    ): "kernel 'exponential -0.5' found, expected gamma 0 or more",
+    ("geometry-own", b"kernel exponential 0.5", b"kernel exponential nan"): "'nan' found, expected a finite number",
+    ("geometry-own", b"kernel exponential 0.5", b"kernel exponential x"): "'x' found, expected a finite number",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2 1 0",
+    ): "expected gamma 0 or more, coef0 above 0",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2 -1 1",
+    ): "expected gamma 0 or more, coef0 above 0",
+    ("geometry-own", b"kernel exponential 0.5", b"kernel normalized_polynomial -2 1 1"): "expected",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2.5 1 1",
+    ): "'2.5' found, expected a whole number",
+    (
+        "geometry-own",
+        b"kernel exponential 0.5\n",
+        b"",
+    ): "the header ends without 'kernel', which a precomputed kernel needs",
+    ("geometry-own", b"precomputed", b"linear"): "a line 'kernel' found",
+    (
+        "triangle-own",
+        b"kernel exponential 0.5",
+        b"kernel normalized_polynomial 2 1 1",
+    ): "a normalized_polynomial kernel found, expected one that falls with the distance",
+}
+
+
+@pytest.mark.parametrize(
+    "name, old, new",
+    FAULTS,
+    ids=lambda value: value.decode(errors="replace").strip()[-40:] if isinstance(value, bytes) else value,
+)
+def test_a_corrupted_file_is_refused_in_one_clear_line(name, old, new):
+    message, found = FAULTS[name, old, new], fault_of(changed(name, old, new))
+    assert message is None or (found == message if message.startswith("m:") else message in found)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model(name):
+    refused = accepted = 0
+    for mutant in mutations(TEXTS[name], random.Random(name), 2):
+        mutant = sealed(mutant)
+        try:
+            model = parse_model(mutant, "m")
+        except ModelFormatError as fault:
+            assert str(fault).startswith("m:") and len(str(fault).splitlines()) == 1
+            refused += 1
+            continue
+        out = _native.Decisions(model.pairs)
+        model.decision_values(ROWS, out)
+        assert np.asarray(out.value).shape == (4, model.pairs)
+        if mutant.isascii():
+            assert parse_model(model.to_text(), "again").to_text() == model.to_text()
+        accepted += 1
+    assert refused > 500 and accepted > 100
+
+
+@pytest.mark.parametrize("method", COMPILERS)
+def test_lists_and_orders_that_no_compiler_would_write_give_the_same_labels(method):
+    """A file may name any points, pivots or order within the classes: what is proven does not depend on them."""
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, gamma=0.7)
+        rows = [*random_rows(rng, 20, [1, 2, 3]), *machine.vectors[:3]]
+        model = order(machine, method)
+        if method == "triangle":
+            model.pivots = rng.integers(0, 60, 7).tolist()
+        else:
+            at = rng.permutation(len(model.points))
+            model.points, model.b = [model.points[i] for i in at], np.asarray(model.b).reshape(-1, 3)[at].ravel()
+        assert lines(parse_model(model.to_text(), "m"), rows)[0] == lines(exact_model(machine), rows)[0]
+
+
+# ---- memory
+
+
+MEMORY = """
+import resource, sys
+from importlib import import_module
+resource.setrlimit(resource.RLIMIT_DATA, (300 << 20, 300 << 20))
+from fastsvm_cli import _native
+from fastsvm_cli.models import parse_model
+method = sys.argv[1]
+_native.set_threads(2)
+exact = parse_model(sys.stdin.buffer.read(), "m")
+model = getattr(import_module(f"fastsvm_cli.methods.order.{method}"), f"compile_{method}")(exact, fingerprint="f")
+model = parse_model(model.to_text(), "o")
+out = _native.Decisions(1)
+model.decision_values(exact.vectors.select([0, 1, 2]), out)
+print("done")
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("method", COMPILERS)
+def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(method):
+    """800 support vectors of 200 entries each, no two in the same column: 2 MB, and 1 GB if every column were
+    written out."""
+    rng = np.random.default_rng(3)
+    rows = [{200 * r + i: float(v) for i, v in enumerate(np.round(rng.random(200), 2), 1)} for r in range(800)]
+    machine = random_machine(rng, "one_class", "rbf", rows, gamma=0.01)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", MEMORY, method],
+        input=machine.text(),
+        capture_output=True,
+        timeout=PATIENCE,
+        env={"OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.stdout == b"done\n", done.stderr.decode()[-600:]
+
+
+@pytest.mark.parametrize(
+    "name, key", [("geometry", b"nr_points 5"), ("geometry", b"nr_folded 2"), ("triangle", b"nr_lists 2")]
+)
+def test_a_small_file_that_announces_billions_takes_no_memory(name, key):
+    code = (
+        "import resource, sys\n"
+        "from fastsvm_cli.errors import ModelFormatError\n"
+        "from fastsvm_cli.models import parse_model\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "try:\n"
+        "    parse_model(sys.stdin.buffer.read(), 'm')\n"
+        "except ModelFormatError:\n"
+        "    print('refused')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code],
+        input=changed(name, key, key.split()[0] + b" 2147483647"),
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert done.stdout == b"refused\n", done.stderr.decode()[-500:]

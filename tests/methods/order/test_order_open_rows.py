@@ -1,0 +1,78 @@
+"""Rows that an ordered model leaves open: where labels are wanted, the exact model is asked for labels alone."""
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.methods.order.geometry import compile_geometry
+from fastsvm_cli.methods.order.triangle import compile_triangle
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.wanted import Wanted
+from support.evaluation import parse
+from support.oracles import random_machine, random_rows
+
+METHODS = {
+    "geometry": lambda model: compile_geometry(model, fingerprint="f" * 32, points=3),
+    "triangle": lambda model: compile_triangle(model, fingerprint="f" * 32),
+}
+
+
+def labels(model, decisions):
+    out = _native.Predictions()
+    _native.predict(model.header.task(), decisions, False, out)
+    return list(out.label)
+
+
+@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("nu_svc", 5), ("one_class", 2)])
+@pytest.mark.parametrize("method", METHODS)
+def test_labels_of_rows_left_open_are_the_exact_models_at_the_price_of_labels(method, svm_type, classes):
+    rng = np.random.default_rng(81)
+    rows = random_rows(rng, 90, range(1, 7))
+    machine = random_machine(rng, svm_type, "rbf", rows, gamma=0.2, nr_class=classes)
+    model = parse_model(machine.text(), "m")
+    ordered, chunk = METHODS[method](model), parse(random_rows(rng, 150, range(1, 7)))
+    left = ordered.settle(chunk, model.header.task(), 0.0, _native.Decisions(model.pairs))
+    assert (method != "geometry") or len(left) > 10  # of three points few rows settle
+
+    asked, before = [], model.decision_values
+
+    def asking(rows, out, wanted):
+        asked.append((rows.rows, out.labels_alone))
+        before(rows, out, wanted)
+
+    model.decision_values = asking
+    out, whole = _native.Decisions(model.pairs), _native.Decisions(model.pairs)
+    ordered.decision_values(chunk, out, Wanted.labels())
+    assert asked == ([(len(left), True)] if left else [])
+    ordered.decision_values(chunk, whole, Wanted.values())  # nothing of the run before is left
+    model.reference_values(chunk, whole)
+    assert labels(model, out) == labels(model, whole)
+    evaluations = np.asarray(out.evaluations)
+    assert np.all(evaluations[left] >= model.header.total_sv)
+    if model.pairs == 1:  # each value is on the side of its label
+        np.testing.assert_array_equal(np.asarray(out.value) > 0, np.asarray(whole.value) > 0)
+
+    asked.clear()  # with radii the values themselves are wanted
+    ordered.decision_values(chunk, _native.Decisions(model.pairs, True), Wanted.labels())
+    assert asked == ([(len(left), False)] if left else [])
+
+
+def test_classes_are_put_in_the_place_of_values():
+    out, winners = _native.Decisions(1), _native.Decisions(1, False, True)
+    out.resize(4)
+    winners.resize(2)
+    values = np.asarray(out.value)
+    values[:, 0] = [1.0, -1.0, 2.0, -2.0]
+    with pytest.raises(ValueError, match="labels alone"):
+        out.elect([0, 1], _native.Decisions(1))
+    with pytest.raises(ValueError, match="labels alone"):
+        winners.elect([0, 1], winners)
+    with pytest.raises(ValueError, match="other rows"):
+        out.elect([0], winners)
+    with pytest.raises(IndexError):
+        out.elect([0, 4], winners)
+    out.elect([1, 2], winners)  # both of the first class, which a row is at first
+    assert (np.asarray(out.value)[:, 0] > 0).tolist() == [True, True, True, False] and values[2, 0] == 2.0
+    several = _native.Decisions(3)
+    with pytest.raises(ValueError, match="pairs"):
+        several.elect([], winners)

@@ -1,0 +1,312 @@
+"""--scale of approx, reduce and border: a model of raw rows, with the decision values that the unfolded one has for
+scaled rows."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError, RowError
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.border.density import compile_density
+from fastsvm_cli.methods.border.signed_distance import compile_border
+from fastsvm_cli.methods.exact_folding import folded_exact
+from fastsvm_cli.methods.folding import Folding, fold_border, fold_density, fold_maclaurin
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.folded_libsvm import FoldedModel
+from fastsvm_cli.text.scaling import parse_scaling
+from support import oracles
+from support.evaluation import parse, values
+from support.oracles import random_machine, random_rows
+from support.profiles import calm
+from support.scaling import unrounded
+
+LIMITS = [(-1, 1), (0, 1), (0.1, 3.7)]
+SINGLE = 2.0**-24
+NONE = "f" * 32
+
+
+def folding_of(ranges):
+    return Folding(parse_scaling(ranges.encode(), "range"))
+
+
+def read_back(model):
+    """As whoever predicts has it."""
+    return parse_model(model.to_text(), "m")
+
+
+class Case:
+    """Raw rows, a range file's text, and a machine of scaled rows."""
+
+    def __init__(self, seed, kernel, svm_type="c_svc", *, equal=False, standard=False, limits=(-1, 1), **options):
+        rng = self.rng = np.random.default_rng(seed)
+        density = float(rng.choice([0.4, 1.0]))
+        indices = list(range(1, 8)) if standard else sorted(rng.choice(np.arange(1, 20), 7, replace=False).tolist())
+        stretch = {i: 1.0 if equal else float(rng.choice([0.01, 1.0, 250.0])) for i in indices}
+        shift = {i: 0.0 if density < 1 else float(rng.choice([0.0, -3.0, 40.0])) * stretch[i] for i in indices}
+
+        def raw(n):
+            rows = random_rows(rng, n, indices, density=density)
+            return [{i: float(v * stretch[i] + shift[i]) for i, v in row.items()} for row in rows]
+
+        vectors, self.rows = raw(25), raw(25)
+        # One that scaling makes 0 in every vector, though it is none in a row without it.
+        middle = indices[0]
+        lower, upper = limits
+        if standard:
+            self.ranges = "".join(f"{shift[i]!r} {stretch[i]!r}\n" for i in indices)
+            centers = {middle: shift[middle]}
+        else:
+            length = 2.0 if equal else None
+            ends = {
+                i: (shift[i] - stretch[i], shift[i] + stretch[i] * (length or rng.uniform(1, 3)) - bool(equal))
+                for i in indices
+            }
+            self.ranges = f"x\n{lower} {upper}\n"
+            # A feature that no vector has, a constant one, and none of the last of the vectors' own.
+            self.ranges += "".join(f"{i} {low!r} {high!r}\n" for i, (low, high) in ends.items() if i != indices[-1])
+            self.ranges += "40 5 5\n" + ("" if equal else f"41 {-lower!r} {-lower + 4!r}\n" if lower else "41 0 8\n")
+            low, high = ends[middle]
+            centers = {middle: low + (high - low) * -lower / (upper - lower)} if lower < 0 else {}
+        for row in vectors:
+            row.update(centers)
+        # Rows with features that the file does not hold, that are constant, that no vector has; and without any.
+        if not standard:
+            self.rows += [{**self.rows[0], 40: 7.0, 41: 2.0, 50: 3.0, 2147483647: 1.0}, {30: 4.0}]
+        self.rows += [{}]
+        self.vectors = vectors
+        self.scaled = [{i: float(v) for i, v in row.items()} for row in unrounded(self.ranges, self.rows)]
+        own = [{i: round(float(v), 6) for i, v in row.items()} for row in unrounded(self.ranges, vectors)]
+        own = [{i: v for i, v in row.items() if v and i != 41} for row in own]
+        self.machine = random_machine(rng, svm_type, kernel, own, **options)
+        self.model = parse_model(self.machine.text(), "model")
+        self.folding = folding_of(self.ranges)
+
+
+WAYS = [
+    {"degree": 1},
+    {"degree": 2, "center": "origin"},
+    {"degree": 2, "center": "pair", "single": False},
+    {"degree": 2, "rank": 3},
+    {"degree": 3, "single": False},
+    {"degree": 4, "clusters": 3},
+]
+
+
+@calm(60)
+@given(st.integers(0, 10**6), st.sampled_from(WAYS), st.sampled_from(LIMITS), st.booleans(), st.sampled_from([2, 3]))
+def test_an_expansion_of_raw_rows_is_that_of_scaled_ones(seed, way, limits, standard, classes):
+    case = Case(seed, "rbf", limits=limits, standard=standard, nr_class=classes, gamma=0.05)
+    case.folding.check(case.model)
+    plain = compile_maclaurin(case.model, fingerprint=NONE, more_features=case.folding.moved, **way)
+    folded = read_back(fold_maclaurin(plain, case.folding))
+    found, expected = values(folded, parse(case.rows)), values(read_back(plain), parse(case.scaled))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 * (1 + np.abs(case.machine.coef).sum()))
+    if way.get("degree") == 4 or "rank" in way or way.get("center") == "pair":
+        return
+    for pair in range(classes * (classes - 1) // 2):  # and by the formula itself, in extended precision
+        center = dict(zip(plain.features, plain.centers[0].point))
+        truth, size = oracles.expansion_values(case.machine, pair, case.scaled, center, way["degree"])
+        allowed = (1e-9 + (SINGLE * 1.01 if folded.single else 0)) * (size + 1) + 1e-9
+        assert np.all(np.abs(found[:, pair] - truth) <= allowed)
+
+
+@calm(40)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([("linear", {}), ("polynomial", {"gamma": 0.3, "coef0": 0.5, "degree": 2})]),
+    st.sampled_from(LIMITS),
+    st.booleans(),
+)
+def test_finite_kernels_fold_exactly(seed, kernel, limits, standard):
+    name, parameters = kernel
+    case = Case(seed, name, limits=limits, standard=standard, **parameters)
+    truth, size = oracles.decision_values(case.machine, case.scaled), oracles.magnitudes(case.machine, case.scaled)
+    plain = compile_maclaurin(case.model, fingerprint=NONE)
+    found = values(read_back(fold_maclaurin(plain, case.folding)), parse(case.rows))
+    assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
+    if name == "linear":
+        found = values(folded_exact(case.model, case.folding, ""), parse([known(case, row) for row in case.rows]))
+        assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
+
+
+def known(case, row):
+    """The row without what a LIBSVM model must not be shown."""
+    return {i: value for i, value in row.items() if i in case.folding.affine.features}
+
+
+@calm(40)
+@given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.sampled_from(["c_svc", "one_class", "epsilon_svr"]))
+def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
+    case = Case(seed, "rbf", svm_type, equal=True, limits=limits, gamma=0.2)
+    case.folding.check(case.model)
+    exact = folded_exact(case.model, case.folding, "")
+    folded = read_back(FoldedModel(exact.header, exact.vectors, "m", NONE, case.folding.digest))
+    assert isinstance(folded, FoldedModel) and folded.proves and not folded.certified
+    truth, size = oracles.decision_values(case.machine, case.scaled), oracles.magnitudes(case.machine, case.scaled)
+    found = values(folded, parse([known(case, row) for row in case.rows]))
+    assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
+
+
+@calm(25)
+@given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans(), st.sampled_from([1, 3]))
+def test_a_border_of_raw_rows_is_that_of_scaled_ones(seed, limits, standard, local):
+    case = Case(seed, "rbf", limits=limits, standard=standard, gamma=0.1)
+    chunk = parse(case.scaled)
+    plain = compile_border(case.model, fingerprint=NONE, count=12, local=local, chunks=[chunk]).model
+    plain.local = local
+    folded = read_back(fold_border(plain, case.folding))
+    found, expected = values(folded, parse(case.rows)), values(read_back(plain), chunk)
+    near = np.isclose(found, expected, rtol=1e-7, atol=1e-7)
+    assert near.mean() > 0.95  # but for rows as near to two samples
+
+
+@calm(25)
+@given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans())
+def test_a_density_estimate_of_raw_rows_is_that_of_scaled_ones(seed, limits, standard):
+    case = Case(seed, "rbf", limits=limits, standard=standard, gamma=0.1)
+    labels = case.rng.integers(0, 2, len(case.scaled)).tolist()
+    labels[:6] = [0, 1] * 3
+    plain = compile_density([parse(case.scaled, labels)], "rows", fingerprint=NONE, bandwidth=None, weight=4.0)
+    folded = read_back(fold_density(plain, case.folding))
+    found, expected = values(folded, parse(case.rows)), values(read_back(plain), parse(case.scaled))
+    # Where as many training rows as the weight are one and the same, the bandwidth there is that of rounding.
+    tame = np.abs(expected) < 1e6
+    assert found[tame] == pytest.approx(expected[tame], rel=1e-6, abs=1e-6)
+    assert np.all(np.sign(found[~tame]) == np.sign(expected[~tame]))
+
+
+def test_a_density_estimate_has_features_that_scaling_makes_0_in_every_training_row():
+    """In a row without one it is another number, which every distance has."""
+    ranges, rng = "x\n-1 1\n1 0 2\n2 -4 4\n", np.random.default_rng(4)
+
+    def scaled(rows):
+        return [{i: float(v) for i, v in row.items() if v} for row in unrounded(ranges, rows)]
+
+    training = scaled([{1: 1.0, 2: float(v)} for v in rng.normal(size=40)])
+    assert not any(1 in row for row in training)
+    plain = compile_density([parse(training, [0, 1] * 20)], "rows", fingerprint=NONE, bandwidth=None, weight=4.0)
+    folded = read_back(fold_density(plain, folding_of(ranges)))
+    asked = [{2: 1.0}, {1: 0.5, 2: 0.3}, {}, {1: 1.0}]
+    assert values(folded, parse(asked)) == pytest.approx(values(read_back(plain), parse(scaled(asked))), rel=1e-9)
+
+
+Y = "y\n-1 1\n-7.5 12.5\n"
+
+
+@pytest.mark.parametrize("way", [{"degree": 3, "single": False}, {"degree": 2, "rank": 2, "single": False}, None])
+def test_labels_that_were_scaled_are_scaled_back(way):
+    """y is what f says it is once the range's line is undone."""
+    case = Case(3, "rbf", "epsilon_svr", equal=way is None, probability=True, gamma=0.1)
+    folding = folding_of(Y + case.ranges)
+    folding.check(case.model)
+    if way is None:
+        folded, plain = folded_exact(case.model, folding, ""), case.model
+    else:
+        plain = compile_maclaurin(case.model, fingerprint=NONE, more_features=folding.moved, **way)
+        assert [each.rank for each in plain.expansions] == [way.get("rank", 0)]  # kept compressed
+        folded = read_back(fold_maclaurin(plain, folding))
+    found = values(folded, parse([known(case, row) for row in case.rows]))
+    expected = values(plain, parse([known(case, row) for row in case.scaled]))
+    assert found == pytest.approx((expected + 1) / 2 * 20 - 7.5, rel=1e-9, abs=1e-8)
+    assert folded.header.probA == pytest.approx([case.machine.probA[0] * 10])
+
+
+def test_what_the_model_cannot_be_is_refused():
+    case = Case(5, "rbf", gamma=0.1)
+    for ranges, why in [
+        (Y + case.ranges, "range: a range of y found, and classes, whose labels nothing scales back"),
+        ("x\n-1 1\n1 0 1\n", "model: support vectors with feature .* found, which range does not hold"),
+    ]:
+        with pytest.raises(ModelFormatError, match=why):
+            folding_of(ranges).check(case.model)
+    with pytest.raises(ModelFormatError, match="range: index 0 found, which svm-scale does not move where a row lacks"):
+        folding_of("x\n-1 1\n0 1 4\n1 0 4\n")
+    folding_of("x\n0 1\n0 0 4\n1 0 4\n")  # its 0 stays 0
+    with pytest.raises(ModelFormatError, match="range: feature 3 lies too far from 0 for its spread"):
+        folding_of("x\n0 1\n1 0 1\n3 1e12 1000000000010\n")
+    with pytest.raises(ModelFormatError, match="feature 3 has a range that double precision cannot divide by"):
+        folding_of("x\n0 1\n3 -1e308 1e308\n")
+    for ends in ("2 2", "-1e308 1e308"):
+        with pytest.raises(ModelFormatError, match="range: a range of y found with equal ends, or with ends too far"):
+            folding_of(f"y\n0 1\n{ends}\nx\n0 1\n1 0 1\n")
+    with pytest.raises(ModelFormatError, match=r"range scales feature .* by .* and feature .* by .*: do that"):
+        folded_exact(case.model, case.folding, "do that")
+    for ranges in ("1 -1e-200 1e-200\n2 -1e-200 1e-200\n", "1 0 1.7e308\n2 0 1.7e308\n"):
+        model = parse_model(random_machine(case.rng, "c_svc", "rbf", [{1: 30.0}, {2: 1.0}], gamma=0.1).text(), "model")
+        with pytest.raises(ModelFormatError, match="model: a number of the model overflows once range is part of it: "):
+            folded_exact(model, folding_of("x\n-1 1\n" + ranges), "do that")
+    with pytest.raises(ModelFormatError, match=r"scales feature 1 by 0\.5 and feature 2 by 0\.50000000"):
+        folded_exact(model, folding_of("x\n-1 1\n1 -2 2\n2 -1.999999996 2\n"), "do that")
+    # As long as each other means as a share of their length, however long they are.
+    model = parse_model(random_machine(case.rng, "c_svc", "rbf", [{1: 0.5}, {2: 1.0}], gamma=0.1).text(), "model")
+    assert folded_exact(model, folding_of("x\n-1 1\n1 0 1e-7\n2 3e-7 4e-7\n"), "").header.gamma > 1e12
+    with pytest.raises(ModelFormatError, match=r"range scales feature 2 by 1e-15 and feature 1 by 2e-15"):
+        folded_exact(model, folding_of("x\n-1 1\n1 -5e14 5e14\n2 -1e15 1e15\n"), "do that")
+    polynomial = Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
+    with pytest.raises(ModelFormatError, match="moves the origin, which a LIBSVM model with a polynomial kernel"):
+        folded_exact(polynomial.model, polynomial.folding, "")
+
+
+@pytest.mark.parametrize("equal", [True, False], ids=["LIBSVM model", "expansion"])
+def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused(equal):
+    case = Case(6, "rbf", "epsilon_svr", equal=equal, gamma=0.1)
+    case.machine.coef *= 1e20
+    model, folding = parse_model(case.machine.text(), "model"), folding_of("y\n-1 1\n-1e300 1e300\n" + case.ranges)
+    with pytest.raises(ModelFormatError, match="range: a coefficient overflows once y is scaled back: scale the data"):
+        if equal:
+            folded_exact(model, folding, "")
+        else:
+            fold_maclaurin(compile_maclaurin(model, fingerprint=NONE, single=False), folding)
+
+
+def test_a_value_that_overflows_once_it_is_scaled_is_a_fault_of_its_row():
+    case = Case(5, "linear")
+    folding = folding_of("x\n0 1\n1 0 1e-300\n" + "".join(f"{i} 0 1\n" for i in range(2, 42)))
+    folded = fold_maclaurin(compile_maclaurin(case.model, fingerprint=NONE), folding)
+    chunk = parse([{1: 1.0}] * 2000 + [{1: 1e300}] * 2000)
+    with pytest.raises(RowError, match="too large for a double once it is scaled") as fault:
+        values(folded, chunk)
+    assert fault.value.row == 2000
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 3000])
+def test_rows_are_multiplied(size):
+    rng = np.random.default_rng(size)
+    rows = random_rows(rng, size, [0, 1, 5, 9, 2147483647], density=0.6)
+    factors = {1: 0.5, 9: -3.0, 2147483647: 1e-3}
+    out = _native.Factors(list(factors), list(factors.values())).multiply(parse(rows))
+    expected = parse([{i: v * factors[i] for i, v in row.items() if i in factors} for row in rows])
+    for name in ("indptr", "indices", "values", "squared_norms"):
+        assert getattr(out, name).tolist() == getattr(expected, name).tolist()
+    assert (out.rows, out.max_index) == (expected.rows, expected.max_index)
+    # The largest index is any row's, not the last one's.
+    assert _native.Factors([1, 9], [0.5, 2.0]).multiply(parse([{9: 1.0}, {1: 1.0}])).max_index == 9
+    with pytest.raises(ValueError, match="a factor per feature"):
+        _native.Factors([1, 2], [0.5])
+
+
+@pytest.mark.full
+def test_svm_predict_reads_what_reduce_folds(svm_predict, fastsvm, tmp_path):
+    """The bytes that it prints are those of fastsvm predict; and of the model of scaled rows, but for its digits."""
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 5, (300, 4)) / 4
+    y = np.where((x**2).sum(axis=1) > 1.5, 1, -1)
+    raw = oracles.data_text([{i + 1: float(v) * 8 - 3 for i, v in enumerate(row)} for row in x], y.tolist())
+    (tmp_path / "raw").write_bytes(raw)
+    (tmp_path / "range").write_text("x\n-1 1\n" + "".join(f"{i} -3 5\n" for i in range(1, 5)))
+    from support.training import train
+
+    train(tmp_path / "model", [{i + 1: 2 * v - 1 for i, v in enumerate(row) if v != 0.5} for row in x], y, "-g 0.5")
+    for options in (["--lossless"], ["--vectors", "20", "--data", "raw"], ["--target", "0.02", "--data", "raw"]):
+        said = fastsvm("reduce", *options, "--scale", "range", "model", "folded").out
+        assert "range is part of it: it takes raw rows\n" in said
+        ours = fastsvm("predict", "raw", "folded", "ours")
+        theirs = subprocess.run([svm_predict, "raw", "folded", "theirs"], cwd=tmp_path, capture_output=True, text=True)
+        assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes() and ours.out == theirs.stdout
+        if options == ["--lossless"]:
+            fastsvm("predict", "--scale", "range", "raw", "model", "exact")
+            assert (tmp_path / "ours").read_bytes() == (tmp_path / "exact").read_bytes()

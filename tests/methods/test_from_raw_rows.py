@@ -1,0 +1,167 @@
+"""What is compiled from a LIBSVM model of raw rows takes raw rows because that one does, and says so: rows are not
+scaled for it, and what it proves is that model's label. Golden files: tests/golden/raw-rows, from c_svc.folded there.
+"""
+
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from libsvm.svmutil import svm_load_model
+
+import fastsvm_cli
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.border.signed_distance import compile_border
+from fastsvm_cli.methods.order.geometry import compile_geometry
+from fastsvm_cli.methods.order.triangle import compile_triangle
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, grow, lossless
+from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.text.data import read_chunks
+from support.evaluation import decide, fault_of
+from support.model_files import libsvm_rows, libsvm_values
+from support.places import GOLDEN
+from support.sealing import sealed, sealed_line
+
+RAW = GOLDEN / "raw-rows"
+#: Of the range file that is folded into c_svc.folded.
+DIGEST = "1449548a528edd8ffde0acb2db4863ba"
+NONE = "f" * 32
+COMPILERS = {
+    "approx": lambda model: compile_maclaurin(model, fingerprint=NONE),
+    "approx --certify": lambda model: compile_maclaurin(model, fingerprint=NONE, certify=True),
+    "approx --centers": lambda model: compile_maclaurin(model, fingerprint=NONE, clusters=3, degree=3),
+    "border": lambda model: compile_border(model, fingerprint=NONE, count=5).model,
+    "border --tolerance": lambda model: compile_border(model, fingerprint=NONE, count=5, tolerance=1e-11).model,
+    "order": lambda model: compile_geometry(model, fingerprint=NONE),
+    "order --method triangle": lambda model: compile_triangle(model, fingerprint=NONE),
+    "reduce --vectors": lambda model: compile_reduced_set(model, fingerprint=NONE, count=5).model,
+    "reduce --target": lambda model: grow(model, 0.2, [model.vectors], fingerprint=NONE).model,
+    "reduce --lossless": lambda model: lossless(model, NONE).model,
+}
+
+
+def raw_model():
+    return load_model(str(RAW / "c_svc.folded"))
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize("name", COMPILERS)
+def test_the_mark_goes_through_every_compiler_and_every_file(name):
+    compiled = COMPILERS[name](raw_model())
+    for model in (compiled, parse_model(compiled.to_text(), "m")):
+        assert model.folded.inherited and model.folded.digest == DIGEST and model.max_index == 8
+    assert COMPILERS[name](load_model(str(GOLDEN / "c_svc.model"))).folded is None
+
+
+@pytest.mark.full(few=6)
+@pytest.mark.parametrize("name", COMPILERS)
+def test_a_reduced_set_passes_it_on_as_well(name):
+    reduced = parse_model(lossless(raw_model(), NONE).model.to_text(), "m")
+    again = COMPILERS[name](reduced)
+    assert parse_model(again.to_text(), "m").folded.digest == DIGEST
+
+
+def test_a_model_stopped_after_some_points_has_it_too():
+    assert COMPILERS["order"](raw_model()).stopped_after(3).folded.digest == DIGEST
+
+
+FILES = sorted(path.name for path in RAW.iterdir() if path.name != "c_svc.folded")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_golden_files_of_raw_rows(name):
+    """Radii, and values that are proven to be the LIBSVM model's, are about what libsvm itself makes of its file."""
+    text, model = (RAW / name).read_bytes(), load_model(str(RAW / name))
+    assert model.folded.inherited and model.folded.digest == DIGEST
+    assert model.fingerprint == sha256((RAW / "c_svc.folded").read_bytes()).hexdigest()[:32]
+    assert model.to_text() == text == (sealed_line if name == "c_svc.reduced" else sealed)(text)
+    libsvm = svm_load_model(str(RAW / "c_svc.folded"))
+    for chunk in read_chunks(str(GOLDEN / "data")):
+        exact = np.array([libsvm_values(libsvm, row, 1) for row in libsvm_rows(chunk)])
+        values, radii = decide(model, chunk)
+        if model.proves and not model.certified:
+            assert np.array_equal(values > 0, exact > 0)
+        if model.certified:
+            assert np.all(np.abs(values - exact) <= radii) and np.all(np.isfinite(radii))
+        assert np.median(np.abs(values - exact)) < 1
+
+
+def test_a_mark_that_is_no_mark_is_refused():
+    files = "c_svc.approx", "c_svc-triangle.order", "c_svc.border"
+    expansion, ordered, border = ((RAW / name).read_bytes() for name in files)
+    mark = f"raw_rows {DIGEST}".encode()
+    for text in (expansion, ordered, border):
+        for words, count in ((b"raw_rows", 0), (b"raw_rows a b", 2)):
+            changed = sealed(text.replace(mark, words))
+            assert fault_of(changed).endswith(f": {count} values of 'raw_rows' found, expected 1")
+    assert "unknown key 'scale'" in fault_of(sealed(ordered.replace(mark, b"scale a\nfactors 1:1")))
+    for more in (b"scale a", b"scale a\nfactors 1:1"):
+        both = fault_of(sealed(border.replace(mark, mark + b"\n" + more)))
+        assert "'scale' found, and 'raw_rows', expected one of them" in both
+    own = fault_of(sealed(expansion.replace(mark, b"scale a\nfactors 1:1")))
+    assert "certificates found in a model that scaling is folded into, which proves nothing" in own
+    for alone in (b"scale a", b"factors 1:1"):
+        said = fault_of(sealed(border.replace(mark, alone)))
+        assert f"'{alone.split()[0].decode()}' found, expected scale and factors together" in said
+    for words in (b"raw_rows", b"raw_rows a b", DIGEST.encode(), b"scale " + DIGEST.encode()):
+        line = sealed_line((RAW / "c_svc.reduced").read_bytes().replace(mark, words))
+        assert f"{8 + len(words.split())} words in the line 'fastsvm_reduced' found, expected 8" in fault_of(line)
+
+
+@pytest.fixture
+def place(tmp_path):
+    for name in FILES + ["c_svc.folded"]:
+        (tmp_path / name).write_bytes((RAW / name).read_bytes())
+    (tmp_path / "rows").write_text("1 1:3 2:-4 7:2\n-1 1:-2 4:7\n1 2:-1 8:5\n")
+    (tmp_path / "range").write_text("x\n-1 1\n1 -3 5\n2 -8 0\n4 0 8\n7 -4 4\n8 -2 6\n")
+    return tmp_path
+
+
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("name", FILES)
+def test_no_command_scales_rows_for_it(fastsvm, place, name):
+    twice = f"{name} takes raw rows, because --scale is folded into it: give it no --scale."
+    assert twice in fastsvm("predict", "--scale", "range", "rows", name, "o", code=2).err
+    if "border" not in name:
+        said = fastsvm("bound", "--scale", "range", name, "rows", code=1).err
+        assert said == f"Error: {name}: it takes raw rows, because --scale is folded into it: measure it apart," + (
+            " without --scale\n"
+        )
+    if name == "c_svc.approx":
+        (place / "model").write_bytes((GOLDEN / "c_svc.model").read_bytes())
+        said = fastsvm("bench", "-q", "--runs", "1", "rows", "model", name, code=1).err
+        assert "the exact model takes scaled ones, so bench needs that --scale, too" in said
+    if name == "c_svc.reduced":
+        for command in ("approx", "reduce --lossless", "border"):
+            said = fastsvm(*command.split(), "--scale", "range", name, "o", code=1).err
+            assert f"{name}: it takes raw rows, because --scale is folded into it: give no --scale" in said
+    assert not (place / "o").exists()
+
+
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("name", ["c_svc.approx", "c_svc.reduced"])
+def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, place, name):
+    fastsvm("predict", "-q", "rows", "c_svc.folded", "expected")
+    told = fastsvm("predict", "--exact", "c_svc.folded", "rows", name, "found").err
+    assert "Proven: " in told
+    assert (place / "found").read_bytes() == (place / "expected").read_bytes()
+    said = fastsvm("predict", "--exact", "c_svc.folded", "rows", "c_svc-triangle.order", "o", code=1).err
+    assert said == "Error: c_svc-triangle.order: its labels are exact already\n"
+
+
+def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
+    """By a LIBSVM model of raw rows; of that one by what is compiled from it."""
+    with pytest.raises(ValueError, match="exact= goes with a certified model: --scale is folded into it: "):
+        fastsvm_cli.load(RAW / "c_svc.folded", exact=GOLDEN / "c_svc.model")
+    fast, exact = (
+        fastsvm_cli.load(RAW / "c_svc.approx", exact=RAW / "c_svc.folded"),
+        fastsvm_cli.load(RAW / "c_svc.folded"),
+    )
+    X = np.random.default_rng(0).normal(size=(200, 8)) * 4
+    assert np.array_equal(fast.predict(X), exact.predict(X))
+
+
+@pytest.mark.parametrize("method", ["approx", "order", "triangle", "border"])
+def test_from_python(tmp_path, method):
+    fast = fastsvm_cli.compile(str(RAW / "c_svc.folded"), method=method)
+    fast.save(tmp_path / "m")
+    assert load_model(str(tmp_path / "m")).folded.digest == DIGEST

@@ -1,0 +1,153 @@
+"""What a compiler refuses: one sentence, which its command prints and by which bench --try leaves it out."""
+
+import pytest
+
+from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
+from fastsvm_cli.methods import attempts
+from fastsvm_cli.methods.approx import certificates
+from fastsvm_cli.methods.approx import expansion as maclaurin
+from fastsvm_cli.methods.border import signed_distance as border
+from fastsvm_cli.methods.order import geometry, triangle
+from fastsvm_cli.methods.reduce import reduction as reduced_set
+from fastsvm_cli.models import parse_model
+from support.places import ROOT
+
+GOLDEN = ROOT / "tests" / "golden"
+COMPILERS = {
+    "approx": maclaurin,
+    "reduce --ratio 0.5": reduced_set,
+    "border --samples 5": border,
+    "order --method geometry": geometry,
+    "order --method triangle": triangle,
+}
+
+
+def kernel(words):
+    """The golden two-class model with another kernel."""
+    lines = (GOLDEN / "c_svc.model").read_text().split("\n")
+    return "\n".join([lines[0], *words, *lines[3:]]).encode()
+
+
+#: What a model is -> (its file, the first words of each refusal, None where the model is taken).
+MODELS = {
+    "rbf": (kernel(["kernel_type rbf", "gamma 0.15"]), (None,) * 6),
+    "rbf of negative gamma": (
+        kernel(["kernel_type rbf", "gamma -0.5"]),
+        (
+            "gamma -0.5 found",
+            "an rbf kernel with gamma -0.5 found",
+            None,
+            "a rbf kernel with negative gamma found",
+            "a rbf kernel with negative gamma found",
+            "a rbf kernel with negative gamma found",
+        ),
+    ),
+    "linear": (
+        kernel(["kernel_type linear"]),
+        (None, "a linear kernel found", None, None, "a linear kernel found", "a linear kernel found"),
+    ),
+    "polynomial of degree 5": (
+        kernel(["kernel_type polynomial", "degree 5", "gamma 0.1", "coef0 1"]),
+        (
+            "a polynomial kernel of degree 5 found",
+            "a polynomial kernel found",
+            None,
+            None,
+            "a polynomial kernel found",
+            "a polynomial kernel found",
+        ),
+    ),
+    "polynomial of negative coef0": (
+        kernel(["kernel_type polynomial", "degree 2", "gamma 0.1", "coef0 -1"]),
+        (None, "a polynomial kernel found", None, "a polynomial kernel with negative coef0", *["a polynomial"] * 2),
+    ),
+    "sigmoid": (
+        kernel(["kernel_type sigmoid", "gamma 0.1", "coef0 0"]),
+        ("a sigmoid kernel found", "a sigmoid kernel found", None, *["a sigmoid kernel found"] * 3),
+    ),
+    "precomputed": (
+        (GOLDEN / "exponential.precomputed").read_bytes(),
+        ("a precomputed kernel found", "a precomputed kernel found", *["a precomputed kernel found"] * 4),
+    ),
+    "regression": (
+        (GOLDEN / "epsilon_svr.model").read_bytes(),
+        (None, None, "a model of type epsilon_svr found", None, None, None),
+    ),
+}
+
+
+REFUSED = [
+    (command, name, words)
+    for name, (_, refusals) in MODELS.items()
+    for command, words in zip(COMPILERS, refusals)
+    if words is not None
+]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("command, name, words", REFUSED)
+def test_a_command_prints_its_compilers_refusal(fastsvm, tmp_path, command, name, words):
+    text, _ = MODELS[name]
+    (tmp_path / "m").write_bytes(text)
+    refusal = COMPILERS[command].refusal(parse_model(text, "m"))
+    assert refusal is not None and refusal.startswith(words)
+    done = fastsvm(*command.split(), "-q", "m", "out", code=1)
+    assert done.err == f"Error: m: {refusal}\n" and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("command", COMPILERS)
+def test_a_compiler_refuses_what_it_cannot_compile_and_nothing_else(command, name):
+    text, refusals = MODELS[name]
+    refusal = COMPILERS[command].refusal(parse_model(text, "m"))
+    assert (refusal is None) == (refusals[list(COMPILERS).index(command)] is None)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_bench_tries_what_is_not_refused(name):
+    text, refusals = MODELS[name]
+    model = parse_model(text, "m")
+    model.header.total_sv = max(model.header.total_sv, 1000)  # or the ratios of bench would be too small for reduce
+    found = attempts(model, 1e9, 1e9)
+    names = {each.name if each.name.startswith("order") else each.arguments[0] for each in found}
+    accepted = [command for command, refusal in zip(COMPILERS, refusals) if refusal is None]
+    assert names == {command if command.startswith("order") else command.split()[0] for command in accepted}
+    assert not [each.name for each in found if each.refused is not None]
+
+
+def test_bench_draws_no_lines_between_the_vectors_of_one_class():
+    model = parse_model((GOLDEN / "one_class.model").read_bytes(), "m")
+    assert border.refusal(model) is None and border.needs_rows(model)
+    assert "border" not in {each.arguments[0] for each in attempts(model, 1e9, 1e9)}
+
+
+@pytest.mark.full
+def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp_path, monkeypatch):
+    """In the words of the command, which is not started for that."""
+    text = (GOLDEN / "c_svc.model").read_bytes().replace(b"rho -0.20587852016516031", b"rho 2e30")
+    (tmp_path / "m").write_bytes(text)
+    done = fastsvm("approx", "--certify", "m", code=1)
+    model = parse_model(text, "m")
+    assert done.err == f"Error: m: {certificates.refusal(model)}\n" and "rho of size 2e+30" in done.err
+
+    class Bench:
+        exact_file, folder, cases = "m", str(tmp_path), []
+
+        def thread_words(self):
+            return []
+
+    class Onlooker:
+        def begins(self, what):
+            pass
+
+        def ended(self, cases):
+            assert cases == Bench.cases[-1:]
+
+    def started(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("fastsvm_cli.benchmarks.child_processes.run", started)
+    tried = [each for each in attempts(model, 1e9, 1e9) if "--certify" in each.arguments]
+    assert [each.name for each in tried] == ["approx --degree 2 --certify", "approx --degree 3 --certify"]
+    compile_attempts(Bench(), tried, one_by_one(Bench(), [], 1.0), Onlooker())
+    assert [f"Error: {case.failed}\n" for case in Bench.cases] == [done.err] * 2

@@ -1,0 +1,163 @@
+"""Models of many features and few entries: refused before the work, in one line, or compiled in memory that the
+entries decide, not the features."""
+
+import re
+
+import numpy as np
+import pytest
+
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods import clusters
+from fastsvm_cli.methods.approx.expansion import TooLargeError, compile_maclaurin
+from fastsvm_cli.methods.clusters import clusters_of, k_means
+from fastsvm_cli.methods.feature_space import matrix
+from support.evaluation import parse
+from support.oracles import Machine
+from support.places import FASTSVM
+from support.processes import peak_memory
+from support.reducing import exact_model
+
+FEATURES = 150_000
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """300 vectors of 60 entries: 360 MB as a dense matrix."""
+    rng, n = np.random.default_rng(0), 300
+    rows = [
+        dict.fromkeys((rng.choice(FEATURES - 1, 60, replace=False) + 1).tolist(), 1.0) | {FEATURES: float(i % 2)}
+        for i in range(n)
+    ]
+    path = tmp_path_factory.mktemp("wide") / "m"
+    path.write_bytes(
+        Machine(
+            "c_svc",
+            "rbf",
+            rows,
+            rng.standard_normal((n, 1)),
+            [0.1],
+            gamma=0.01,
+            label=[1, -1],
+            nr_sv=[n // 2, n - n // 2],
+        ).text()
+    )
+    return path
+
+
+@pytest.fixture
+def no_clusters(monkeypatch):
+    monkeypatch.setattr(clusters, "clusters_of", lambda *_: pytest.fail("clustered before the size was known"))
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize(
+    "options, what",
+    [
+        ({"clusters": 10}, "10 centers"),
+        ({"clusters": 1000, "degree": 1}, "300 centers"),
+        ({"clusters": 300, "rank": 2}, "300 centers"),
+        ({"clusters": 300, "tolerance": 0.1}, "300 centers"),
+    ],
+)
+def test_the_size_is_known_before_any_clusters(no_clusters, wide, options, what):
+    """As many expansions as clusters, each of the least size it can have."""
+    machine = Machine.read(wide.read_bytes())
+    if "rank" in options or "tolerance" in options:  # a matrix that can be formed
+        machine = Machine(
+            "c_svc",
+            "rbf",
+            [dict(enumerate(row, 1)) for row in np.random.default_rng(0).standard_normal((300, 500)).tolist()],
+            np.ones((300, 1)),
+            [0.1],
+            gamma=0.01,
+            label=[1, -1],
+            nr_sv=[150, 150],
+        )
+    with pytest.raises(
+        TooLargeError,
+        match=(
+            rf"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree \d, {what}\),"
+            r" beyond the limit of 1 MB"
+        ),
+    ):
+        compile_maclaurin(exact_model(machine), fingerprint="f", max_bytes=1e6, **options)
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (
+            ["--centers", 10],
+            (
+                r"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree 2, 10"
+                r" centers\), beyond the limit of 256 MB \(--max-size\)"
+            ),
+        ),
+        (
+            ["--rank", 3],
+            r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB",
+        ),
+        (
+            ["--tolerance", 0.1],
+            r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(fastsvm, wide, tmp_path, words, message):
+    done = fastsvm("approx", *words, wide, "out", code=1)
+    assert re.fullmatch(rf"Error: {wide}: {message}\n", done.err), done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_centers_of_a_sparse_model_are_found_in_little_memory(wide, tmp_path):
+    """The rows are never written out: 360 MB. (numpy and scipy take 90 of these.)"""
+    assert peak_memory(FASTSVM, "approx", "-q", "--centers", 4, "--degree", 1, wide, "out", cwd=tmp_path) < 250 << 20
+
+
+def parts(vectors, k):
+    """The clusters, whatever they are called."""
+    cluster = clusters_of(vectors, k, "m")
+    return {tuple(np.flatnonzero(np.array(cluster) == c)) for c in set(cluster)}
+
+
+def test_sparse_rows_are_clustered_as_dense_ones_are(monkeypatch):
+    """Groups so far apart that any start finds them, if it has a row of each."""
+    rng = np.random.default_rng(2)
+    rows = [
+        {j: 50.0 * (j == group + 1) + rng.standard_normal() for j in range(1, 5)}
+        for group in range(4)
+        for _ in range(30)
+    ]
+    dense = parts(parse(rows), 4)
+    monkeypatch.setattr(clusters, "_DENSE_CELLS", 0)
+    found = [k_means(matrix(parse(rows))[0], 4, seed, "m")[1] for seed in range(40)]
+    assert dense == {tuple(range(30 * g, 30 * g + 30)) for g in range(4)}
+    assert any({tuple(np.flatnonzero(cluster == c)) for c in set(cluster)} == dense for cluster in found)
+
+
+def test_sparse_clustering_in_blocks_is_the_same(monkeypatch):
+    rows = [dict(enumerate(row, 1)) for row in np.random.default_rng(3).standard_normal((90, 6)).tolist()]
+    monkeypatch.setattr(clusters, "_DENSE_CELLS", 0)
+    whole = clusters_of(parse(rows), 5, "m")
+    monkeypatch.setattr(clusters, "_BLOCK_CELLS", 35)  # of 7 rows
+    assert clusters_of(parse(rows), 5, "m") == whole and len(set(whole)) == 5
+
+
+def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch):
+    """Which is what k-means comes to rest at."""
+    x = np.random.default_rng(4).standard_normal((80, 3))
+    monkeypatch.setattr(clusters, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(clusters, "ROUNDS", 1000)
+    means, cluster = k_means(matrix(parse([dict(enumerate(row, 1)) for row in x.tolist()]))[0], 6, 0, "m")
+    np.testing.assert_allclose(means, [x[cluster == c].mean(axis=0) for c in range(6)], atol=1e-12)
+    assert np.array_equal(((x[:, None] - means) ** 2).sum(axis=2).argmin(axis=1), cluster)
+
+
+def test_means_of_too_many_numbers_are_refused(monkeypatch, wide):
+    monkeypatch.setattr(clusters, "_CENTROIDS", 1_000_000)
+    with pytest.raises(
+        ModelFormatError,
+        match=r"100 clusters of \d+ features found, whose means take \S+ GB, expected at most 0.008 GB",
+    ):
+        clusters_of(exact_model(Machine.read(wide.read_bytes())).vectors, 100, "m")
