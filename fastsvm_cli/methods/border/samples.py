@@ -90,23 +90,7 @@ def sample_border(
     task = header.task()
     reference = _labels(task, unseen[measuring])
     held_out = rows.chunk.select(measuring.tolist())
-    samplers = []
-    for pair, i, j in header.class_pairs:
-        f = values[placing, pair] - levels[pair]
-        mine = np.isin(rows.classes[placing], (i, j))
-        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels that say nothing
-            mine[:] = True
-        samplers.append(
-            Sampler(
-                functions[pair],
-                levels[pair],
-                rows.x[placing][mine],
-                f[mine],
-                sampling=sampling.order,
-                tolerance=sampling.tolerance,
-                rng=rng,
-            )
-        )
+    samplers = _samplers(header, functions, levels, rows, values, placing, sampling)
 
     def model_of(most: int, k: int = 1) -> BorderModel:
         samples = []
@@ -165,6 +149,36 @@ def sample_border(
                 least = middle
     model = _round(model, functions, sampling.tolerance)
     return SampledBorder(model, len(measuring), differ(model), parted, samplers, count)
+
+
+def _samplers(
+    header: Header,
+    functions: "Sequence[DecisionFunction]",
+    levels: "list[float]",
+    rows: BorderRows,
+    values: np.ndarray,
+    placing: np.ndarray,
+    sampling: Sampling,
+) -> "list[Sampler]":
+    """One per pair of classes, which draws between the rows `placing` of these classes."""
+    out = []
+    for pair, i, j in header.class_pairs:
+        f = values[placing, pair] - levels[pair]
+        mine = np.isin(rows.classes[placing], (i, j))
+        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels that say nothing
+            mine[:] = True
+        out.append(
+            Sampler(
+                functions[pair],
+                levels[pair],
+                rows.x[placing][mine],
+                f[mine],
+                sampling=sampling.order,
+                tolerance=sampling.tolerance,
+                rng=sampling.rng,
+            )
+        )
+    return out
 
 
 def _median(values: np.ndarray) -> float:
