@@ -262,8 +262,9 @@ class Ranges:
 
     def fold(self, scaling):
         """Into a model, which predicts, where it goes with one."""
-        from fastsvm_cli import _native
         from fastsvm_cli.compilers.folding import Folding, fold_maclaurin
+
+        from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
         from fastsvm_cli.models import load_model, parse_model
 

@@ -54,6 +54,7 @@ def make_raw(source, target, size):
 def fold(model_file, ranges, target):
     """Write the expansion that a range file is folded into; False where the model is none."""
     from fastsvm_cli.compilers.folding import Folding, fold_maclaurin
+
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.scaling import parse_scaling
 

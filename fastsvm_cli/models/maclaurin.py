@@ -13,7 +13,6 @@ from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
-from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.features import ranges, read_ranges
 from fastsvm_cli.text.header import Header
 
@@ -250,7 +249,7 @@ class MaclaurinModel(Model):
             ):
                 text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
                 at += length
-        return seal_compiled(self.kind, text)
+        return self.sealed(text)
 
 
 def packed_size(k: int, d: int) -> int:

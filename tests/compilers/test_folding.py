@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from fastsvm_cli.compilers.folding import Folding, fold_border, fold_density, fold_maclaurin
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from fastsvm_cli import _native
 from fastsvm_cli.compilers.border.compile import compile_border
 from fastsvm_cli.compilers.border.density import compile_density
 from fastsvm_cli.compilers.exact_folding import folded_exact
-from fastsvm_cli.compilers.folding import Folding, fold_border, fold_density, fold_maclaurin
 from fastsvm_cli.compilers.maclaurin.compile import compile_maclaurin
 from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.models import parse_model
