@@ -47,7 +47,9 @@ SERIALS = b"".join(
 )
 
 MODELS = {
-    end: sorted(path for folder in (GOLDEN, GOLDEN / "version2") for path in folder.glob(f"*{end}"))
+    end: sorted(
+        path for folder in (GOLDEN, GOLDEN / "version2", GOLDEN / "version3") for path in folder.glob(f"*{end}")
+    )
     for end in (".model", ".precomputed", ".reduced", ".approx", ".border", ".density", ".order", ".folded")
 }
 
@@ -258,24 +260,22 @@ class Ranges:
                 found.append((chunk.values.tolist(), chunk.indices.tolist(), chunk.scaling_counts, chunk.gaps, faults))
         if found[0] != found[1]:
             raise AssertionError("scaled rows depend on the threads")
-        self.fold(scaling)
+        self.carry(scaling)
 
-    def fold(self, scaling):
-        """Into a model, which predicts, where it goes with one."""
-        from fastsvm_cli.compilers.folding import Folding, fold_maclaurin
-
+    def carry(self, scaling):
+        """In a model, which predicts, where it goes with one; the file is read back."""
         from fastsvm_cli import _native
-        from fastsvm_cli.errors import FastsvmError
         from fastsvm_cli.models import load_model, parse_model
+        from fastsvm_cli.models.carried import Carried, check
 
-        model = load_model(str(GOLDEN / "version2" / "c_svc.approx"))
-        folding = Folding(scaling)
-        try:
-            folding.check(None)
-        except FastsvmError:  # a range of y, which regression alone can have
-            folding.labels = None
-        folded = parse_model(fold_maclaurin(model, folding).to_text(), "folded")
-        folded.decision_values(_native.parse(ROWS)[0], _native.Decisions(folded.pairs))
+        for name in ("c_svc.approx", "epsilon_svr.approx"):
+            model = load_model(str(GOLDEN / "version2" / name))
+            check(scaling, model, "model")
+            model.carried = Carried(scaling, "model")
+            carrying = parse_model(model.to_text(), "carrying")
+            out = _native.Decisions(carrying.pairs, True)
+            carrying.decision_values(carrying.carried.rows(_native.parse(ROWS)[0]), out)
+            carrying.carried.answer(out)
 
 
 class Numbers:
