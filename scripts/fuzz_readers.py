@@ -64,7 +64,8 @@ def seeds() -> "dict[str, list[bytes]]":
         kind = f"{first[1]} {first[2]}" if first[0] == "fastsvm_model" else f"reduced set {version}"
         out.setdefault(kind, []).append(text)
     out["raw rows"] = [path.read_bytes() for path in MODELS[".folded"]]
-    kinds = {f"{kind} {version}" for kind in (*KINDS, "reduced set") for version in (1, 2)} | {"raw rows"}
+    kinds = {f"{kind} {version}" for kind in (*KINDS, "reduced set") for version in (1, 2)}
+    kinds |= {f"{kind} 3" for kind in KINDS} | {"raw rows"}
     assert set(out) == {"exact model", *kinds - {"density 1"}}  # which is younger than version 1
     return out
 
@@ -75,7 +76,7 @@ def make_good(text: bytes) -> bytes:
 
     lines = text.replace(b"\r\n", b"\n")
     content = re.sub(rb"(checksum [^\n]*\n)?end\n?$", b"", lines)
-    if re.match(rb"fastsvm_model \S+ 2\n", lines) and content != lines:
+    if re.match(rb"fastsvm_model \S+ [23]\n", lines) and content != lines:
         return content + b"checksum " + fingerprint(content).encode() + b"\nend\n"
     line = max(lines.rfind(b"\nfastsvm_reduced 2 "), lines.rfind(b"\nfastsvm_folded 2 "))
     if line >= 0 and lines.count(b"\n", line + 1) == 1 and lines.endswith(b"\n"):

@@ -68,7 +68,7 @@ def _without_ranges(text: bytes, path: str) -> "tuple[bytes, Ranges]":
             break
         words = rest[0].split()
         count = int(words[1]) if len(words) == 2 and words[1].isdigit() and len(words[1]) < 10 else -1
-        if words[0] != word or not 0 <= count < len(rest):
+        if words[:1] != [word] or not 0 <= count < len(rest):
             found = rest[0][:40].decode("ascii", "replace")
             raise ModelFormatError(path, f"'{found}' found, expected '{word.decode()}' and its lines", number)
         ranges.append((b"".join(line + b"\n" for line in rest[1 : count + 1]), number + 1))

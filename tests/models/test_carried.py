@@ -122,6 +122,8 @@ def test_a_range_that_cannot_be_is_refused_in_one_sentence(ranges, at, why):
 @pytest.mark.parametrize(
     "old, new, why",
     [
+        (b"8 -4 4\n", b"\n8 -4 4\n", "'8 -4 4' found, expected 'y_range' and its lines"),
+        (b"8 -4 4\n", b"8 -4 4\n\n", "'' found, expected 'y_range' and its lines"),
         (b"range 7\n", b"range 8\n", "'range 8' found, expected 'range' and its lines"),
         (b"range 7\n", b"range 6\n", "'8 -4 4' found, expected 'y_range' and its lines"),
         (b"range 7\n", b"range -1\n", "'range -1' found, expected 'range' and its lines"),

@@ -153,7 +153,7 @@ def test_workers_of_a_cluster_scale_rows(scaled, tmp_path, options):
     run(tmp_path, *words, "--dask", "local:1", "--block", "0.005", "rows", scaled / "carried", "parts")
     parts = sorted((tmp_path / "parts").glob("part-*"))
     run(tmp_path, "predict", "-q", scaled / "scaled", scaled / "model", "theirs")
-    assert len(parts) > 1 and b"".join(map(lambda part: part.read_bytes(), parts)) == (tmp_path / "theirs").read_bytes()
+    assert len(parts) > 1 and b"".join(part.read_bytes() for part in parts) == (tmp_path / "theirs").read_bytes()
 
 
 @pytest.mark.full
