@@ -233,7 +233,7 @@ def _gzip(text):
 
 class Ranges:
     """Range files, and rows that are scaled by them: in blocks of two sizes, which must give the same; and models that
-    they are folded into."""
+    carry them."""
 
     def make(self, rng):
         return damaged(rng.choice(RANGES), RANGES, rng)
@@ -264,19 +264,26 @@ class Ranges:
         self.carry(scaling)
 
     def carry(self, scaling):
-        """In a model, which predicts, where it goes with one; the file is read back."""
+        """In a model, which predicts, and whose file is read back where it goes with it."""
         from fastsvm_cli import _native
+        from fastsvm_cli.errors import FastsvmError
         from fastsvm_cli.models import load_model, parse_model
-        from fastsvm_cli.models.carried import Carried, check
+        from fastsvm_cli.models.carried import Carried
 
-        for name in ("c_svc.approx", "epsilon_svr.approx"):
-            model = load_model(str(GOLDEN / "version2" / name))
-            check(scaling, model, "model")
-            model.carried = Carried(scaling, "model")
-            carrying = parse_model(model.to_text(), "carrying")
-            out = _native.Decisions(carrying.pairs, True)
-            carrying.decision_values(carrying.carried.rows(_native.parse(ROWS)[0]), out)
-            carrying.carried.answer(out)
+        regression = scaling.native.label_line() is not None
+        model = load_model(str(GOLDEN / "version2" / ("epsilon_svr.approx" if regression else "c_svc.approx")))
+        model.carried = Carried(scaling, "model")
+        out = _native.Decisions(model.pairs, True)
+        rows = _native.parse(ROWS)[0].slice(0, 2)  # the third has an index 0, which most ranges do not hold
+        model.decision_values(model.carried.rows(rows), out)
+        model.carried.answer(out)
+        written = model.to_text()
+        try:
+            carrying = parse_model(written, "carrying")
+        except FastsvmError:  # a feature of the model that the range does not hold
+            return
+        if carrying.to_text() != written:
+            raise AssertionError("not read back as written")
 
 
 class Numbers:
