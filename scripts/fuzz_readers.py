@@ -271,9 +271,9 @@ class Ranges:
         from fastsvm_cli.models.carried import Carried
 
         regression = scaling.native.label_line() is not None
-        model = load_model(str(GOLDEN / "version2" / ("epsilon_svr.approx" if regression else "c_svc.approx")))
+        model = load_model(str(GOLDEN / "version2" / ("epsilon_svr.approx" if regression else "c_svc-certified.approx")))
         model.carried = Carried(scaling, "model")
-        out = _native.Decisions(model.pairs, True)
+        out = _native.Decisions(model.pairs, model.certified)
         rows = _native.parse(ROWS)[0].slice(0, 2)  # the third has an index 0, which most ranges do not hold
         model.decision_values(model.carried.rows(rows), out)
         model.carried.answer(out)
