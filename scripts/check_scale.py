@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Whether `fastsvm predict --scale` writes the bytes of svm-scale and svm-predict, and how far a model of raw rows is
-from it.
+"""Whether `fastsvm predict --scale`, and models that carry their range, write the bytes of svm-scale and svm-predict.
 
     scripts/check_scale.py [--rows N] [--only WORDS] [--libsvm DIR] data_dir
 
@@ -10,13 +9,13 @@ svm-train trains on what svm-scale makes of these. The other half is predicted t
 
     svm-scale -r range test > scaled; svm-predict scaled model out     LIBSVM's
     fastsvm predict --scale range test model out                       the same bytes?
-    fastsvm approx --scale range model raw; fastsvm predict test raw   beside approx model, predict --scale range
+    fastsvm approx --certify --scale range model m; fastsvm predict --exact model test m out
 
 A row of the table has the rows, the entries per row of the file and of the scaled one, how many lines differ in the
 second way from the first (for regression: from fastsvm predict on the scaled rows, whose values differ from
-svm-predict's in the last digits; the largest difference from these stands behind), and for the third the labels that
-differ and the largest difference of decision values, in the unit of the scaled rows. --libsvm: a folder with the
-programs (default: those on the PATH). Exit code 1 where a line differs.
+svm-predict's in the last digits; the largest difference from these stands behind), and in the third (for regression: of
+a model of order --carry, beside the values of the second way, in the unit of raw labels, to nine digits). --libsvm: a
+folder with the programs (default: those on the PATH). Exit code 1 where a line differs.
 """
 
 import argparse
@@ -104,14 +103,13 @@ def numbers(path):
         return [[float(word) for word in line.split()] for line in file]
 
 
-def y_line(ranges):
-    """(slope, offset) of labels."""
+def y_back(ranges):
+    """(from, scale, to): a label y of scaled rows is to + (y - from) * scale of raw ones."""
     words = ranges.split()
     if words[0] != "y":
-        return 1.0, 0.0
+        return 0.0, 1.0, 0.0
     lower, upper, low, high = map(float, words[1:5])
-    slope = (upper - lower) / (high - low)
-    return slope, lower - slope * low
+    return lower, (high - low) / (upper - lower), low
 
 
 def lines_that_differ(one, other):
@@ -141,20 +139,21 @@ def check(folder, source, training, scaling, how, rows, program):
         apart = max(abs(a - b) for (a,), (b,) in zip(numbers(folder / "ours"), numbers(folder / "theirs")))
         beside = f" ({apart:.0e})"
     differ = lines_that_differ(folder / "ours", folder / ("plain" if regression else "theirs"))
-    options = ["--max-size", "2000"]
-    run(folder, FASTSVM, "approx", "-q", *options, "--scale", "range", "model", "raw")
-    run(folder, FASTSVM, "approx", "-q", *options, "model", "fast")
-    run(folder, FASTSVM, "predict", "-q", "--values", "test", "raw", "folded")
-    run(folder, FASTSVM, "predict", "-q", "--values", "--scale", "range", "test", "fast", "unfolded")
-    slope, offset = y_line((folder / "range").read_text()) if regression else (1.0, 0.0)
-    other, largest = 0, 0.0
-    found = list(zip(numbers(folder / "folded"), numbers(folder / "unfolded"), strict=True))
-    for mine, its in found:
-        other += mine[0] != its[0] and not regression
-        largest = max([largest, *(abs(slope * a + offset - b) for a, b in zip(mine[1:], its[1:]))])
+    certify = [] if regression else ["--certify"]
+    run(folder, FASTSVM, "approx", "-q", *certify, "--max-size", "2000", "--scale", "range", "model", "carrying")
+    if regression:  # whose answers are in the unit of raw labels: of the model that carries the same range
+        run(folder, FASTSVM, "order", "-q", "--carry", "range", "model", "ordered")
+        run(folder, FASTSVM, "predict", "-q", "test", "ordered", "carried")
+        lower, scale, low = y_back((folder / "range").read_text())
+        expected = [low + (value - lower) * scale for (value,) in numbers(folder / "ours")]
+        other = sum(abs(a - b) > 1e-9 * scale for (a,), b in zip(numbers(folder / "carried"), expected, strict=True))
+    else:
+        run(folder, FASTSVM, "predict", "-q", "--exact", "model", "test", "carrying", "carried")
+        other = lines_that_differ(folder / "carried", folder / "theirs")
+    found = numbers(folder / "ours")
     entries = [text.count(":") / len(found) for text in (test, (folder / "test.scaled").read_text())]
     cells = [len(found), f"{entries[0]:.1f}", f"{entries[1]:.1f}", f"{differ}{beside}"]
-    return [*cells, "-" if regression else other, f"{largest:.1e}"], not differ
+    return [*cells, other], not differ and not other
 
 
 def main():
@@ -163,8 +162,8 @@ def main():
     def program(name):
         return os.path.join(os.path.abspath(options.libsvm), name) if options.libsvm else name
 
-    widths = (16, 22, 24, 9, 6, 8, 8, 11, 7, 8)
-    heads = ("data", "svm-train", "svm-scale", "range", "rows", "entries", "scaled", "lines", "labels", "values")
+    widths = (16, 22, 24, 9, 6, 8, 8, 11, 7)
+    heads = ("data", "svm-train", "svm-scale", "range", "rows", "entries", "scaled", "lines", "carried")
     print("".join(f"{head:<{width}}" for head, width in zip(heads, widths)).rstrip(), flush=True)
     good = total = 0
     for name, training, scaling, how in CASES:

@@ -88,6 +88,8 @@ BITS = [
     b"fastsvm_folded 2 ",
     b"scale 0\n",
     b"factors 1:0.5 4:2\n",
+    b"range 3\n",
+    b"y_range 1\n",
     b" 2147483647:-1e308",
     b"svm_type c_svc\n",
     b"kernel_type precomputed\n",

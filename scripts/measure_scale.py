@@ -7,9 +7,9 @@ The raw file is the rows of the data file again and again, its features stretche
 are `--size` megabytes; its range is that of svm-scale -l 0 -u 1, under which absent features stay absent where their
 least value is 0, and then of -l -1 -u 1. model_file: one that predicts fast, of `fastsvm approx` say; its labels mean
 nothing here. Prints seconds (the least and the median of the runs, which take turns) and MB of raw text per second of:
-predict on scaled rows, predict --scale on raw ones, predict on raw ones with the model that the range is folded into
-(of an expansion), svm-scale -r alone, and svm-scale -r with predict behind it. Exit code 1 where the outputs of the
-first two differ.
+predict on scaled rows, predict --scale on raw ones, predict on raw ones with the model that carries the range (a
+compiled one), svm-scale -r alone, and svm-scale -r with predict behind it. Exit code 1 where the outputs of the first
+three differ.
 """
 
 import argparse
@@ -51,18 +51,15 @@ def make_raw(source, target, size):
             file.write(text)
 
 
-def fold(model_file, ranges, target):
-    """Write the expansion that a range file is folded into; False where the model is none."""
-    from fastsvm_cli.methods.folding import Folding, fold_maclaurin
+def carry(model_file, ranges, target):
+    """Write the compiled model, with the range file that it is to carry."""
     from fastsvm_cli.models import load_model
+    from fastsvm_cli.models.carried import Carried
     from fastsvm_cli.text.scaling import parse_scaling
 
     model = load_model(model_file)
-    if model.kind != "maclaurin":
-        return False
-    folding = Folding(parse_scaling(Path(ranges).read_bytes(), ranges))
-    Path(target).write_bytes(fold_maclaurin(model, folding).to_text())
-    return True
+    model.carried = Carried(parse_scaling(Path(ranges).read_bytes(), ranges), target)
+    Path(target).write_bytes(model.to_text())
 
 
 def seconds(command, output=subprocess.DEVNULL):
@@ -82,7 +79,7 @@ def main():
     model = os.path.abspath(options.model_file)
     same = True
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        raw, ranges, scaled, folded = (os.path.join(folder, name) for name in ("raw", "range", "scaled", "folded"))
+        raw, ranges, scaled, carrying = (os.path.join(folder, name) for name in ("raw", "range", "scaled", "model"))
         one, other, third = (os.path.join(folder, name) for name in ("one", "other", "third"))
         make_raw(options.data_file, raw, options.size * 1e6)
         megabytes = os.path.getsize(raw) / 1e6
@@ -98,8 +95,8 @@ def main():
                 "predict --scale": lambda: seconds([*predict, "--scale", ranges, raw, model, other]),
                 "svm-scale -r": restored,
             }
-            if fold(model, ranges, folded):
-                cases["predict, range folded in"] = lambda: seconds([*predict, raw, folded, third])
+            carry(model, ranges, carrying)
+            cases["predict, range carried"] = lambda: seconds([*predict, raw, carrying, third])
             times = {name: [] for name in cases}
             restored()
             for _ in range(options.runs):
@@ -107,7 +104,7 @@ def main():
                     times[name].append(run())
             both = [a + b for a, b in zip(times["svm-scale -r"], times["predict on scaled rows"])]
             times["svm-scale -r, then predict"] = both
-            equal = filecmp.cmp(one, other, shallow=False)
+            equal = all(filecmp.cmp(one, each, shallow=False) for each in (other, third))
             same = same and equal
             sizes = f"{megabytes:.1f} MB raw, {os.path.getsize(scaled) / 1e6:.1f} MB scaled"
             print(f"svm-scale -l {lower} -u 1, {sizes}, outputs {'equal' if equal else 'DIFFER'}")

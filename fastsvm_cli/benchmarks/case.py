@@ -20,7 +20,7 @@ class Case:
     made_by: the arguments of fastsvm that make the model. compile_seconds: what that took, a new process, file to file.
     end_to_end, scoring: what is timed by each clock. quality: its answers beside the exact model's. changed: lines of
     the output that differ from the reference's. failed: why nothing more is known. note: what the tables say behind the
-    name. with_exact: whether it is predicted with --exact. output: the file that it writes."""
+    name. with_exact: whether it is predicted with --exact. raw_rows: whether it takes such. output: that it writes."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -36,7 +36,7 @@ class Case:
         self.changed: Changed | None = None
         self.failed: str | None = None
         self.note: str | None = None
-        self.with_exact = False
+        self.with_exact = self.raw_rows = False
         self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":

@@ -121,7 +121,7 @@ class Bench:
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
-            if model.folded is not None:
+            if model.folded is not None or model.carried is not None:
                 self._take_raw_rows(model, path)
             _describe(added[0], model)
             added[0].quality = quality(model, self.answers, self._rows_for(model)[0])
@@ -149,12 +149,19 @@ class Bench:
         return added
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
-        """Read them for a model that scaling is folded into. Raises ModelFormatError where it is not the scaling of the
-        exact model's rows, or where answers cannot be compared."""
-        assert model.folded is not None
+        """Read them for a model that scaling is folded into; what carries its range is given scaled ones in memory.
+        Raises ModelFormatError where it is not the scaling of the exact model's rows, or where answers cannot be
+        compared."""
         why = "it takes raw rows, because --scale is folded into it"
+        if model.folded is None:
+            why = "it takes raw rows, because it carries a range file"
         if self.scaling is None:
             raise ModelFormatError(path, f"{why}: the exact model takes scaled ones, so bench needs that --scale, too")
+        if model.carried is not None:
+            if not model.carried.same_as(self.scaling):
+                raise ModelFormatError(path, f"{why}, but another one than {self.scaling.path}")
+            return
+        assert model.folded is not None
         if self.scaling.digest != model.folded.digest:
             raise ModelFormatError(path, f"{why}, but another file than {self.scaling.path}")
         if self.scaling.native.label_line() is not None:
@@ -163,7 +170,9 @@ class Bench:
             self._raw_chunks = list(smaller_chunks(read_chunks(self.test_file), self.model.pairs))
 
     def _rows_for(self, model: Model) -> "tuple[list[_native.Chunk], str]":
-        """The rows as a model takes them, and their file."""
+        """The rows as a model's numbers are about them, and the file that a process is given."""
+        if model.carried is not None:
+            return self.chunks, self.test_file
         if model.folded is None:
             return self.chunks, self._rows_file
         assert self._raw_chunks is not None  # from _take_raw_rows
@@ -337,6 +346,7 @@ class Bench:
 def _describe(case: Case, model: Model) -> None:
     """What kind of model a case is of."""
     case.kind = "reduced" if model.reduced else model.kind
+    case.raw_rows = model.folded is not None or model.carried is not None
     expansions = getattr(model, "expansions", None)
     if expansions:
         case.degree = getattr(model, "degree", None)

@@ -294,7 +294,7 @@ def picked_lines(
         assert picked.path is not None  # it was named
         path = picked.path
     exact = ["--exact", bench.exact_file] if picked.with_exact else []
-    scale = ["--scale", bench.scaling.path] if bench.scaling is not None else []
+    scale = ["--scale", bench.scaling.path] if bench.scaling is not None and not picked.raw_rows else []
     commands.append(shlex.join(["fastsvm", "predict", *scale, *exact, bench.test_file, path, "out"]))
     return sentences, commands
 

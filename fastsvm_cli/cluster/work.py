@@ -12,6 +12,7 @@ from fastsvm_cli.cluster.parts import Folder, receipt_name
 from fastsvm_cli.errors import DataFormatError, FastsvmError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.carried import Carried
 from fastsvm_cli.prediction.answers import Fallback
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.bad_rows import BadRows, still_hold
@@ -39,16 +40,17 @@ class Job:
     block needs them, once, and shared by threads.
 
     model, exact: the files of MODEL_FILE and --exact. exact_tolerance: the radius that a regression value may keep.
-    scale, y_scale: those of --scale and --y-scale. steps: of --steps. reading: how rows are written, as of LineBlocks.
-    asked: what of every row, as of `predict`. made_with: all that lines depend on besides their rows. on_bad_row,
-    filler: what becomes of bad rows, and the line that stands for one. threads: of a block. out: the URL of OUT_DIR;
-    shown: its name in messages. fields: the numbers of a dense row, as LineBlocks counts them, or -1. run: identity of
-    the run, which OUT_DIR's manifest holds."""
+    carried: what the model carries, or None. scale, y_scale: those of --scale and --y-scale. steps: of --steps.
+    reading: how rows are written, as of LineBlocks. asked: what of every row, as of `predict`. made_with: all that
+    lines depend on besides their rows. on_bad_row, filler: what becomes of bad rows, and the line that stands for
+    one. threads: of a block. out: the URL of OUT_DIR; shown: its name in messages. fields: the numbers of a dense
+    row, as LineBlocks counts them, or -1. run: identity of the run, which OUT_DIR's manifest holds."""
 
     def __init__(self, out: str):
         self.out, self.shown, self.model = out, shown(out), File("", b"")
         self.made_with: dict[str, Any] = {}
         self.exact: File | None = None
+        self.carried: Carried | None = None
         self.scale: File | None = None
         self.y_scale: File | None = None
         self.exact_tolerance = 0.0
@@ -88,7 +90,9 @@ class Job:
             return self._models
 
     def scaling(self) -> "Scaling | None":
-        """What --scale does, with counts of its own; None without. Raises DataFormatError."""
+        """What becomes of rows, with counts of its own; None: they are as they are. Raises DataFormatError."""
+        if self.carried is not None:
+            return self.carried.scaling()
         if self.scale is None:
             return None
         scaling = parse_scaling(self.scale.text, self.scale.path)

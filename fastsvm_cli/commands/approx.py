@@ -11,7 +11,7 @@ from fastsvm_cli.console.exact_model import (
 )
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import read_folding, say_folded
+from fastsvm_cli.console.scaling import carried, read_range, say_raw_rows
 from fastsvm_cli.methods.approx import METHOD
 
 
@@ -37,16 +37,12 @@ def command(**parsed):
     source = read_exact_model(options.model_file)
     model = source.model
     METHOD.check_model(model, options)
-    folding = read_folding(options, model)
+    scaling = read_range(options.scale_file, options.y_scale_file, model, options.model_file)
 
     with Progress("approx", quiet=options.quiet, announced=True) as progress:
-        compiled = METHOD.compile(source, options, progress, folding=folding).model
-    written = compiled
-    if folding is not None:
-        from fastsvm_cli.methods.folding import fold_maclaurin
-
-        written = fold_maclaurin(compiled, folding)
-    size = write_model(written, options, options.check_size)
+        compiled = METHOD.compile(source, options, progress).model
+    compiled.carried = carried(scaling, options.model_file)
+    size = write_model(compiled, options, options.check_size)
     if options.quiet:
         return
     from fastsvm_cli.comparisons.on_support_vectors import agreement_with_exact, doubtful_gain, trial
@@ -59,8 +55,8 @@ def command(**parsed):
         file=report,
     )
     print(size_line(source.size, size, options.output_file), file=report)
-    if folding is not None:
-        say_folded(folding, report)
+    if scaling is not None:
+        say_raw_rows(scaling, "carried", report)
     if pairs > 1 and doubtful_gain(compiled.products, model):
         tried = trial(compiled, model)
         if tried is not None and tried.speed_up < 1:

@@ -6,14 +6,15 @@ import click
 from fastsvm_cli.console.exact_model import read_exact_model, size_line, write_model
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import read_folding, say_folded, warn_of_scaling
+from fastsvm_cli.console.scaling import carried, read_range, say_raw_rows, warn_of_scaling
 from fastsvm_cli.methods.border import METHOD, BorderOptions
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.methods.border.samples import SampledBorder
-    from fastsvm_cli.methods.folding import Folding
+    from fastsvm_cli.methods.exact_folding import Folding
+    from fastsvm_cli.text.scaling import Scaling
 
 
 @click.command("border", cls=FileCommand, params=METHOD.parameters)
@@ -47,31 +48,32 @@ def command(**parsed):
     source = None if options.bandwidth is not None else read_exact_model(options.model_file)
     if source is not None:
         METHOD.check_model(source.model, options)
-    folding = read_folding(options, source.model if source is not None else None)
-    scaling = folding.scaling if folding is not None else None
+    model, folding = source.model if source is not None else None, None
+    scaling = read_range(options.scale_file, None, model, options.model_file)
+    if scaling is not None and options.density and options.width is not None:
+        from fastsvm_cli.methods.exact_folding import Folding
+
+        folding = Folding(scaling)
+        scaling = folding.scaling
     rows = list(read_chunks(options.rows_file, scaling=scaling)) if options.rows_file is not None else None
     if options.rows_file is not None and not sum(chunk.rows for chunk in rows or []):
         raise FileError(options.rows_file, "no rows found, expected some to draw lines between")
     warn_of_scaling(scaling, options.quiet)
 
     if options.density:
-        _write_density(rows or [], folding, options)
+        _write_density(rows or [], scaling, folding, options)
         return
     with Progress("border", quiet=options.quiet, announced=True) as progress:
         if source is None:
             found = METHOD.compile_rows(rows or [], options, progress)
         else:
             found = METHOD.compile(source, options, progress, rows)
-    written = found.model
-    if folding is not None:
-        from fastsvm_cli.methods.folding import fold_border
-
-        written = fold_border(written, folding)
-    size = write_model(written, options)
+    found.model.carried = carried(scaling, options.model_file)
+    size = write_model(found.model, options)
     if not options.quiet:
         _show(found, source, size, options)
-        if folding is not None:
-            say_folded(folding, summary_stream(options.output_file))
+        if scaling is not None:
+            say_raw_rows(scaling, "carried", summary_stream(options.output_file))
         _warn(found, source, rows, options)
 
 
@@ -149,14 +151,19 @@ def _say(words: str) -> None:
     print(f"Warning: {words}", file=sys.stderr)
 
 
-def _write_density(rows: "list[Chunk]", folding: "Folding | None", options: BorderOptions) -> None:
-    """The density estimate itself, in place of a border."""
+def _write_density(
+    rows: "list[Chunk]", scaling: "Scaling | None", folding: "Folding | None", options: BorderOptions
+) -> None:
+    """The density estimate itself, in place of a border. scaling: of the rows, which the model carries, unless it
+    is folded into it."""
     from fastsvm_cli.methods.border.density import compile_density, rows_fingerprint
 
     width, weight, made_of = options.width, options.weight or 0.0, rows_fingerprint(rows)
     model = compile_density(
         rows, options.model_file, fingerprint=made_of, bandwidth=width, weight=weight, folding=folding
     )
+    if folding is None:
+        model.carried = carried(scaling, options.model_file)
     size = write_model(model, options)
     if options.quiet:
         return
@@ -167,5 +174,5 @@ def _write_density(rows: "list[Chunk]", folding: "Folding | None", options: Bord
         what = f"a LIBSVM model, the density estimate of bandwidth {width:g} (gamma {model.header.gamma:g})"
     print(f"{model.header.total_sv} training rows of {model.header.nr_class} classes -> {what}", file=report)
     print(size_line(None, size, options.output_file), file=report)
-    if folding is not None:
-        say_folded(folding, report)
+    if scaling is not None:
+        say_raw_rows(scaling, "carried" if folding is None else "part of it", report)

@@ -92,19 +92,18 @@ def command(**parsed):
             drawn.extend(_models_to_draw(*models[0], options.quiet))
         return [each.seen for each in drawn]
 
-    scaling = read_scale_file(options.scale_file)
     with Progress("bound", quiet=options.quiet) as progress:
         reading = Reading(
             labelled=not options.unlabelled,
             dense=options.dense,
             delimiter=options.delimiter,
             max_line=options.max_line,
-            scaling=scaling,
+            scaling=read_scale_file(options.scale_file),
             progress=progress,
             watch=watch,
         )
         report = bound_report(options.data_or_model, reading)
-    warn_of_scaling(scaling, options.quiet)
+    warn_of_scaling(reading.scaling, options.quiet)
     if options.as_json:
         from fastsvm_cli.text.numbers import json_document
 

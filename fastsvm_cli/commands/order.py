@@ -5,7 +5,7 @@ import click
 from fastsvm_cli.console.exact_model import read_exact_model, size_line, write_model
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import read_scale_file, refuse_twice, warn_of_scaling
+from fastsvm_cli.console.scaling import carried, read_scale_file, refuse_twice, say_raw_rows, warn_of_scaling
 from fastsvm_cli.methods.order import METHOD
 
 
@@ -31,18 +31,26 @@ def command(**parsed):
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.models.carried import check
 
     options = METHOD.Options(**parsed)
-    options.begin(".order", options.fold_file, options.vectors_file, options.scale_file)
+    files = (options.scale_file, options.carry_file, options.y_scale_file)
+    options.begin(".order", options.fold_file, options.vectors_file, *files)
     scaling = read_scale_file(options.scale_file)
     source = read_exact_model(options.model_file)
     METHOD.check_model(source.model, options)
     refuse_twice(options.scale_file, source.model, options.model_file)
+    ranges = read_scale_file(options.carry_file, options.y_scale_file)
+    if ranges is not None and options.own_kernel is None:
+        check(ranges, source.model, options.model_file)
 
     report = summary_stream(options.output_file)
     with Progress("order", quiet=options.quiet, announced=True) as progress:
         ordered = METHOD.compile(source, options, progress, scaling=scaling).model
     warn_of_scaling(scaling, options.quiet)
+    if ranges is not None and options.own_kernel is not None:  # which has its vectors now
+        check(ranges, ordered, options.model_file)
+    ordered.carried = carried(ranges, options.model_file)
     size = write_model(ordered, options)
     if options.quiet:
         return
@@ -50,6 +58,8 @@ def command(**parsed):
 
     print(f"{ordered.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
+    if ranges is not None:
+        say_raw_rows(ranges, "carried", report)
     tried = trial(ordered, ordered.exact)
     if tried is None:
         return

@@ -12,13 +12,13 @@ from fastsvm_cli.console.exact_model import (
 )
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import read_folding, say_folded
+from fastsvm_cli.console.scaling import read_range, say_raw_rows
 from fastsvm_cli.methods.reduce import METHOD, ReduceOptions
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.exact_model import SourceModel
-    from fastsvm_cli.methods.folding import Folding
+    from fastsvm_cli.methods.exact_folding import Folding
     from fastsvm_cli.methods.reduce.reduction import Reduction
     from fastsvm_cli.models.exact import ExactModel
 
@@ -47,8 +47,11 @@ def command(**parsed):
         scale_files = (options.scale_file, options.y_scale_file)
         check_outputs([options.output_file, options.plot_file], options.model_file, options.data_file, *scale_files)
     source = read_exact_model(options.model_file)
-    folding = read_folding(options, source.model)
-    if folding is not None:
+    scaling, folding = read_range(options.scale_file, options.y_scale_file, source.model, options.model_file), None
+    if scaling is not None:
+        from fastsvm_cli.methods.exact_folding import Folding
+
+        folding = Folding(scaling)
         source.model = _of_raw_rows(source.model, folding)
     rows = list(read_chunks(options.data_file)) if options.data_file else None
     if options.data_file and not rows:
@@ -88,7 +91,7 @@ def _tell(
     print(f"{model.header.total_sv} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
     if folding is not None:
-        say_folded(folding, report)
+        say_raw_rows(folding.scaling, "part of it", report)
         _warn_of_unknown(folding, rows, report)
     if not options.lossless:
         print(

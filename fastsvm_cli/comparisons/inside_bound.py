@@ -61,6 +61,16 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
         if raw is not None and reading.scaling is not None:
             why = "it takes raw rows, because --scale is folded into it"
             raise ModelFormatError(raw, f"{why}: measure it apart, without --scale")
+        ranges = {model.model.carried.texts: model for model in known if model.model.carried is not None}
+        if ranges:
+            first, *others = ranges.values()
+            if reading.scaling is not None:
+                raise ModelFormatError(first.path, "it carries a range file: measure it apart, without --scale")
+            if others or any(model.model.carried is None for model in known):
+                raise ModelFormatError(
+                    first.path, "it carries a range file that another model does not: measure it apart"
+                )
+            reading.scaling = first.model.row_scaling()
         watching = []
         if reading.watch is not None:
             watching = reading.watch([(each.path, each.model) for each in known], [path for path, _ in data])
@@ -158,6 +168,8 @@ class _Radii:
 
     def _add(self, chunk: _native.Chunk) -> None:
         self.model.decision_values(chunk, self.decisions)
+        if self.model.carried is not None:
+            self.model.carried.answer(self.decisions)
         self.rows += chunk.rows
         if not self.model.header.regression:
             self.proven += chunk.rows - len(_native.unsettled(self.task, self.decisions))

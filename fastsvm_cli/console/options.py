@@ -76,28 +76,38 @@ def scale_option(words: str) -> "Callable":
     return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
 
 
-def fold_option(words: str = "") -> "Callable":
-    """--scale of a command that folds it into the model it makes. words: about rows of data."""
-    return scale_option(
-        "The model was trained on rows that svm-scale -r RANGE_FILE (or R's e1071) had scaled: make that part of the"
-        f" compiled model, which takes raw rows. Without svm-scale's rounding to six digits.{words}"
+_SCALED = (
+    "The range file of svm-scale (or the scale file of R's e1071) that the model's training rows were scaled with: "
+)
+
+
+def carry_option(name: str, words: str = "") -> "Callable":
+    """The range file that the compiled model carries. name: of the option. words: about rows of data."""
+    said = "the compiled model carries it, takes raw rows, and scales them as predict --scale does."
+    return click.option(
+        name, "scale_file" if name == "--scale" else "carry_file", metavar="RANGE_FILE", help=f"{_SCALED}{said}{words}"
     )
 
 
-def y_scale_option(words: str) -> "Callable":
-    """--y-scale, which goes with --scale, and what becomes of labels."""
+def fold_option(words: str) -> "Callable":
+    """--scale of a command that folds it into the LIBSVM model it makes. words: about rows of data."""
+    return scale_option(f"{_SCALED}a LIBSVM model of raw rows is made of both, without rounding to six digits.{words}")
+
+
+def y_scale_option(words: str, option: str = "--scale") -> "Callable":
+    """--y-scale, which goes with `option`, and what becomes of labels."""
     return click.option(
         "--y-scale",
         "y_scale_file",
         metavar="FILE",
-        help=("For regression with R's e1071: the y scale file that write.svm wrote beside that of --scale. " + words),
+        help=f"For regression with R's e1071: the y scale file that write.svm wrote beside that of {option}. {words}",
     )
 
 
-def check_y_scale(scale_file: "str | None", y_scale_file: "str | None") -> None:
-    """Raises UsageError for --y-scale by itself."""
+def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", option: str = "--scale") -> None:
+    """Raises UsageError for --y-scale without `option`, the one of the scale file."""
     if y_scale_file is not None and scale_file is None:
-        raise click.UsageError("--y-scale goes with --scale: write.svm writes both files.")
+        raise click.UsageError(f"--y-scale goes with {option}: write.svm writes both files.")
 
 
 def megabytes_option(name: str, words: str) -> "Callable":

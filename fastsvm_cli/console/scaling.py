@@ -1,13 +1,11 @@
-"""--scale: its file, read before the rows, and what is said once these have been read; or folded into a model."""
+"""--scale: its file, read before the rows, and what is said once these have been read; or part of a model."""
 
 import sys
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from fastsvm_cli.console.exact_model import CompilerOptions
-    from fastsvm_cli.methods.folding import Folding
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.carried import Carried
     from fastsvm_cli.text.scaling import Scaling
 
 
@@ -29,29 +27,39 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
             print(line, file=sys.stderr)
 
 
-def read_folding(options: "CompilerOptions", model: "ExactModel | None") -> "Folding | None":
-    """What --scale (and --y-scale) of a command that compiles `model` (None: the density estimate of rows) folds into
-    the result; None without it. Raises FileError, DataFormatError and ModelFormatError."""
-    given = vars(options)
-    scaling = read_scale_file(given["scale_file"], given.get("y_scale_file"))
+def read_range(
+    path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
+) -> "Scaling | None":
+    """Likewise, of a command that compiles `model` (None: the density estimate of rows), from a file of this name.
+    Raises FileError, DataFormatError, and ModelFormatError where the range does not go with the model."""
+    scaling = read_scale_file(path, labels_path)
+    if scaling is not None:
+        from fastsvm_cli.models.carried import check
+
+        check(scaling, model, model_file)
+    return scaling
+
+
+def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
+    """What a compiled model carries of it. model_file: what it was compiled from, for messages."""
     if scaling is None:
         return None
-    from fastsvm_cli.methods.folding import Folding
+    from fastsvm_cli.models.carried import Carried
 
-    folding = Folding(scaling)
-    folding.check(model)
-    return folding
+    return Carried(scaling, model_file)
 
 
-def say_folded(folding: "Folding", report: TextIO) -> None:
-    """The line of a summary."""
-    raw = "raw rows" if folding.labels is None else "raw rows and predicts raw labels"
-    print(f"{folding.path} is part of it: it takes {raw}", file=report)
+def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
+    """The line of a summary. what: has become of the range file."""
+    raw = "raw rows" if scaling.native.label_line() is None else "raw rows and predicts raw labels"
+    print(f"{scaling.path} is {what}: it takes {raw}", file=report)
 
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
-    """Raises UsageError for a model that scaling is folded into, where rows are to be scaled."""
-    if scale_file is not None and model.folded is not None:
-        import click
+    """Raises UsageError for a model that takes raw rows, where rows are to be scaled."""
+    if scale_file is None or (model.folded is None and model.carried is None):
+        return
+    import click
 
-        raise click.UsageError(f"{model_file} takes raw rows, because --scale is folded into it: give it no --scale.")
+    why = "--scale is folded into it" if model.carried is None else "it carries a range file"
+    raise click.UsageError(f"{model_file} takes raw rows, because {why}: give it no --scale.")

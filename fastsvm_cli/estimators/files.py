@@ -85,7 +85,7 @@ def predict_file(
         filler = b" ".join([b"nan"] * width) + b"\n" if on_bad_row == "nan" else b""
         bad_rows = BadRows(path, filler, lambda message: warnings.warn(message, FastsvmWarning, stacklevel=4))
     total = os.path.getsize(path) if os.path.isfile(path) else None
-    bytes_read = 0
+    bytes_read, scaling = 0, fast.model.row_scaling()
 
     def note_bytes(count: int) -> None:
         nonlocal bytes_read
@@ -106,6 +106,7 @@ def predict_file(
                 delimiter=delimiter,
                 on_read=note_bytes,
                 bad_rows=bad_rows,
+                scaling=scaling,
             ) as blocks,
         ):
             tally = predict(
@@ -123,6 +124,8 @@ def predict_file(
             )
     finally:
         _native.set_threads_here(before)
+    for line in scaling.warnings() if scaling is not None else ():
+        warnings.warn(line.removeprefix("Warning: "), FastsvmWarning, stacklevel=2)
     for doubt in doubts(
         fast.model,
         tally,

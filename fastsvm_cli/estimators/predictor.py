@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.estimators.available import (
     BEYOND_VOTES,
     CERTIFIED,
@@ -349,6 +349,15 @@ class FastSVM(Kept, FittedEstimator):
         return rows
 
     def _chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
+        chunk = self._raw_chunk(rows, first, last)
+        if self.model.carried is None:
+            return chunk
+        try:
+            return self.model.carried.rows(chunk)
+        except RowError as fault:
+            raise ValueError(f"row {first + fault.row}: {fault.why}") from None
+
+    def _raw_chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
         who = type(self).__name__
         if isinstance(rows, ParsedRows):
             return rows.chunk(first, last, who)
@@ -372,6 +381,8 @@ class FastSVM(Kept, FittedEstimator):
                 tolerance=self.early_tolerance if labels else None,
             )
             each = 1 if labels and not request.with_radius else self.model.pairs
+            if self.model.carried is not None:
+                each = max(each, self.model.carried.shifted)
             self._stations[kind] = station = Station(request, self._chunk, each)
         return station.run(rows, self.n_threads, result)
 

@@ -9,20 +9,61 @@ method     linear       any slopes and offsets: <x_i, S x + t> = <S x_i, x> + <x
                         take
 """
 
+from math import isfinite
+from typing import NoReturn
+
 import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.methods.folding import Folding
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.text.header import Header
-from fastsvm_cli.text.scaling import Affine
+from fastsvm_cli.text.scaling import Affine, Scaling
 
+# A feature that lies this many times as far from 0 as it spreads leaves fewer digits than svm-scale's six, with room.
+_FAR = 1e8
 # Slopes that differ by less are one: ranges as long as each other, but for the rounding of their ends.
 _EQUAL = 1e-13
+
+
+class Folding:
+    """What is folded in, once it is known that it can be, by a file that goes with the model (models.carried.check).
+
+    path: the file of --scale. scaling: of raw rows, to those that the model is about, without svm-scale's rounding.
+    affine: what becomes of features. labels: (slope, offset), or None where labels are as they are. digest: of the
+    file. Raises ModelFormatError for numbers that leave too few digits."""
+
+    def __init__(self, scaling: Scaling):
+        self.path, self.digest, self.scaling = scaling.path, scaling.digest, scaling.unrounded()
+        self.affine: Affine = scaling.affine()
+        self.labels = scaling.native.label_line()
+        for feature, slope, offset in zip(self.affine.features, self.affine.slopes, self.affine.offsets):
+            if feature == 0 and offset:
+                self._fail("index 0 found, which svm-scale does not move where a row lacks it: use predict --scale")
+            if not (isfinite(slope) and slope and abs(offset) <= _FAR):
+                why = "lies too far from 0 for its spread"
+                if not (isfinite(slope) and slope):
+                    why = "has a range that double precision cannot divide by"
+                self._fail(f"feature {feature} {why}, to be folded into a model: use predict --scale")
+
+    def coefficients_overflow(self) -> NoReturn:
+        """Raise ModelFormatError for coefficients that are too large once y is scaled back."""
+        self._fail("a coefficient overflows once y is scaled back: scale the data")
+
+    def _fail(self, why: str) -> NoReturn:
+        raise ModelFormatError(self.path, why)
+
+    def header(self, header: Header) -> Header:
+        """With values of raw labels."""
+        if self.labels is None:
+            return header
+        slope, offset = self.labels
+        rho = [(number + offset) / slope for number in header.rho]
+        sigma = None if header.probA is None else [number / slope for number in header.probA]
+        return Header(**{**vars(header), "rho": rho, "probA": sigma})
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused

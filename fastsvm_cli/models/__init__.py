@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.checksum import FOLDED, REDUCED, VERSION, check_own_line, open_compiled, own_line
+from fastsvm_cli.text.checksum import CARRYING, FOLDED, REDUCED, check_own_line, open_compiled, own_line
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.header import is_header_key
 
@@ -45,10 +45,16 @@ def parse_model(text: bytes, path: str) -> Model:
     if version is None and (line := own_line(text)) is not None:
         check_own_line(text, path)
         kind = line
-    elif version is not None:
-        text = open_compiled(text, path, version)
+    ranges = None
+    if version is not None:
+        text, ranges = open_compiled(text, path, version)
     module, name = MODEL_TYPES[kind].split(":")
-    return getattr(import_module(module), name).parse(text, path)
+    model = getattr(import_module(module), name).parse(text, path)
+    if ranges:
+        from fastsvm_cli.models.carried import Carried
+
+        model.carried = Carried.read(ranges, model, path)
+    return model
 
 
 def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it was made from") -> "ExactModel":
@@ -98,11 +104,12 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
         if len(words) != 3 or not (words[2].isascii() and words[2].isdigit()):
             raise ModelFormatError(path, f"'{line[:60]}' found, expected 'fastsvm_model <kind> <version>'", 1)
         if not 1 <= len(words[2]) <= 9 or words[2].startswith("0"):
-            raise ModelFormatError(path, f"version '{words[2][:20]}' found, expected 1 to {VERSION}", 1)
-        if int(words[2]) > VERSION:
+            raise ModelFormatError(path, f"version '{words[2][:20]}' found, expected 1 to {CARRYING}", 1)
+        if int(words[2]) > CARRYING:
             raise ModelFormatError(
                 path,
-                f"version {words[2]} of the format found, this fastsvm reads up to {VERSION}: a newer fastsvm wrote it",
+                f"version {words[2]} of the format found, this fastsvm reads up to {CARRYING}: a newer fastsvm wrote"
+                " it",
                 1,
             )
         kind = " ".join(words[:2])

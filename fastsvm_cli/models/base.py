@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.wanted import LABELS, Wanted
+from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import Header
 
 if TYPE_CHECKING:
+    from fastsvm_cli.models.carried import Carried
     from fastsvm_cli.models.centers import Center
     from fastsvm_cli.models.folded import Folded
+    from fastsvm_cli.text.scaling import Scaling
 
 
 class Model:
@@ -39,8 +42,10 @@ class Model:
                         Claesen et al., eq. (3.11) (Decisions.outside)
     folded              the scaling that is folded into it, or into the LIBSVM model that it was compiled from
                         (models/folded.py): it takes raw rows
-    max_index: int      the largest LIBSVM index of a feature it knows, 0 if none; of a precomputed kernel the largest
-                        serial
+    carried             the range file that it carries (models/carried.py): whoever makes rows for it scales them
+    max_index: int      the largest LIBSVM index of a feature that a row may have for it, 0 if none; of a precomputed
+                        kernel the largest serial
+    used_indices        list of the LIBSVM indices of its own numbers
     serials: bool       rows are those of a precomputed kernel: 0:serial, then a kernel value per training row
     nbytes: int         of its numbers in memory, about
     unbounded: str      what `fastsvm bound` says of a model with neither, and no radii; there is a sentence for any
@@ -49,8 +54,8 @@ class Model:
 
     parse(text, path)   class method: the model in a file's content, a compiled model's as checksum.open_compiled
                         gives it; raises ModelFormatError
-    to_text() -> bytes  the file's content, a compiled model's from checksum.seal_compiled; models.parse_model makes
-                        the same model of it
+    to_text() -> bytes  the file's content, a compiled model's from `sealed`; models.parse_model makes the same model of
+                        it
 
     decision_values(chunk, out, wanted=LABELS)
         Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho
@@ -85,6 +90,7 @@ class Model:
     features: "Sequence[int]" = ()
     centers: "list[Center] | None" = None
     folded: "Folded | None" = None
+    carried: "Carried | None" = None
 
     @property
     def serials(self) -> bool:
@@ -93,7 +99,12 @@ class Model:
     @property
     def max_index(self) -> int:
         of_vectors = 0 if self.vectors is None else self.vectors.max_index
-        return max((of_vectors, *self.features[-1:], *(self.folded.features[-1:] if self.folded else ())))
+        of_rows = self.carried.max_index if self.carried is not None else 0
+        return max((of_vectors, of_rows, *self.features[-1:], *(self.folded.features[-1:] if self.folded else ())))
+
+    @property
+    def used_indices(self) -> "Sequence[int]":
+        return self.features if self.vectors is None else _native.used_indices(self.vectors)
 
     @property
     def nbytes(self) -> int:
@@ -120,6 +131,10 @@ class Model:
         radii, and not where it is of another degree than 2, the bound's."""
         return self.bounded and not self.certified and getattr(self, "degree", 2) == 2
 
+    def row_scaling(self) -> "Scaling | None":
+        """How rows of text become the rows that it answers, with counts of its own; None: they are as they are."""
+        return None if self.carried is None else self.carried.scaling()
+
     def own_rows(self, chunk: _native.Chunk) -> _native.Chunk:
         """The rows that its numbers are about: `chunk`, or, where scaling is folded in, that multiplied by the slopes.
         Raises RowError."""
@@ -137,6 +152,10 @@ class Model:
 
     def to_text(self) -> bytes:
         raise NotImplementedError
+
+    def sealed(self, parts: "list[bytes]") -> bytes:
+        """The file of a compiled model. parts: all behind its first line that is of its kind."""
+        return seal_compiled(self.kind, parts, () if self.carried is None else self.carried.texts)
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         raise NotImplementedError

@@ -12,7 +12,6 @@ from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import ranges, read_compiled, read_ranges
-from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import Header, real_number, whole_number
 
 _KEYS = ("fingerprint", "features", "precision", "nr_border", "level", "local")
@@ -126,4 +125,4 @@ class BorderModel(Model):
         for samples in self.samples:
             for line in range(2 * samples.count):
                 parts.append(_native.format_numbers(array(kind, samples.rows[line * d : (line + 1) * d])))
-        return seal_compiled(self.kind, parts)
+        return self.sealed(parts)

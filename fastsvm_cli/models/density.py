@@ -13,7 +13,6 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.folded import OWN_KEYS, Folded
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
-from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import Header
 
 _KEYS = ("fingerprint", "weight")
@@ -41,6 +40,10 @@ class DensityModel(Model):
     @property
     def max_index(self) -> int:
         return max(self.rows.max_index, super().max_index)
+
+    @property
+    def used_indices(self) -> "list[int]":
+        return _native.used_indices(self.rows)
 
     @property
     def nbytes(self) -> int:
@@ -84,7 +87,7 @@ class DensityModel(Model):
     def to_text(self) -> bytes:
         folded = "" if self.folded is None else self.folded.lines()
         head = f"{self.header.lines()}fingerprint {self.fingerprint}\n{folded}weight {self.weight!r}\nrows\n"
-        return seal_compiled(self.kind, [head.encode(), _native.format_rows(self.rows)])
+        return self.sealed([head.encode(), _native.format_rows(self.rows)])
 
 
 def too_many(rows: int, features: int) -> str:

@@ -112,7 +112,7 @@ class StoppedGeometry(Model):
     def __init__(self, whole: GeometryModel, steps: int):
         self.whole, self.steps = whole, steps
         self.header, self.fingerprint, self.vectors = whole.header, whole.fingerprint, whole.vectors
-        self.folded = whole.folded
+        self.folded, self.carried = whole.folded, whole.carried
         self._task = self.header.task()
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:

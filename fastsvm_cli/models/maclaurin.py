@@ -13,7 +13,6 @@ from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.kernel import KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import ranges, read_compiled, read_ranges
-from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import Header
 
 _OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
@@ -249,7 +248,7 @@ class MaclaurinModel(Model):
             ):
                 text.append(_numbers_text(expansion.coefficients[at : at + length], self.single))
                 at += length
-        return seal_compiled(self.kind, text)
+        return self.sealed(text)
 
 
 def packed_size(k: int, d: int) -> int:

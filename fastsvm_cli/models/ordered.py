@@ -9,7 +9,6 @@ from fastsvm_cli.models.folded import INHERITED_KEY, Folded
 from fastsvm_cli.models.kernel import OWN_KERNELS, Kernel
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.body import read_compiled
-from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.header import real_number, whole_number
 
 #: What is said of a model that was trained through a precomputed kernel, before it is given the vectors behind it.
@@ -97,7 +96,7 @@ class OrderedModel(Model):
         )
         raw_rows = "" if self.folded is None else self.folded.lines()
         head = "".join([self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", raw_rows, lines, "SV\n"])
-        return seal_compiled(self.kind, [head.encode(), _native.format_rows(self.exact.vectors), *rest])
+        return self.sealed([head.encode(), _native.format_rows(self.exact.vectors), *rest])
 
 
 class OrderedFile:

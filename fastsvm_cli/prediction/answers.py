@@ -63,7 +63,11 @@ class Request:
         # The exact model's probabilities, where those of a reduced set were fitted anew.
         self.header = exact.model.header if exact is not None and probability and model.reduced else model.header
         self.task = self.header.task()
+        self.units = model.carried
+        # What an ordered model's value may be off by, which its answer may exceed by rounding: then it is asked again.
+        self.answer_within = tolerance if self.units is not None and self.units.labels_back is not None else None
         self.with_radius = model.certified and (values or exact is not None or model.ordered or open_rows)
+        self.with_radius = self.with_radius or self.answer_within is not None
         many = self.header.classification and self.header.nr_class > 2
         # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of
         # the decision values: only svm-predict's own numbers are sure to give its own probabilities and label, to the
@@ -75,7 +79,7 @@ class Request:
         self.settled_within = open_tolerance if exact is None else exact.tolerance
         self.open_tolerance = open_tolerance
         if tolerance is not None:
-            self.wanted = Wanted.within(tolerance)
+            self.wanted = Wanted.within(tolerance if self.units is None else self.units.before(tolerance))
         elif probability:
             self.wanted = Wanted.values(_thresholds(self.header), _odds(self.header))
         else:
@@ -191,6 +195,21 @@ class Answerer:
             self.decisions.reference_rows = chunk.rows
         else:
             request.model.decision_values(chunk, self.decisions, request.wanted)
+            self._in_units(self.decisions)
+        if request.answer_within is None:
+            return
+        far = _native.unsettled(request.task, self.decisions, False, request.answer_within)
+        if far:
+            again = _native.Decisions(request.model.pairs)
+            request.model.reference_values(chunk.select(far), again)
+            again.reference_rows = len(far)
+            self._in_units(again)
+            self.decisions.put(far, again)
+
+    def _in_units(self, decisions: _native.Decisions) -> None:
+        """A regression's values as its answers have them."""
+        if self.request.units is not None:
+            self.request.units.answer(decisions)
 
     def _evaluable(self, chunk: _native.Chunk) -> "tuple[_native.Chunk, list[tuple[int, str]]]":
         """The rows of the chunk that can be evaluated, and have been when this returns, and the others: (row, why).
@@ -232,6 +251,7 @@ class Answerer:
         open_still = list(range(len(rows)))
         if not request.coupled:
             exact.decision_values(part, again, request.wanted)
+            self._in_units(again)
             again.count(exact.header.total_sv)
             decisions.put(rows, again)
             answer.count_rungs(again)
@@ -244,6 +264,7 @@ class Answerer:
         answer.reference_rows += len(open_still)
         if open_still:
             exact.reference_values(part.select(open_still), again)
+            self._in_units(again)
             again.count(exact.header.total_sv)
             decisions.put([rows[row] for row in open_still], again)
         return None

@@ -20,24 +20,28 @@ class Affine:
 class Scaling:
     """How rows are scaled, for Blocks and read_chunks, and what became of those that were.
 
-    path: the file. native: what it says. digest: of its content, and of the
-    labels' file if there is one.
+    path: the file. native: what it says. texts: its content, and that of the labels' file if there is one.
     before, after: entries of the rows in the text, and once they are scaled. unknown: entries left out because the file
     does not hold their feature; unknown_index: the least one of those features, or -1.
     """
 
-    def __init__(self, path: str, native: "_native.Scaling", digest: str):
-        self.path, self.native, self.digest = path, native, digest
+    def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
+        self.path, self.native, self.texts = path, native, texts
         self.before = self.after = self.unknown = 0
         self.unknown_index = -1
 
+    @property
+    def digest(self) -> str:
+        """Of its texts."""
+        return "".join(map(fingerprint, self.texts))
+
     def again(self) -> "Scaling":
         """The same for another reading, with counts of its own."""
-        return Scaling(self.path, self.native, self.digest)
+        return Scaling(self.path, self.native, self.texts)
 
     def unrounded(self) -> "Scaling":
         """The same in double precision, without svm-scale's six digits."""
-        return Scaling(self.path, self.native.unrounded(), self.digest)
+        return Scaling(self.path, self.native.unrounded(), self.texts)
 
     def affine(self) -> "Affine":
         """What it does to features, but for rounding."""
@@ -83,7 +87,7 @@ class Scaling:
 def parse_scaling(text: bytes, path: str) -> Scaling:
     """text: what svm-scale -s wrote, or the `scale.file` of write.svm; path: the file, for messages. Raises
     DataFormatError for what is neither."""
-    return Scaling(path, _parsed(_native.read_scaling, text, path), fingerprint(text))
+    return Scaling(path, _parsed(_native.read_scaling, text, path), (text,))
 
 
 def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
@@ -91,7 +95,7 @@ def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
     also where the other file is not of write.svm: svm-scale's holds y itself."""
     if scaling.native.kind != "standard":
         raise DataFormatError(scaling.path, 1, "a range file of svm-scale found, expected the scale file of write.svm")
-    return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), scaling.digest + fingerprint(text))
+    return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), (*scaling.texts, text))
 
 
 def _parsed(parse: "Callable[[bytes], _native.Scaling]", text: bytes, path: str) -> "_native.Scaling":

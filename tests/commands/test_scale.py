@@ -9,7 +9,7 @@ import pytest
 from support import forked
 from support.compiling import compile_all
 from support.places import DATA, GOLDEN
-from support.scaling import raw_rows, run_svm_scale
+from support.scaling import raw_rows, run_svm_scale, scaled_folder
 from support.training import train
 
 LIMITS = {"-1 to 1": "-l -1 -u 1", "0 to 1": "-l 0 -u 1", "odd": "-l 0.1 -u 3.7"}
@@ -55,6 +55,11 @@ def check(folder, svm_predict, fastsvm, said, training):
     theirs = subprocess.run([svm_predict, "scaled", "model", "theirs"], cwd=folder, capture_output=True, text=True)
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
     assert done.out == theirs.stdout
+    # And of models that carry the range.
+    for command, exact in (("approx -q --certify --scale", ["--exact", "model"]), ("order -q --carry", [])):
+        fastsvm(*command.split(), "range", "model", "carrying")
+        carried = fastsvm("predict", *exact, "test", "carrying", "carried")
+        assert (folder / "carried").read_bytes() == (folder / "theirs").read_bytes() and carried.out == theirs.stdout
 
 
 @pytest.mark.full(few=4)
@@ -76,26 +81,8 @@ def test_the_bytes_are_the_same_on_public_data(shared, svm_scale, svm_predict, f
 
 @pytest.fixture(scope="module")
 def scaled(tmp_path_factory):
-    """A folder with rows, a range file, a model of the scaled rows, and these."""
-    from support.scaling import scaled_text
-
-    folder = tmp_path_factory.mktemp("scaled")
-    text = raw_rows(DATA / "rings.train", 300, seed=3)
-    columns: dict[int, list[float]] = {}
-    for line in text.splitlines():
-        for pair in line.split()[1:]:
-            index, value = pair.split(":")
-            columns.setdefault(int(index), []).append(float(value))
-    ranges = "x\n0 1\n" + "".join(
-        f"{index} {min(values)!r} {max(values)!r}\n" for index, values in sorted(columns.items())
-    )
-    (folder / "rows").write_text(text)
-    (folder / "range").write_text(ranges)
-    (folder / "scaled").write_text(scaled_text(ranges, text))
-    rows = [line.split() for line in (folder / "scaled").read_text().splitlines()]
-    x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
-    train(folder / "model", x, [float(words[0]) for words in rows], "-g 0.5 -c 10")
-    compile_all(folder, "approx --certify model fast", "approx --scale range model folded")
+    folder = scaled_folder(tmp_path_factory.mktemp("scaled"))
+    compile_all(folder, "approx --certify model fast", "approx --certify --scale range model carried")
     return folder
 
 
@@ -216,76 +203,6 @@ def test_bench_gives_every_program_scaled_rows(scaled, tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "command",
-    [
-        "approx --degree 3 MODEL",
-        "border --samples 20 MODEL",
-        "border --samples 20 --data ROWS MODEL",
-        "border --bandwidth 0.5 --samples 20 ROWS",
-        "border --bandwidth adaptive -W 9 --density ROWS",
-    ],
-)
-def test_a_model_of_raw_rows_answers_as_that_of_scaled_ones(scaled, tmp_path, command):
-    """But for svm-scale's six digits: of the rows that the unfolded model is made of, and of those it answers."""
-    words = [{"ROWS": scaled / "rows", "MODEL": scaled / "model"}.get(word, word) for word in command.split()]
-    done = run(tmp_path, words[0], "--scale", scaled / "range", *words[1:], "folded")
-    assert f"{scaled / 'range'} is part of it: it takes raw rows\n" in done.stdout
-    words = [{"ROWS": scaled / "scaled", "MODEL": scaled / "model"}.get(word, word) for word in command.split()]
-    run(tmp_path, words[0], "-q", *words[1:], "plain")
-    ours = run(tmp_path, "predict", "-q", "--values", scaled / "rows", "folded").stdout.split("\n")[:-1]
-    theirs = run(tmp_path, "predict", "-q", "--values", scaled / "scaled", "plain").stdout.split("\n")[:-1]
-    pairs = [(a.split(), b.split()) for a, b in zip(ours, theirs, strict=True)]
-    assert sum(a[0] != b[0] for a, b in pairs) <= 1
-    near = sum(abs(float(a[1]) - float(b[1])) < 1e-3 for a, b in pairs)
-    assert near > 0.97 * len(pairs)  # but where another sample is the nearest
-
-
-@pytest.mark.full
-def test_bench_gives_a_model_of_raw_rows_raw_rows(scaled, tmp_path):
-    words = ["bench", "-q", "--json", "--runs", "1", "--scale", scaled / "range", scaled / "rows", scaled / "model"]
-    done = run(tmp_path, *words, scaled / "fast", scaled / "folded")
-    cases = {case["name"]: case for case in json.loads(done.stdout)["cases"]}
-    plain, folded = cases["fast"], cases["folded"]
-    assert folded["labels_that_differ"] == plain["labels_that_differ"]
-    assert folded["accuracy"] == plain["accuracy"] and not folded["failed"]
-    assert folded["largest_difference"] == pytest.approx(plain["largest_difference"], abs=1e-4)
-
-
-@pytest.mark.full
-def test_bound_measures_raw_rows_of_a_model_of_raw_rows(scaled, tmp_path):
-    run(tmp_path, "approx", "-q", scaled / "model", "plain")
-    ours = json.loads(run(tmp_path, "bound", "--json", scaled / "folded", scaled / "rows").stdout)["pairs"][0]
-    theirs = json.loads(run(tmp_path, "bound", "--json", "plain", scaled / "scaled").stdout)["pairs"][0]
-    assert ours["rows_inside_own"] == theirs["rows_inside_own"]
-    assert ours["gamma_max_own"] == pytest.approx(theirs["gamma_max_own"], rel=1e-4)
-
-
-@pytest.mark.full
-def test_a_regression_model_of_raw_rows_predicts_raw_labels(tmp_path):
-    """So that the error in the summary is theirs."""
-    from support.scaling import scaled_text
-
-    text = raw_rows(DATA / "waves.train", 200, seed=4)
-    ranges = "y\n-1 1\n-3 5\nx\n0 1\n" + "".join(f"{i} {-i} {2 * i + 3}\n" for i in range(1, 30))
-    for name, content in (("raw", text), ("range", ranges), ("scaled", scaled_text(ranges, text))):
-        (tmp_path / name).write_text(content)
-    rows = [line.split() for line in (tmp_path / "scaled").read_text().splitlines()]
-    x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
-    train(tmp_path / "model", x, [float(words[0]) for words in rows], "-s 3 -g 0.1")
-    done = run(tmp_path, "approx", "--degree", "4", "--precision", "double", "--scale", "range", "model", "folded")
-    assert "range is part of it: it takes raw rows and predicts raw labels\n" in done.stdout
-    run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", "model", "plain")
-    ours = json.loads(run(tmp_path, "predict", "--json", "raw", "folded", "ours").stdout)
-    theirs = json.loads(run(tmp_path, "predict", "--json", "scaled", "plain", "theirs").stdout)
-    assert ours["mean_squared_error"] == pytest.approx(theirs["mean_squared_error"] * 16, rel=1e-3)
-    found, expected = ([float(word) for word in (tmp_path / name).read_text().split()] for name in ("ours", "theirs"))
-    assert found == pytest.approx([4 * (value + 1) - 3 for value in expected], abs=1e-3)
-    words = ["bench", "-q", "--runs", "1", "--scale", "range", "raw", "model", "folded"]
-    assert "and predicts raw labels, where the exact model has scaled ones" in run(tmp_path, *words, code=1).stderr
-
-
-@pytest.mark.full
 def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
     text = (scaled / "scaled").read_text()
     rows = [line.split() for line in text.splitlines()]
@@ -342,11 +259,31 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
             "no LIBSVM model with an rbf kernel can hold: scale",
         ),
         ("approx --scale r2 model o", 1, "model: support vectors with feature 2 found, which r2 does not hold"),
-        ("approx --certify --scale range model o", 2, "certify without --scale, and give it to predict."),
+        (
+            "predict --scale range rows carried o",
+            2,
+            "carried takes raw rows, because it carries a range file: give it no",
+        ),
+        ("bound --scale range carried rows", 1, "carried: it carries a range file: measure it apart, without --scale"),
+        ("bound carried model rows", 1, "carried: it carries a range file that another model does not: measure it"),
+        ("bench -q --runs 1 rows model carried", 1, "the exact model takes scaled ones, so bench needs that --scale"),
+        ("bench -q --runs 1 --scale far rows model carried", 1, "a range file, but another one than far"),
+        ("approx carried o", 1, "carried: a compiled model found, expected the LIBSVM model it was made from"),
+        ("order --carry y2 model o", 1, "y2: a range of y found, and classes, whose labels nothing scales back"),
+        ("order --carry r2 model o", 1, "model: support vectors with feature 2 found, which r2 does not hold"),
+        ("order --carry range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give no --scale"),
+        ("order --carry - - o", 2, "only one of the files can be standard input."),
+        ("order --carry range model range", 1, "range: the output would replace the input"),
+        ("order --y-scale y model o", 2, "--y-scale goes with --carry: write.svm writes both files."),
+        (
+            "order --carry range precomputed o",
+            1,
+            "a precomputed kernel found, whose rows hold kernel values: no --scale",
+        ),
         ("approx --scale rows model o", 1, "this looks like data: svm-scale -s RANGE_FILE rows writes its range"),
         ("approx --scale - - o", 2, "only one of the files can be standard input."),
         ("approx --scale range model range", 1, "range: the output would replace the input"),
-        ("approx --scale far model o", 1, "far: feature 1 lies too far from 0 for its spread"),
+        ("reduce --lossless --scale far model o", 1, "far: feature 1 lies too far from 0 for its spread"),
         ("border --scale y2 model o", 1, "y2: a range of y found, and classes, whose labels nothing scales back"),
         (
             "predict --scale range rows folded o",
@@ -375,7 +312,11 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
         ("predict --scale range rows raw o", 2, "raw takes raw rows, because --scale is folded into it: give it no"),
         ("bench -q --runs 1 --scale range rows raw", 1, "raw: a compiled model found, expected the LIBSVM model first"),
         ("order folded o", 1, "folded: a compiled model found, expected the LIBSVM model it was made from"),
-        ("order --scale range model o", 2, "--scale goes with --vectors or --fold: it scales those rows."),
+        (
+            "order --scale range model o",
+            2,
+            "--scale goes with --vectors or --fold: it scales those rows (--carry those to come).",
+        ),
         ("bench --scale - rows model", 2, "none of them can be standard input."),
         ("predict --scale range serials precomputed o", 2, "--scale does not go with a precomputed kernel"),
     ],
@@ -388,10 +329,11 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     (tmp_path / "precomputed").write_text(PRECOMPUTED)
     (tmp_path / "r").write_text("0 2\n1 0.5\n")
     (tmp_path / "bad").write_text("1 -2\n")
-    (tmp_path / "folded").write_bytes((scaled / "folded").read_bytes())
+    (tmp_path / "carried").write_bytes((scaled / "carried").read_bytes())
+    (tmp_path / "folded").write_bytes((GOLDEN / "version2" / "c_svc-folded.approx").read_bytes())
     (tmp_path / "raw").write_bytes((GOLDEN / "version2" / "epsilon_svr.folded").read_bytes())
     (tmp_path / "r2").write_text("x\n0 1\n1 0 1\n")
-    (tmp_path / "far").write_text("x\n0 1\n1 1e12 1000000000010\n2 0 1\n")
+    (tmp_path / "far").write_text("x\n0 1\n1 1e12 1000000000010\n" + "".join(f"{i} 0 1\n" for i in range(2, 99)))
     (tmp_path / "y2").write_text("y\n0 1\n-1 1\n" + (scaled / "range").read_text())
     (tmp_path / "serials").write_text("1 0:1 1:0.5 2:0.25 3:0.125\n")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -426,11 +368,11 @@ def test_a_regression_model_of_write_svm(scaled, tmp_path):
     theirs = run(tmp_path, "predict", "done", "model", "theirs")
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
     assert ours.stdout == theirs.stdout and not ours.stderr
-    # Folded into an expansion, which predicts labels as R's user has them.
+    # Carried by an expansion, which predicts labels as R's user has them.
     scale = ["--scale", "Rdata.scale", "--y-scale", "Rdata.yscale"]
-    run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", *scale, "model", "folded")
+    run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", *scale, "model", "carried")
     run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", "model", "plain")
-    run(tmp_path, "predict", "-q", "raw", "folded", "ours")
+    run(tmp_path, "predict", "-q", "raw", "carried", "ours")
     run(tmp_path, "predict", "-q", *scale, "raw", "plain", "theirs")
     found, expected = ([float(word) for word in (tmp_path / name).read_text().split()] for name in ("ours", "theirs"))
-    assert found == pytest.approx([0.7 * value + 0.125 for value in expected], rel=1e-9, abs=1e-9)
+    assert found == [0.125 + value * 0.7 for value in expected]

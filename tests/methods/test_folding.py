@@ -1,5 +1,4 @@
-"""--scale of approx, reduce and border: a model of raw rows, with the decision values that the unfolded one has for
-scaled rows."""
+"""--scale of reduce: a LIBSVM model of raw rows, with the decision values that the unfolded one has for scaled rows."""
 
 import subprocess
 
@@ -10,22 +9,20 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.methods.border.density import compile_density
-from fastsvm_cli.methods.border.signed_distance import compile_border
-from fastsvm_cli.methods.exact_folding import folded_exact
-from fastsvm_cli.methods.folding import Folding, fold_border, fold_density, fold_maclaurin
+from fastsvm_cli.methods.exact_folding import Folding, folded_exact
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.carried import check
 from fastsvm_cli.models.folded_libsvm import FoldedModel
 from fastsvm_cli.text.scaling import parse_scaling
 from support import oracles
 from support.evaluation import parse, values
 from support.oracles import random_machine, random_rows
+from support.places import GOLDEN
 from support.profiles import calm
 from support.scaling import unrounded
+from support.sealing import sealed
 
 LIMITS = [(-1, 1), (0, 1), (0.1, 3.7)]
-SINGLE = 2.0**-24
 NONE = "f" * 32
 
 
@@ -86,51 +83,13 @@ class Case:
         self.folding = folding_of(self.ranges)
 
 
-WAYS = [
-    {"degree": 1},
-    {"degree": 2, "center": "origin"},
-    {"degree": 2, "center": "pair", "single": False},
-    {"degree": 2, "rank": 3},
-    {"degree": 3, "single": False},
-    {"degree": 4, "clusters": 3},
-]
-
-
-@calm(60)
-@given(st.integers(0, 10**6), st.sampled_from(WAYS), st.sampled_from(LIMITS), st.booleans(), st.sampled_from([2, 3]))
-def test_an_expansion_of_raw_rows_is_that_of_scaled_ones(seed, way, limits, standard, classes):
-    case = Case(seed, "rbf", limits=limits, standard=standard, nr_class=classes, gamma=0.05)
-    case.folding.check(case.model)
-    plain = compile_maclaurin(case.model, fingerprint=NONE, more_features=case.folding.moved, **way)
-    folded = read_back(fold_maclaurin(plain, case.folding))
-    found, expected = values(folded, parse(case.rows)), values(read_back(plain), parse(case.scaled))
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 * (1 + np.abs(case.machine.coef).sum()))
-    if way.get("degree") == 4 or "rank" in way or way.get("center") == "pair":
-        return
-    for pair in range(classes * (classes - 1) // 2):  # and by the formula itself, in extended precision
-        center = dict(zip(plain.features, plain.centers[0].point))
-        truth, size = oracles.expansion_values(case.machine, pair, case.scaled, center, way["degree"])
-        allowed = (1e-9 + (SINGLE * 1.01 if folded.single else 0)) * (size + 1) + 1e-9
-        assert np.all(np.abs(found[:, pair] - truth) <= allowed)
-
-
 @calm(40)
-@given(
-    st.integers(0, 10**6),
-    st.sampled_from([("linear", {}), ("polynomial", {"gamma": 0.3, "coef0": 0.5, "degree": 2})]),
-    st.sampled_from(LIMITS),
-    st.booleans(),
-)
-def test_finite_kernels_fold_exactly(seed, kernel, limits, standard):
-    name, parameters = kernel
-    case = Case(seed, name, limits=limits, standard=standard, **parameters)
+@given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans())
+def test_a_linear_kernel_folds_exactly(seed, limits, standard):
+    case = Case(seed, "linear", limits=limits, standard=standard)
     truth, size = oracles.decision_values(case.machine, case.scaled), oracles.magnitudes(case.machine, case.scaled)
-    plain = compile_maclaurin(case.model, fingerprint=NONE)
-    found = values(read_back(fold_maclaurin(plain, case.folding)), parse(case.rows))
+    found = values(folded_exact(case.model, case.folding, ""), parse([known(case, row) for row in case.rows]))
     assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
-    if name == "linear":
-        found = values(folded_exact(case.model, case.folding, ""), parse([known(case, row) for row in case.rows]))
-        assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
 
 
 def known(case, row):
@@ -142,7 +101,7 @@ def known(case, row):
 @given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.sampled_from(["c_svc", "one_class", "epsilon_svr"]))
 def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
     case = Case(seed, "rbf", svm_type, equal=True, limits=limits, gamma=0.2)
-    case.folding.check(case.model)
+    check(parse_scaling(case.ranges.encode(), "range"), case.model, "model")
     exact = folded_exact(case.model, case.folding, "")
     folded = read_back(FoldedModel(exact.header, exact.vectors, "m", NONE, case.folding.digest))
     assert isinstance(folded, FoldedModel) and folded.proves and not folded.certified
@@ -151,64 +110,15 @@ def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
     assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
 
 
-@calm(25)
-@given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans(), st.sampled_from([1, 3]))
-def test_a_border_of_raw_rows_is_that_of_scaled_ones(seed, limits, standard, local):
-    case = Case(seed, "rbf", limits=limits, standard=standard, gamma=0.1)
-    chunk = parse(case.scaled)
-    plain = compile_border(case.model, fingerprint=NONE, count=12, local=local, chunks=[chunk]).model
-    plain.local = local
-    folded = read_back(fold_border(plain, case.folding))
-    found, expected = values(folded, parse(case.rows)), values(read_back(plain), chunk)
-    near = np.isclose(found, expected, rtol=1e-7, atol=1e-7)
-    assert near.mean() > 0.95  # but for rows as near to two samples
-
-
-@calm(25)
-@given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans())
-def test_a_density_estimate_of_raw_rows_is_that_of_scaled_ones(seed, limits, standard):
-    case = Case(seed, "rbf", limits=limits, standard=standard, gamma=0.1)
-    labels = case.rng.integers(0, 2, len(case.scaled)).tolist()
-    labels[:6] = [0, 1] * 3
-    plain = compile_density([parse(case.scaled, labels)], "rows", fingerprint=NONE, bandwidth=None, weight=4.0)
-    folded = read_back(fold_density(plain, case.folding))
-    found, expected = values(folded, parse(case.rows)), values(read_back(plain), parse(case.scaled))
-    # Where as many training rows as the weight are one and the same, the bandwidth there is that of rounding.
-    tame = np.abs(expected) < 1e6
-    assert found[tame] == pytest.approx(expected[tame], rel=1e-6, abs=1e-6)
-    assert np.all(np.sign(found[~tame]) == np.sign(expected[~tame]))
-
-
-def test_a_density_estimate_has_features_that_scaling_makes_0_in_every_training_row():
-    """In a row without one it is another number, which every distance has."""
-    ranges, rng = "x\n-1 1\n1 0 2\n2 -4 4\n", np.random.default_rng(4)
-
-    def scaled(rows):
-        return [{i: float(v) for i, v in row.items() if v} for row in unrounded(ranges, rows)]
-
-    training = scaled([{1: 1.0, 2: float(v)} for v in rng.normal(size=40)])
-    assert not any(1 in row for row in training)
-    plain = compile_density([parse(training, [0, 1] * 20)], "rows", fingerprint=NONE, bandwidth=None, weight=4.0)
-    folded = read_back(fold_density(plain, folding_of(ranges)))
-    asked = [{2: 1.0}, {1: 0.5, 2: 0.3}, {}, {1: 1.0}]
-    assert values(folded, parse(asked)) == pytest.approx(values(read_back(plain), parse(scaled(asked))), rel=1e-9)
-
-
 Y = "y\n-1 1\n-7.5 12.5\n"
 
 
-@pytest.mark.parametrize("way", [{"degree": 3, "single": False}, {"degree": 2, "rank": 2, "single": False}, None])
-def test_labels_that_were_scaled_are_scaled_back(way):
+def test_labels_that_were_scaled_are_scaled_back():
     """y is what f says it is once the range's line is undone."""
-    case = Case(3, "rbf", "epsilon_svr", equal=way is None, probability=True, gamma=0.1)
-    folding = folding_of(Y + case.ranges)
-    folding.check(case.model)
-    if way is None:
-        folded, plain = folded_exact(case.model, folding, ""), case.model
-    else:
-        plain = compile_maclaurin(case.model, fingerprint=NONE, more_features=folding.moved, **way)
-        assert [each.rank for each in plain.expansions] == [way.get("rank", 0)]  # kept compressed
-        folded = read_back(fold_maclaurin(plain, folding))
+    case = Case(3, "rbf", "epsilon_svr", equal=True, probability=True, gamma=0.1)
+    scaling = parse_scaling((Y + case.ranges).encode(), "range")
+    check(scaling, case.model, "model")
+    folded, plain = folded_exact(case.model, Folding(scaling), ""), case.model
     found = values(folded, parse([known(case, row) for row in case.rows]))
     expected = values(plain, parse([known(case, row) for row in case.scaled]))
     assert found == pytest.approx((expected + 1) / 2 * 20 - 7.5, rel=1e-9, abs=1e-8)
@@ -222,7 +132,7 @@ def test_what_the_model_cannot_be_is_refused():
         ("x\n-1 1\n1 0 1\n", "model: support vectors with feature .* found, which range does not hold"),
     ]:
         with pytest.raises(ModelFormatError, match=why):
-            folding_of(ranges).check(case.model)
+            check(parse_scaling(ranges.encode(), "range"), case.model, "model")
     with pytest.raises(ModelFormatError, match="range: index 0 found, which svm-scale does not move where a row lacks"):
         folding_of("x\n-1 1\n0 1 4\n1 0 4\n")
     folding_of("x\n0 1\n0 0 4\n1 0 4\n")  # its 0 stays 0
@@ -230,9 +140,10 @@ def test_what_the_model_cannot_be_is_refused():
         folding_of("x\n0 1\n1 0 1\n3 1e12 1000000000010\n")
     with pytest.raises(ModelFormatError, match="feature 3 has a range that double precision cannot divide by"):
         folding_of("x\n0 1\n3 -1e308 1e308\n")
+    regression = Case(5, "rbf", "epsilon_svr", gamma=0.1)
     for ends in ("2 2", "-1e308 1e308"):
         with pytest.raises(ModelFormatError, match="range: a range of y found with equal ends, or with ends too far"):
-            folding_of(f"y\n0 1\n{ends}\nx\n0 1\n1 0 1\n")
+            check(parse_scaling(f"y\n0 1\n{ends}\n{regression.ranges}".encode(), "range"), regression.model, "model")
     with pytest.raises(ModelFormatError, match=r"range scales feature .* by .* and feature .* by .*: do that"):
         folded_exact(case.model, case.folding, "do that")
     for ranges in ("1 -1e-200 1e-200\n2 -1e-200 1e-200\n", "1 0 1.7e308\n2 0 1.7e308\n"):
@@ -251,25 +162,21 @@ def test_what_the_model_cannot_be_is_refused():
         folded_exact(polynomial.model, polynomial.folding, "")
 
 
-@pytest.mark.parametrize("equal", [True, False], ids=["LIBSVM model", "expansion"])
-def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused(equal):
-    case = Case(6, "rbf", "epsilon_svr", equal=equal, gamma=0.1)
+def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused():
+    case = Case(6, "rbf", "epsilon_svr", equal=True, gamma=0.1)
     case.machine.coef *= 1e20
     model, folding = parse_model(case.machine.text(), "model"), folding_of("y\n-1 1\n-1e300 1e300\n" + case.ranges)
     with pytest.raises(ModelFormatError, match="range: a coefficient overflows once y is scaled back: scale the data"):
-        if equal:
-            folded_exact(model, folding, "")
-        else:
-            fold_maclaurin(compile_maclaurin(model, fingerprint=NONE, single=False), folding)
+        folded_exact(model, folding, "")
 
 
 def test_a_value_that_overflows_once_it_is_scaled_is_a_fault_of_its_row():
-    case = Case(5, "linear")
-    folding = folding_of("x\n0 1\n1 0 1e-300\n" + "".join(f"{i} 0 1\n" for i in range(2, 42)))
-    folded = fold_maclaurin(compile_maclaurin(case.model, fingerprint=NONE), folding)
-    chunk = parse([{1: 1.0}] * 2000 + [{1: 1e300}] * 2000)
+    """Of files that hold factors."""
+    text = (GOLDEN / "version2" / "c_svc-folded.approx").read_bytes()
+    factors = next(line for line in text.split(b"\n") if line.startswith(b"factors"))
+    model = parse_model(sealed(text.replace(factors, b"factors 1:1e300 2:1")), "m")
     with pytest.raises(RowError, match="too large for a double once it is scaled") as fault:
-        values(folded, chunk)
+        values(model, parse([{1: 1.0}] * 2000 + [{1: 1e300}] * 2000))
     assert fault.value.row == 2000
 
 

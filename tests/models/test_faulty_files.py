@@ -217,11 +217,11 @@ OTHERS = {
     b"fastsvm_model maclaurin 1 1\nend\n": (
         "m:1: 'fastsvm_model maclaurin 1 1' found, expected 'fastsvm_model <kind> <version>'"
     ),
-    b"fastsvm_model maclaurin 3\nend\n": (
-        "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it"
+    b"fastsvm_model maclaurin 4\nend\n": (
+        "m:1: version 4 of the format found, this fastsvm reads up to 3: a newer fastsvm wrote it"
     ),
     b"fastsvm_model quadrature 7\nend\n": (
-        "m:1: version 7 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it"
+        "m:1: version 7 of the format found, this fastsvm reads up to 3: a newer fastsvm wrote it"
     ),
     b"svm_type c_svc": "m:1: the file ends inside the header, expected a line 'SV'",
     b"svm_type c_svc\nkernel_type rbf\n": "m:3: the file ends inside the header, expected a line 'SV'",

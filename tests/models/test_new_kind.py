@@ -16,10 +16,11 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from fastsvm_cli import _native
 from fastsvm_cli.models import MODEL_TYPES, load_model
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.carried import Carried
 from fastsvm_cli.models.wanted import LABELS
 from fastsvm_cli.text.body import read_compiled
-from fastsvm_cli.text.checksum import seal_compiled
 from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.text.scaling import parse_scaling
 from support.places import DATA, ROOT
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -33,13 +34,14 @@ class LinearModel(Model):
     kind = "linear"
 
     def __init__(self, header, *, fingerprint, features, weights, slack):
-        self.header, self.fingerprint, self.features, self.weights = header, fingerprint, features, weights
+        self.header, self.fingerprint, self.d, self.weights = header, fingerprint, features, weights
+        self.features = range(1, features + 1)
         self.slack, self.certified = slack, slack > 0
 
     def decision_values(self, chunk, out, wanted=LABELS):
         out.resize(chunk.rows)
-        weights = np.asarray(self.weights).reshape(self.pairs, self.features)
-        values = dense(chunk, self.features) @ weights.T - self.header.rho
+        weights = np.asarray(self.weights).reshape(self.pairs, self.d)
+        values = dense(chunk, self.d) @ weights.T - self.header.rho
         np.asarray(out.value)[:] = values
         if out.radius is not None:
             np.asarray(out.radius)[:] = self.slack * (1 + np.abs(values))
@@ -55,10 +57,10 @@ class LinearModel(Model):
         )
 
     def to_text(self):
-        own = f"fingerprint {self.fingerprint}\nfeatures {self.features}\nslack {self.slack}\nweights\n"
-        weights = np.asarray(self.weights).reshape(self.pairs, self.features)
+        own = f"fingerprint {self.fingerprint}\nfeatures {self.d}\nslack {self.slack}\nweights\n"
+        weights = np.asarray(self.weights).reshape(self.pairs, self.d)
         lines = [_native.format_numbers(array("d", row)) for row in weights]
-        return seal_compiled(self.kind, [f"{self.header.lines()}{own}".encode(), *lines])
+        return self.sealed([f"{self.header.lines()}{own}".encode(), *lines])
 
 
 def dense(chunk, features):
@@ -103,7 +105,7 @@ class Case:
         (folder / "linear").write_bytes(model.to_text())
         rows, weights = _native.parse(text)[0], np.asarray(model.weights).reshape(model.pairs, -1)
         self.folder, self.certified, self.header = folder, certified, model.header
-        self.expected = dense(rows, model.features) @ weights.T - model.header.rho
+        self.expected = dense(rows, model.d) @ weights.T - model.header.rho
 
 
 CASES = {
@@ -216,6 +218,21 @@ def test_predict_exact(run, case):
     assert summary["rows_proven"] + summary["rows_evaluated"] == ROWS and summary["rows_proven"] > 0.9 * ROWS
     run("predict", "-q", "--open-rows", "open", *tolerance, "rows", "linear", "out")
     assert len((case.folder / "open").read_text().splitlines()) == summary["rows_evaluated"]
+
+
+def test_it_carries_a_range(run, case):
+    """With which raw rows, here of twice the numbers, become those that it answers."""
+    model = load_model("linear")
+    ranges = "x\n-1 1\n" + "".join(f"{index} -2 2\n" for index in range(1, 100))
+    model.carried = Carried(parse_scaling(ranges.encode(), "range"), "carrying")
+    (case.folder / "carrying").write_bytes(model.to_text())
+    rows = [line.split() for line in (case.folder / "rows").read_text().splitlines()]
+    doubled = [[words[0], *(f"{i}:{2 * float(v)!r}" for i, v in (p.split(":") for p in words[1:]))] for words in rows]
+    (case.folder / "raw").write_text("".join(" ".join(words) + "\n" for words in doubled))
+    (case.folder / "range").write_text(ranges)
+    run("predict", "-q", "--values", "--scale", "range", "raw", "linear", "theirs")
+    run("predict", "-q", "--values", "raw", "carrying", "ours")
+    assert (case.folder / "ours").read_text() == (case.folder / "theirs").read_text()
 
 
 def test_what_the_kind_cannot_do_is_said(run):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fastsvm_cli.models import MODEL_TYPES
-from fastsvm_cli.text.checksum import FOLDED, REDUCED, VERSION
+from fastsvm_cli.text.checksum import CARRYING, FOLDED, REDUCED, VERSION
 from fastsvm_cli.text.header import _READERS
 from support.pages import PAGES, blocks, sections
 from support.places import GOLDEN
@@ -45,7 +45,7 @@ def test_the_format_of_a_kind_is_described(kind):
 def test_every_kind_and_every_version_of_the_format_is_described():
     assert set(KINDS) <= set(sections(FORMAT, 3))
     assert {key for key in MODEL_TYPES if " " not in key} == {"svm_type", REDUCED, FOLDED}
-    assert {f"Version {number}" for number in range(1, VERSION + 1)} <= set(sections(FORMAT, 2))
+    assert {f"Version {number}" for number in range(1, CARRYING + 1)} <= set(sections(FORMAT, 2))
     for first, name in ((REDUCED, "c_svc.reduced"), (FOLDED, "epsilon_svr.folded")):
         (line,) = (block for block in blocks(FORMAT, "text") if block[0].startswith(first))
         words = (GOLDEN / "version2" / name).read_text().split("\n")[-2].split()
@@ -54,6 +54,18 @@ def test_every_kind_and_every_version_of_the_format_is_described():
         for kind in KINDS:
             for path in _golden(kind, number):
                 assert "checksum" not in path.read_text()
+
+
+def test_what_version_3_adds_is_described():
+    """The words before the texts that are carried, behind the body and before the checksum."""
+    (block,) = blocks(sections(FORMAT, 2)[f"Version {CARRYING}"], "text")
+    assert block[0].split()[-1] == str(CARRYING)
+    assert _own_words(block[1:]) == ["range", "x", "y_range", "checksum"]
+    for kind in KINDS:
+        (path,) = _golden(kind, CARRYING)
+        words = _own_words(path.read_text().split("\n"))
+        with_y = ["y"] * ("y" in words)
+        assert words[words.index("range") :] == ["range", *with_y, "x", "checksum"]
 
 
 def test_every_key_of_libsvms_header_is_described():

@@ -7,6 +7,8 @@ import numpy as np
 
 from fastsvm_cli.text.data import read_chunks, read_pieces
 from fastsvm_cli.text.scaling import parse_scaling
+from support.places import DATA
+from support.training import train
 
 
 def to_six_digits(value):
@@ -116,3 +118,23 @@ def unrounded(ranges, rows):
         scaled = {i: slope * np.longdouble(row.get(i, 0.0)) + offset for i, (slope, offset) in lines.items()}
         out.append({i: value for i, value in scaled.items() if value})
     return out
+
+
+def scaled_folder(folder):
+    """The folder, with rows, a range file, a model of the scaled rows, and these."""
+    text = raw_rows(DATA / "rings.train", 300, seed=3)
+    columns: dict[int, list[float]] = {}
+    for line in text.splitlines():
+        for pair in line.split()[1:]:
+            index, value = pair.split(":")
+            columns.setdefault(int(index), []).append(float(value))
+    ranges = "x\n0 1\n" + "".join(
+        f"{index} {min(values)!r} {max(values)!r}\n" for index, values in sorted(columns.items())
+    )
+    (folder / "rows").write_text(text)
+    (folder / "range").write_text(ranges)
+    (folder / "scaled").write_text(scaled_text(ranges, text))
+    rows = [line.split() for line in (folder / "scaled").read_text().splitlines()]
+    x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
+    train(folder / "model", x, [float(words[0]) for words in rows], "-g 0.5 -c 10")
+    return folder

@@ -170,7 +170,7 @@ def command(**parsed):
     if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
         check_document(options.inputs, options.outputs)
     _native.set_threads(options.threads)
-    scaling = read_scale_file(options.scale_file, options.y_scale_file)
+    given = read_scale_file(options.scale_file, options.y_scale_file)
     # Read beside the other one.
     exact_model = ExactFile(options.exact_file) if options.exact_file is not None else None
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
@@ -180,6 +180,7 @@ def command(**parsed):
     )
     del text
     model = options.settled(model)
+    scaling = given or model.row_scaling()
     exact = options.fallback(model, exact_model)
     header = options.printed_header(model, exact)
     summary = Summary(options, model, header, exact, digest)
@@ -200,7 +201,7 @@ def command(**parsed):
     def open_output():
         if not options.resume:
             return Output(options.output)
-        return _resumable_output(options, digest, scaling, place, summary)
+        return _resumable_output(options, digest, given, place, summary)
 
     def rows_output(file):
         return nullcontext() if file is None else Output(file)
@@ -326,7 +327,8 @@ class Summary:
             from fastsvm_cli import _native
 
             assert header.probA is not None  # it has probability estimates
-            sigma = _native.format_g(header.probA[0])
+            unit = 1.0 if self.model.carried is None else self.model.carried.unit
+            sigma = _native.format_g(header.probA[0] * unit)
             self.say(
                 "Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution"
                 f" e^(-|z|/sigma)/(2sigma),sigma={sigma}"

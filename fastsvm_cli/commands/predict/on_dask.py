@@ -35,12 +35,14 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
         check_document(options.inputs)
     job = Job(absolute(options.output))
     job.scale, job.y_scale = read(options.scale_file), read(options.y_scale_file)
-    scaling = job.scaling()
+    given = job.scaling()
     exact_file = ExactFile(options.exact_file) if options.exact_file is not None else None
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
     job.model, digest = File(options.model_file, text), fingerprint(text)
-    job.made_with = options.made_with(digest, scaling)
+    job.made_with = options.made_with(digest, given)
     model = options.settled(parse_model(text, options.model_file))
+    job.carried = model.carried
+    scaling = given or model.row_scaling()
     exact = options.fallback(model, exact_file)
     if exact is not None and exact_file is not None:
         job.exact, job.exact_tolerance = File(exact_file.path, exact_file.text()), exact.tolerance

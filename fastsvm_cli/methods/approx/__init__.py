@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console.options import (
+    carry_option,
     check_dask,
     check_y_scale,
     dask_option,
-    fold_option,
     model_arguments,
     quiet_option,
     threads_option,
@@ -21,7 +21,6 @@ from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Pro
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.exact_model import SourceModel
-    from fastsvm_cli.methods.folding import Folding
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.models.maclaurin import MaclaurinModel
 
@@ -49,11 +48,6 @@ class ApproxOptions(MethodOptions):
             raise click.UsageError("--dask shares the sums of a certificate: it goes with --certify.")
         check_dask(self.dask)
         check_y_scale(self.scale_file, self.y_scale_file)
-        if self.certify and self.scale_file is not None:
-            raise click.UsageError(
-                "--certify proves labels of rows that svm-scale has rounded, which a model with --scale never sees:"
-                " certify without --scale, and give it to predict."
-            )
 
     def check_model(self, model: "ExactModel") -> None:
         """Raises UsageError for what does not go together, or not with the model."""
@@ -163,7 +157,7 @@ class Approx(Method):
             show_default="single for RBF, double for linear and polynomial kernels, whose expansion is exact",
             help="Of the stored numbers.",
         ),
-        fold_option(),
+        carry_option("--scale"),
         y_scale_option("The model predicts y itself, as it does where a range file holds y."),
         threads_option,
         click.option(
@@ -179,14 +173,9 @@ class Approx(Method):
     )
 
     def compile(
-        self,
-        source: "SourceModel",
-        options: ApproxOptions,
-        progress: Progress,
-        rows: "list[Chunk] | None" = None,
-        folding: "Folding | None" = None,
+        self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Made:
-        """The expansion that is asked for. folding: what --scale folds into it later, which needs all its features."""
+        """The expansion that is asked for."""
         from contextlib import ExitStack
 
         # numpy and scipy: after the faults that need neither.
@@ -212,8 +201,6 @@ class Approx(Method):
                 tolerance=options.tolerance,
                 single=None if options.precision is None else options.precision == "single",
                 max_bytes=options.max_size * 1e6,
-                # A finite kernel is made of inner products, which know the support vectors' features alone.
-                more_features=folding.moved if folding is not None and source.model.header.kernel_type == "rbf" else (),
                 on_progress=progress,
                 add_up=add_up,
             )

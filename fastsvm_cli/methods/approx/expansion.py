@@ -64,7 +64,6 @@ def compile_maclaurin(
     rank: "int | None" = None,
     tolerance: "float | None" = None,
     max_bytes: float = float("inf"),
-    more_features: "Sequence[int]" = (),
     on_progress: "Callable[[float], None] | None" = None,
     add_up: "AddUp | None" = None,
 ) -> MaclaurinModel:
@@ -87,7 +86,7 @@ def compile_maclaurin(
     degree = own_degree(header) if degree is None else degree
     single = gaussian if single is None else single
     vectors = model.vectors
-    features = sorted({*_native.used_indices(vectors), *more_features})
+    features = _native.used_indices(vectors)
     d = len(features)
 
     if certify:
@@ -95,7 +94,7 @@ def compile_maclaurin(
         from fastsvm_cli.methods.feature_space import matrix
 
         demand(model.path, certificates.refusal(model))
-        x, _ = matrix(vectors)  # more_features are of models without a certificate
+        x, _ = matrix(vectors)
     functions = _decision_functions(header, vectors)
     compressed = degree == 2 and d and (rank is not None or tolerance is not None)
     if compressed:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console.options import (
+    carry_option,
     first_given,
-    fold_option,
     model_arguments,
     quiet_option,
     seed_option,
@@ -199,7 +199,11 @@ class Border(Method):
                 " adaptive one a model with probabilities."
             ),
         ),
-        fold_option(" Rows of --data, and with --bandwidth those of MODEL_FILE, are raw ones."),
+        carry_option(
+            "--scale",
+            " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw ones. (--density of a fixed bandwidth"
+            " makes a LIBSVM model of both, as reduce does.)",
+        ),
         seed_option("Of what is drawn."),
         threads_option,
         quiet_option(),

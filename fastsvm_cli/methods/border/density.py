@@ -13,9 +13,8 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.gradients import DensityFunction
-from fastsvm_cli.methods.exact_folding import folded_exact
+from fastsvm_cli.methods.exact_folding import Folding, folded_exact
 from fastsvm_cli.methods.feature_space import matrix
-from fastsvm_cli.methods.folding import Folding, fold_density
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.density import MOST_CELLS, DensityModel, too_many
 from fastsvm_cli.models.exact import ExactModel
@@ -88,9 +87,9 @@ def compile_density(
     folding: "Folding | None" = None,
 ) -> Model:
     """The model that answers as the estimate does: an ExactModel for a `bandwidth`, a DensityModel for a `weight`.
-    fingerprint: of the rows. folding: by which they were scaled; the model takes raw ones then. Raises FileError for
-    rows that cannot be parted into classes, or are too few for the weight, and ModelFormatError where the estimate has
-    no form for raw rows."""
+    fingerprint: of the rows. folding: by which they were scaled, for a `bandwidth`; the model takes raw ones then.
+    Raises FileError for rows that cannot be parted into classes, or are too few for the weight, and ModelFormatError
+    where the estimate has no form for raw rows."""
     found, classes = classes_of(chunks, path)
     # Class by class, in the order of the file.
     order = np.argsort(classes, kind="stable")
@@ -110,8 +109,7 @@ def compile_density(
     mine = classes <= 1
     spread = DensityFunction(x[mine], np.ones(mine.sum()), None, weight).bandwidths(x[:_SHOWN])
     header = density_header(found, classes, float(np.median(spread)), -1.0)
-    estimate = DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)
-    return estimate if folding is None else fold_density(estimate, folding)
+    return DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)
 
 
 def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:

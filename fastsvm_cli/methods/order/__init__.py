@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import click
 
-from fastsvm_cli.console.options import model_arguments, quiet_option, scale_option, seed_option, threads_option
+from fastsvm_cli.console.options import (
+    carry_option,
+    check_y_scale,
+    model_arguments,
+    quiet_option,
+    scale_option,
+    seed_option,
+    threads_option,
+    y_scale_option,
+)
 from fastsvm_cli.console.values import POSITIVE
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
 
@@ -36,6 +45,8 @@ class OrderOptions(MethodOptions):
     degree: "int | None"
     vectors_file: "str | None"
     scale_file: "str | None"
+    carry_file: "str | None"
+    y_scale_file: "str | None"
 
     def check(self) -> None:
         for name, value, of in (
@@ -47,7 +58,10 @@ class OrderOptions(MethodOptions):
             if value is not None and self.method != of:
                 raise click.UsageError(f"{name} goes with --method {of}.")
         if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
-            raise click.UsageError("--scale goes with --vectors or --fold: it scales those rows.")
+            raise click.UsageError(
+                "--scale goes with --vectors or --fold: it scales those rows (--carry those to come)."
+            )
+        check_y_scale(self.carry_file, self.y_scale_file, "--carry")
         if (self.own_kernel is None) != (self.vectors_file is None):
             raise click.UsageError(
                 "--kernel and --vectors go together: a precomputed model knows neither its kernel nor its vectors."
@@ -88,7 +102,7 @@ class Order(Method):
     name = "order"
     kinds = ORDERS
     variants: ClassVar = {name: {"method": name} for name in ORDERS}
-    command_only = Method.command_only - {"scale_file"} | {"method"}
+    command_only = Method.command_only - {"scale_file"} | {"carry_file", "method"}
     Options = OrderOptions
     parameters = listed(
         click.option(
@@ -170,6 +184,8 @@ class Order(Method):
             help="With --kernel: the rows that the model's serial numbers stand for.",
         ),
         scale_option("Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."),
+        carry_option("--carry"),
+        y_scale_option("The model predicts y itself, as it does where a range file holds y.", "--carry"),
         threads_option,
         quiet_option(),
         model_arguments,

@@ -1,6 +1,7 @@
 #include "answers/decisions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -50,6 +51,18 @@ void Decisions::elect(const std::vector<std::int64_t>& which, const Decisions& f
         if ((own > 0) != (from.winner[i] == 0)) own = from.winner[i] == 0 ? std::numeric_limits<double>::min() : 0.0;
     }
     reference_rows += from.reference_rows;
+}
+
+void Decisions::map_values(double from, double scale, double to) {
+    if (labels_alone) throw std::invalid_argument("labels alone have no values");
+    // Three roundings of each of the two values: u (3.1 |y| + 2.1 |to|) for a result y, u half of epsilon.
+    constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        value[i] = to + (value[i] - from) * scale;
+        if (with_radius && radius[i] != 0)
+            radius[i] = radius[i] * scale * (1 + rounding) + rounding * (std::fabs(value[i]) + std::fabs(to)) +
+                        std::numeric_limits<double>::min();
+    }
 }
 
 void Decisions::charge(const std::vector<std::int64_t>& which, const Decisions& from) {

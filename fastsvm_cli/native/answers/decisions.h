@@ -46,6 +46,9 @@ struct Decisions {
     std::int32_t elected(std::int64_t row) const { return winner.empty() ? -1 : winner[static_cast<std::size_t>(row)]; }
     // Adds the kernel evaluations of `from` to those of these rows, and nothing else. Throws likewise.
     void charge(const std::vector<std::int64_t>& which, const Decisions& from);
+    // Values y become to + (y - from) * scale, scale above 0, and radii hold of these. Equal values stay equal: a
+    // radius of 0 stays 0. Throws std::invalid_argument of labels alone.
+    void map_values(double from, double scale, double to);
     // Every row took so many kernel evaluations more.
     void count(std::int64_t more);
     std::int64_t kernel_evaluations() const;  // of all rows

@@ -52,6 +52,8 @@ void bind_answers(nb::module_& m) {
              "These rows' labels are those of `from_`, which is of labels alone; add what they cost.")
         .def("charge", &Decisions::charge, "rows"_a, "from_"_a,
              "Add the kernel evaluations of `from_` to those of these rows, and nothing else.")
+        .def("map_values", &Decisions::map_values, "from_"_a, "scale"_a, "to"_a,
+             "Values y become to + (y - from_) * scale, scale above 0, and radii hold of these; a radius of 0 stays 0.")
         .def_prop_ro(
             "evaluations",
             [](nb::handle self) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "text/factors.h"
+#include "text/scale_rows.h"
 #include "text/scaling.h"
 
 using namespace nb::literals;
@@ -51,6 +52,16 @@ std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
     return out;
 }
 
+Chunk scaled(const Scaling& scaling, const Chunk& chunk) {
+    ScaledRows out;
+    {
+        const nb::gil_scoped_release release;
+        out = scale_rows(scaling, *chunk.rows);
+    }
+    if (!out.fault.empty()) raise_value_error(nb::make_tuple(out.fault_row, out.fault));
+    return shared(std::move(out.rows));
+}
+
 Chunk multiplied(const Factors& factors, const Chunk& chunk) {
     Rows out;
     std::int64_t row;
@@ -74,6 +85,18 @@ void bind_scaling(nb::module_& m) {
             "unrounded", [](const Scaling& s) { return s.unrounded(); },
             "The same in double precision: no value is rounded to six digits.")
         .def(
+            "features_alone", [](const Scaling& s) { return s.features_alone(); }, "The same; labels stay as they are.")
+        .def("rows", &scaled, "chunk"_a,
+             "The rows as they are where text is scaled while it is read; labels stay as they are. Raises "
+             "ValueError(row, what was found) for the first one that cannot be scaled.")
+        .def(
+            "labels_back",
+            [](const Scaling& s) {
+                const Scaling::LabelsBack back = s.labels_back();
+                return std::make_tuple(back.from, back.scale, back.to);
+            },
+            "(from, scale, to): a scaled label y is the raw one to + (y - from) * scale.")
+        .def(
             "lines",
             [](const Scaling& s) {
                 std::vector<std::tuple<std::int32_t, double, double>> out;
@@ -91,6 +114,15 @@ void bind_scaling(nb::module_& m) {
                 return std::make_tuple(s.label_line().slope, s.label_line().offset);
             },
             "(slope, offset) of labels; None: they are not scaled.")
+        .def_prop_ro("max_index", &Scaling::max_index, "the largest feature that it names, 0 if none")
+        .def(
+            "first_unknown",
+            [](const Scaling& s, const std::vector<std::int32_t>& indices) {
+                for (const std::int32_t index : indices)
+                    if (!s.find(index)) return index;
+                return std::int32_t{-1};
+            },
+            "indices"_a, "The first of these features that it does not scale, or -1.")
         .def_prop_ro(
             "shifted", [](const Scaling& s) { return s.shifted().size(); },
             "how many features become something else where a row does not have them")

@@ -56,8 +56,8 @@ std::string comment_fault(const char* p, const char* end, bool plain) {
     return plain && holds(':') ? "a comment with a ':' found, which LIBSVM takes for index:value" : "";
 }
 
-std::string scaling_fault(const Scaling& scaling, std::int32_t index, const char* p, const char* end, char delimiter) {
-    if (scaling.find(index)) return quote_word(p, end, delimiter) + " found, too large for a double once it is scaled";
+std::string scaling_fault(const Scaling& scaling, std::int32_t index, const std::string& word) {
+    if (scaling.find(index)) return word + " found, too large for a double once it is scaled";
     if (scaling.kind() == Scaling::Kind::standard)
         return "feature " + std::to_string(index) + " found, expected one of the " + std::to_string(scaling.size()) +
                " that the scale file holds";

@@ -57,7 +57,7 @@ template <bool scaled> void parse_dense(Piece& piece, const Format& format, cons
             } else if (value != 0) {
                 const std::int32_t index = static_cast<std::int32_t>(field - format.leading_count + 1);
                 if (!entries.put(index, value)) {
-                    piece.fault = scaling_fault(*format.scaling, index, token, end, format.delimiter);
+                    piece.fault = scaling_fault(*format.scaling, index, quote_word(token, end, format.delimiter));
                     break;
                 }
             }

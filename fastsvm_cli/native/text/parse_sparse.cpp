@@ -194,7 +194,7 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
                 break;
             }
             if (!entries.put(static_cast<std::int32_t>(index), value)) {
-                stop(scaling_fault(*format.scaling, static_cast<std::int32_t>(index), token, end));
+                stop(scaling_fault(*format.scaling, static_cast<std::int32_t>(index), quote_word(token, end)));
                 good = false;
                 break;
             }

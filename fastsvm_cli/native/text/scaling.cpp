@@ -238,6 +238,17 @@ Scaling::Line Scaling::label_line() const {
     return {slope, label_limits_.lower - slope * label_low_};
 }
 
+Scaling Scaling::features_alone() const {
+    Scaling out = *this;
+    out.scales_labels_ = false;
+    return out;
+}
+
+Scaling::LabelsBack Scaling::labels_back() const {
+    if (label_kind_ == Kind::standard) return {0, label_high_, label_low_};
+    return {label_limits_.lower, (label_high_ - label_low_) / (label_limits_.upper - label_limits_.lower), label_low_};
+}
+
 void Scaling::finish() {
     shifted_.clear();
     // svm-scale counts from 1 what a row may lack: index 0 is scaled where it stands, and nowhere else.

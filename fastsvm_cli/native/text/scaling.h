@@ -1,5 +1,6 @@
 // The scaling of a data file: what `svm-scale -r` does to its rows, or R's e1071, done while they are read.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -48,6 +49,15 @@ public:
     Line line(const Feature& feature) const;
     Line label_line() const;
 
+    // The same of features alone: labels stay as they are.
+    Scaling features_alone() const;
+
+    // What makes a raw label of a scaled one y: to + (y - from) * scale.
+    struct LabelsBack {
+        double from, scale, to;
+    };
+    LabelsBack labels_back() const;
+
     Kind kind() const { return kind_; }
     bool scales_labels() const { return scales_labels_; }
     double label(double value) const;
@@ -75,6 +85,9 @@ public:
     const std::vector<Feature>& shifted() const { return shifted_; }
     // Features that the file names; with them, constant ones, which are left out of the rows without a word.
     bool names(std::int32_t index) const;
+    std::int32_t max_index() const {  // of those features; 0 if there is none
+        return std::max(features_.empty() ? 0 : features_.back().index, constant_.empty() ? 0 : constant_.back());
+    }
     std::int64_t size() const { return static_cast<std::int64_t>(features_.size()); }
 
 private:

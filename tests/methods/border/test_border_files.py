@@ -106,8 +106,8 @@ FAULTS = [
     (b"features 1:2 7", b"features 1:2", "m:19: '6' found among 8 numbers"),
     (
         b"border 2\n",
-        b"border 3\n",
-        "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it",
+        b"border 4\n",
+        "m:1: version 4 of the format found, this fastsvm reads up to 3: a newer fastsvm wrote it",
     ),
     (b"\nborder\n", b"\nSV\n", "m:16:"),
     (b"c_svc", b"epsilon_svr", "m:"),

@@ -216,8 +216,8 @@ FAULTS = {
     (
         "geometry",
         b"geometry 2",
-        b"geometry 3",
-    ): "m:1: version 3 of the format found, this fastsvm reads up to 2: a newer fastsvm wrote it",
+        b"geometry 4",
+    ): "m:1: version 4 of the format found, this fastsvm reads up to 3: a newer fastsvm wrote it",
     ("geometry", b"geometry 2", b"triangle 2"): "unknown key 'sequence'",
     ("geometry", b"total_sv 4", b"total_sv -4"): "a negative number of support vectors found",
     ("triangle", b"nr_lists 2", b"nr_lists -2"): "m:11: nr_lists -2 found, expected 0 or more",

@@ -1,0 +1,121 @@
+"""The range file that a model carries (approx --scale, border --scale, order --carry): the model takes raw rows.
+
+Whoever makes rows for such a model scales them with what it carries, in the place where predict --scale scales them
+(text/line_blocks.py; Carried.rows for arrays): `decision_values`, radii, and the exact model behind --exact are all
+about those scaled rows. Labels are read as they are; where the file scales y, the values of a regression model are
+answered in the unit of raw ones. FORMAT.md tells how it stands in a model's file."""
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import DataFormatError, ModelFormatError, RowError
+from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.text.checksum import Ranges
+
+
+class Carried:
+    """What is carried.
+
+    texts: of the range file, and of e1071's y scale file where there is one; lines end in LF. labels_back: (from,
+    scale, to), where a value y is answered as to + (y - from) * scale; None: as it is."""
+
+    def __init__(self, scaling: Scaling, path: str):
+        """path: of the model that carries it, for messages."""
+        self.path, self._scaling = path, scaling
+        self._native = scaling.native.features_alone()
+        self.texts = tuple(map(_with_line_feeds, scaling.texts))
+        line = scaling.native.label_line()
+        self.labels_back = None if line is None else scaling.native.labels_back()
+
+    @classmethod
+    def read(cls, ranges: "Ranges", model: "Model", path: str) -> "Carried":
+        """What stands in the file of a model. Raises ModelFormatError."""
+        scaling: Scaling | None = None
+        for text, first_line in ranges:
+            try:
+                scaling = parse_scaling(text, path) if scaling is None else with_labels(scaling, text, path)
+            except DataFormatError as error:
+                raise ModelFormatError(path, error.why, first_line + error.line - 1) from None
+        assert scaling is not None  # one at least
+        check(scaling, model, path)
+        return cls(scaling, path)
+
+    def __reduce__(self):
+        return _carried_again, (self.texts, self.path)
+
+    def same_as(self, scaling: Scaling) -> bool:
+        """Whether that is read from the same texts."""
+        return self.texts == tuple(map(_with_line_feeds, scaling.texts))
+
+    def scaling(self) -> Scaling:
+        """For a reading of rows, with counts of its own."""
+        return Scaling(f"the range in {self.path}", self._native, self.texts)
+
+    def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
+        """Raw rows that were not read from text, scaled as those that are. Raises RowError."""
+        try:
+            return self._native.rows(chunk)
+        except ValueError as fault:
+            raise RowError(*fault.args) from None
+
+    @property
+    def unit(self) -> float:
+        """Of a regression's values, as its answers have it."""
+        return 1.0 if self.labels_back is None else self.labels_back[1]
+
+    @property
+    def max_index(self) -> int:
+        """The largest feature that it names, 0 if none."""
+        return self._native.max_index
+
+    @property
+    def shifted(self) -> int:
+        """How many features a row has that it lacked."""
+        return self._native.shifted
+
+    def before(self, tolerance: float) -> float:
+        """What a regression's value may be off by whose answer may be off by `tolerance`."""
+        return tolerance / self.unit
+
+    def answer(self, decisions: "_native.Decisions") -> None:
+        """Make a regression's answers of values (and of their radii)."""
+        if self.labels_back is not None:
+            decisions.map_values(*self.labels_back)
+
+
+def check(scaling: Scaling, model: "Model | None", path: str) -> None:
+    """Raises ModelFormatError for a model of rows that are scaled otherwise, or whose answers cannot be scaled back.
+    model: None, for classes of rows. path: of the model."""
+    if scaling.native.label_line() is not None:
+        if not (model and model.header.regression):
+            why = "a range of y found, and classes, whose labels nothing scales back: expected one without y"
+            raise ModelFormatError(scaling.path, why)
+        numbers = (*scaling.native.label_line(), *scaling.native.labels_back())
+        if not (all(map(isfinite, numbers)) and numbers[0] and numbers[3]):
+            why = "a range of y found with equal ends, or with ends too far apart: it cannot be undone"
+            raise ModelFormatError(scaling.path, why)
+    if model is None:
+        return
+    if model.folded is not None:
+        raise ModelFormatError(path, "it takes raw rows, because --scale is folded into it: give no --scale")
+    if model.serials:
+        raise ModelFormatError(path, "a precomputed kernel found, whose rows hold kernel values: no --scale")
+    unknown = scaling.native.first_unknown(model.used_indices)
+    if unknown >= 0:
+        name = "its range" if path == scaling.path else scaling.path
+        why = f"support vectors with feature {unknown} found, which {name} does not hold"
+        raise ModelFormatError(path, f"{why}: expected the file that its training rows were scaled with")
+
+
+def _carried_again(texts: "tuple[bytes, ...]", path: str) -> Carried:
+    scaling = parse_scaling(texts[0], path)
+    return Carried(with_labels(scaling, texts[1], path) if len(texts) > 1 else scaling, path)
+
+
+def _with_line_feeds(text: bytes) -> bytes:
+    text = text.replace(b"\r\n", b"\n")
+    return text if text.endswith(b"\n") or not text else text + b"\n"
