@@ -10,6 +10,7 @@
 
 #include "engine/header.h"
 #include "engine/model_fault.h"
+#include "engine/sha256.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -73,6 +74,17 @@ void bind_engine(nb::module_& m) {
         },
         "text"_a, "last"_a, "own_keys"_a, "offset"_a, "line"_a,
         "(keyword arguments of a Header, {own key: (words, line)}, offset after the line `last`, its number).");
+    nb::class_<Sha256>(m, "Sha256", "A SHA-256 of a text that comes in pieces.")
+        .def(nb::init<>())
+        .def(
+            "update",
+            [](Sha256& self, AnyText text) {
+                const Bytes bytes(text);
+                const nb::gil_scoped_release release;
+                self.update(bytes.data(), bytes.size());
+            },
+            "text"_a)
+        .def("hexdigest", &Sha256::hexadecimal, "Its 64 hexadecimal digits. Ends the use of this object.");
     m.def("is_header_key", [](const std::string& word) { return is_header_key(word); }, "word"_a);
     m.def(
         "line_words",
