@@ -5,11 +5,11 @@ A new kind of model is one file here, one line in MODEL_TYPES, and (if something
 
 from typing import TYPE_CHECKING
 
+from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import CARRYING, FOLDED, REDUCED, check_own_line, open_compiled, own_line
 from fastsvm_cli.text.data import read_bytes
-from fastsvm_cli.text.header import is_header_key
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
@@ -81,7 +81,7 @@ def looks_like_model(start: bytes, dense: bool = False) -> bool:
     word = _first_word(start)
     if dense:
         return word in ("svm_type", "fastsvm_model")
-    return is_header_key(word) or word in ("fastsvm_model", *_OTHER_PROGRAMS)
+    return _native.is_header_key(word) or word in ("fastsvm_model", *_OTHER_PROGRAMS)
 
 
 def _first_word(text: bytes) -> str:
@@ -92,7 +92,7 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
     """A key of MODEL_TYPES, and the version of a compiled model."""
     line = text[:200].split(b"\n", 1)[0].decode("ascii", "replace")
     words = line.split()
-    if not words and is_header_key(_first_word(text)):  # LIBSVM skips blank lines
+    if not words and _native.is_header_key(_first_word(text)):  # LIBSVM skips blank lines
         return "svm_type", None
     if not words:
         raise ModelFormatError(
@@ -127,7 +127,7 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
         return kind, int(words[2])
     if words[0] in _OTHER_PROGRAMS:
         raise ModelFormatError(path, f"{_OTHER_PROGRAMS[words[0]]} model found, expected a LIBSVM or fastsvm model", 1)
-    if is_header_key(words[0]):  # LIBSVM reads the keys of its header in any order
+    if _native.is_header_key(words[0]):  # LIBSVM reads the keys of its header in any order
         return "svm_type", None
     comment = line.lstrip().startswith("#") and not line.startswith("#!")
     pairs = any(word.split(":")[0].isdigit() for word in words if ":" in word)

@@ -165,7 +165,7 @@ def read_compiled(
     says the kind, was read (checksum.open_compiled). keys: of this kind, all there; optional: of this kind, too.
     Raises ModelFormatError."""
     header, own, offset, line = read_header(
-        text, path, end=end.encode(), own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2
+        text, path, end=end, own_keys=(*keys, *optional), offset=text.find(b"\n") + 1, first_line=2
     )
     for key in keys:
         if key not in own:

@@ -87,7 +87,8 @@ NATIVE_ROOMS = {
     "answers": {"simd", "text"},
     "exact": {"simd", "text", "answers"},
     "models": {"simd", "text", "answers", "exact"},
-    "bind": {"simd", "text", "answers", "exact", "models"},
+    "engine": {"simd", "text", "answers", "exact", "models"},
+    "bind": {"simd", "text", "answers", "exact", "models", "engine"},
 }
 
 

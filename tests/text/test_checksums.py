@@ -183,7 +183,7 @@ def test_reduced_sets_of_both_versions_say_the_same():
 
 
 def test_the_digits_do_not_depend_on_how_many_bytes_there_are():
-    """A large file's come from another library than a small one's."""
+    """Nor on whether the last block is whole."""
     from hashlib import sha256
 
     for size in (0, 1, 55, 56, 64, 1 << 20, (1 << 22) - 1, 1 << 22, (1 << 22) + 1):

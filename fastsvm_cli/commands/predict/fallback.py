@@ -133,7 +133,7 @@ class ExactFile:
         from fastsvm_cli.text.fingerprint import fingerprint_of
 
         try:
-            self._found = fingerprint_of(self._pieces(), self._status.st_size)
+            self._found = fingerprint_of(self._pieces())
         except Exception as error:  # raised where it is asked for
             self._fault = error
 

@@ -137,4 +137,5 @@ void bind_text(nb::module_& m);
 void bind_answers(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_engine(nb::module_& m);
 void bind_simd(nb::module_& m);

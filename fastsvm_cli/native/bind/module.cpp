@@ -25,5 +25,6 @@ NB_MODULE(_native, m) {
     bind_answers(m);
     bind_exact(m);
     bind_models(m);
+    bind_engine(m);
     bind_simd(m);
 }

@@ -1,0 +1,331 @@
+#include "engine/header.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "engine/model_fault.h"
+#include "text/numbers.h"
+
+namespace fastsvm {
+
+namespace {
+
+const std::vector<std::string> svm_types = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
+const std::vector<std::string> kernel_types = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
+// LIBSVM's keys, in its order.
+constexpr const char* keys[] = {"svm_type", "kernel_type",        "degree", "gamma", "coef0",
+                                "nr_class", "total_sv",           "rho",    "label", "probA",
+                                "probB",    "prob_density_marks", "nr_sv"};
+constexpr const char* linear_weights = "coef";  // ThunderSVM's: the sum of a linear kernel's vectors; not needed
+constexpr std::size_t shown = 40;               // characters of a word in a message
+
+std::string quoted(const std::string& word) { return "'" + word.substr(0, shown) + "'"; }
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+    return out;
+}
+
+std::vector<std::string> kernel_needs(const std::string& kernel) {
+    if (kernel == "polynomial") return {"degree", "gamma", "coef0"};
+    if (kernel == "rbf") return {"gamma"};
+    if (kernel == "sigmoid") return {"gamma", "coef0"};
+    return {};
+}
+
+// Calls visit(words, line, offset after the line) for line after line until it returns true. Throws ModelFault, also
+// where the text ends before.
+void each_line(std::string_view text, const std::string& last, std::size_t offset, std::int64_t line,
+               const std::function<bool(std::vector<std::string>, std::int64_t, std::size_t)>& visit) {
+    for (;; ++line) {
+        const std::size_t stop = text.find('\n', offset);
+        if (stop == std::string_view::npos)
+            throw ModelFault("the file ends inside the header, expected a line '" + last + "'", line);
+        if (visit(line_words(text.substr(offset, stop - offset), line), line, stop + 1)) return;
+        offset = stop + 1;
+    }
+}
+
+[[noreturn]] void unknown_key(const std::string& key, std::int64_t line) {
+    throw ModelFault("unknown key " + quoted(key) + "; is this another program's model?", line);
+}
+
+// Every occurrence of a key, in the order of the file.
+using Occurrences = std::vector<std::pair<std::string, std::vector<KeyWords>>>;
+
+std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key) {
+    for (auto& [name, times] : found)
+        if (name == key) return times;
+    found.push_back({key, {}});
+    return found.back().second;
+}
+
+// Checks the keys against each other and makes the header of them.
+class Assembly {
+public:
+    Assembly(const Occurrences& found, std::int64_t end_line) : found_(found), end_line_(end_line) {}
+
+    Header header() {
+        for (const char* key : {"svm_type", "kernel_type", "nr_class", "total_sv", "rho"})
+            demand(times(key), key, std::string("the header ends without '") + key + "'", end_line_);
+        for (const auto& [key, all] : found_)
+            for (const KeyWords& each : all) read(key, each);
+        Header& out = out_;
+        check_classes();
+        check_counts();
+        for (const std::string& key : kernel_needs(out.kernel_type))
+            demand(times(key), key,
+                   "the header ends without '" + key + "', which the " + out.kernel_type + " kernel needs");
+        demand(out.degree >= 0 || out.kernel_type != "polynomial", "degree", "a negative degree found");
+        demand(out.total_sv >= 0, "total_sv", "a negative number of support vectors found");
+        if (!out.classification()) {
+            out.label.reset(), out.nr_sv.reset();  // as in models of RNAz; nothing depends on them
+            return out;
+        }
+        demand(out.label.has_value(), "label", "the header ends without 'label'");
+        demand(out.nr_sv.has_value(), "nr_sv", "the header ends without 'nr_sv'");
+        std::int64_t sum = 0;
+        bool negative = false;
+        for (int count : *out.nr_sv) sum += count, negative = negative || count < 0;
+        demand(!negative && sum == out.total_sv, "nr_sv",
+               "nr_sv adds up to " + std::to_string(sum) + ", expected total_sv " + std::to_string(out.total_sv));
+        demand(out.nr_class > 1 || out.total_sv == 0, "nr_class", "support vectors found in a model of a single class");
+        return out;
+    }
+
+private:
+    const std::vector<KeyWords>* times(const std::string& key) const {
+        for (const auto& [name, all] : found_)
+            if (name == key) return &all;
+        return nullptr;
+    }
+
+    void demand(bool good, const std::string& key, const std::string& why) const {
+        const auto* all = times(key);
+        demand(good, key, why, all ? all->back().line : end_line_);
+    }
+    static void demand(bool good, const std::string&, const std::string& why, std::int64_t line) {
+        if (!good) throw ModelFault(why, line);
+    }
+
+    // The last occurrence of a key is the one that counts; all of them must be sound.
+    void read(const std::string& key, const KeyWords& found) {
+        const auto whole = [&] { return whole_number(one_word(found, key), key, found.line); };
+        const auto real = [&] { return real_number(one_word(found, key), key, found.line); };
+        if (key == "svm_type")
+            out_.svm_type = one_word(found, key, svm_types);
+        else if (key == "kernel_type")
+            out_.kernel_type = one_word(found, key, kernel_types);
+        else if (key == "degree")
+            out_.degree = whole();
+        else if (key == "gamma")
+            out_.gamma = real();
+        else if (key == "coef0")
+            out_.coef0 = real();
+        else if (key == "nr_class")
+            out_.nr_class = whole();
+        else if (key == "total_sv")
+            out_.total_sv = whole();
+        else if (key == "rho")
+            out_.rho = reals(found, key);
+        else if (key == "label")
+            out_.label = wholes(found, key);
+        else if (key == "probA")
+            out_.prob_a = reals(found, key);
+        else if (key == "probB")
+            out_.prob_b = reals(found, key);
+        else if (key == "prob_density_marks")
+            out_.prob_density_marks = reals(found, key);
+        else
+            out_.nr_sv = wholes(found, key);
+    }
+
+    static std::vector<double> reals(const KeyWords& found, const std::string& key) {
+        std::vector<double> out;
+        out.reserve(found.words.size());
+        for (const std::string& word : found.words) out.push_back(real_number(word, key, found.line));
+        return out;
+    }
+    static std::vector<int> wholes(const KeyWords& found, const std::string& key) {
+        std::vector<int> out;
+        out.reserve(found.words.size());
+        for (const std::string& word : found.words) out.push_back(whole_number(word, key, found.line));
+        return out;
+    }
+
+    // LIBSVM reads by the one nr_class what it uses by the other.
+    void check_classes() const {
+        const std::string count = std::to_string(out_.nr_class);
+        for (const KeyWords& each : *times("nr_class")) {
+            const int number = whole_number(each.words[0], "nr_class", each.line);
+            if (number != out_.nr_class)
+                throw ModelFault("nr_class " + std::to_string(number) + " found, and nr_class " + count + " behind it",
+                                 each.line);
+        }
+        if (out_.classification())
+            demand(out_.nr_class >= 1, "nr_class", "nr_class " + count + " found, expected 1 or more");
+        else
+            demand(out_.nr_class == 2, "nr_class", "nr_class " + count + " found, expected 2 for " + out_.svm_type);
+    }
+
+    void check_counts() const {
+        const std::int64_t k = out_.nr_class, pairs = k * (k - 1) / 2;
+        const std::pair<const char*, std::int64_t> counts[] = {
+            {"rho", pairs}, {"probA", pairs}, {"probB", pairs}, {"label", k}, {"nr_sv", k}, {"prob_density_marks", 10}};
+        for (const auto& [key, count] : counts) {
+            const auto* all = times(key);
+            if (!all) continue;
+            const std::string what = std::strcmp(key, "label") == 0 ? "labels" : std::string("values of '") + key + "'";
+            for (const KeyWords& each : *all)
+                if (static_cast<std::int64_t>(each.words.size()) != count)
+                    throw ModelFault(
+                        std::to_string(each.words.size()) + " " + what + " found, expected " + std::to_string(count),
+                        each.line);
+        }
+    }
+
+    const Occurrences& found_;
+    std::int64_t end_line_;
+    Header out_;
+};
+
+}  // namespace
+
+bool is_header_key(std::string_view word) {
+    return std::any_of(std::begin(keys), std::end(keys), [&](const char* key) { return word == key; });
+}
+
+std::vector<std::string> line_words(std::string_view line, std::int64_t number) {
+    if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }))
+        throw ModelFault("a byte that is not ASCII found", number);
+    if (!line.empty() && line.back() == '\n') line.remove_suffix(1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    std::vector<std::string> words;
+    std::string word;
+    for (char c : line) {
+        if (c == ' ' || c == '\t') {
+            if (!word.empty()) words.push_back(std::move(word)), word.clear();
+            continue;
+        }
+        if (c < ' ' || c > '~') {
+            const char* const what = c == '\r'   ? "a carriage return"
+                                     : c == '\v' ? "a vertical tab"
+                                     : c == '\f' ? "a form feed"
+                                                 : "a control character";
+            throw ModelFault(std::string(what) + " found inside a line, expected blanks or tabs between words", number);
+        }
+        word += c;
+    }
+    if (!word.empty()) words.push_back(std::move(word));
+    return words;
+}
+
+const std::string& one_word(const KeyWords& found, const std::string& key, const std::vector<std::string>& choices) {
+    if (found.words.size() != 1)
+        throw ModelFault(std::to_string(found.words.size()) + " values of '" + key + "' found, expected 1", found.line);
+    const std::string& word = found.words[0];
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), word) == choices.end())
+        throw ModelFault(key + " " + quoted(word) + " found, expected one of " + joined(choices), found.line);
+    return word;
+}
+
+int whole_number(const std::string& word, const std::string& key, std::int64_t line) {
+    const bool sign = word[0] == '+' || word[0] == '-';
+    std::size_t at = sign ? 1 : 0;
+    bool good = at < word.size() && std::all_of(word.begin() + static_cast<long>(at), word.end(), is_digit);
+    std::int64_t number = 0;
+    for (; good && at < word.size(); ++at) {
+        number = number * 10 + (word[at] - '0');
+        good = number <= std::int64_t{1} << 31;
+    }
+    if (word[0] == '-') number = -number;
+    if (!good || number < -(std::int64_t{1} << 31) || number >= std::int64_t{1} << 31)
+        throw ModelFault(key + " " + quoted(word) + " found, expected a whole number", line);
+    return static_cast<int>(number);
+}
+
+double real_number(const std::string& word, const std::string& key, std::int64_t line) {
+    const std::string text = word + "\n";  // a number is followed by a byte that cannot belong to it
+    double number = 0;
+    NumberStatus status = NumberStatus::not_a_number;
+    const char* const next = read_double(text.c_str(), &number, &status);
+    if (status == NumberStatus::underflow) return word[0] == '-' ? -0.0 : 0.0;
+    if (status != NumberStatus::ok || next != text.c_str() + word.size())
+        throw ModelFault(key + " " + quoted(word) + " found, expected a finite number", line);
+    return number;
+}
+
+HeaderText read_libsvm_header(std::string_view text) {
+    HeaderText out;
+    Occurrences found;
+    KeyWords* latest = nullptr;
+    std::string latest_key;
+    std::size_t latest_at = 0;
+    const auto values = [&]() -> KeyWords& { return occurrences_of(found, latest_key)[latest_at]; };
+    each_line(text, "SV", 0, 1, [&](std::vector<std::string> words, std::int64_t line, std::size_t stop) {
+        for (std::size_t at = 0; at < words.size(); ++at) {
+            const std::string& word = words[at];
+            if (word == "SV") {
+                found.erase(std::remove_if(found.begin(), found.end(),
+                                           [](const auto& each) { return each.first == linear_weights; }),
+                            found.end());
+                for (auto& [key, all] : found)
+                    if (key == "svm_type")
+                        for (KeyWords& each : all)
+                            for (std::string& type : each.words)
+                                if (type == "c_svr") type = "epsilon_svr";  // PLSSVM's, evaluated alike
+                out.header = Assembly(found, line).header();
+                out.end = stop;
+                out.line = line;
+                return true;
+            }
+            if (is_header_key(word) || word == linear_weights) {
+                latest_key = word;
+                auto& all = occurrences_of(found, word);
+                latest_at = all.size();
+                all.push_back({{}, line});
+                latest = &all.back();
+            } else if (at == 0 && ((latest && !values().words.empty()) || found.empty()) &&
+                       !std::strchr("+-.0123456789", word[0])) {
+                unknown_key(word, line);
+            } else if (latest) {
+                values().words.push_back(word);
+            }
+        }
+        return false;
+    });
+    return out;
+}
+
+HeaderText read_compiled_header(std::string_view text, const std::string& last,
+                                const std::vector<std::string>& own_keys, std::size_t offset, std::int64_t line) {
+    HeaderText out;
+    Occurrences found;
+    each_line(text, last, offset, line, [&](std::vector<std::string> words, std::int64_t number, std::size_t stop) {
+        if (words.empty()) throw ModelFault("a blank line found, expected a key and its values", number);
+        const std::string key = words[0];
+        if (key == last) {
+            out.header = Assembly(found, number).header();
+            out.end = stop;
+            out.line = number;
+            return true;
+        }
+        const bool twice = out.own.count(key) ||
+                           std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.first == key; });
+        if (twice) throw ModelFault("key " + quoted(key) + " found twice", number);
+        words.erase(words.begin());
+        if (std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end())
+            out.own[key] = {std::move(words), number};
+        else if (is_header_key(key))
+            found.push_back({key, {{std::move(words), number}}});
+        else
+            unknown_key(key, number);
+        return false;
+    });
+    return out;
+}
+
+}  // namespace fastsvm

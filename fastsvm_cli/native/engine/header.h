@@ -1,0 +1,63 @@
+// The header of a model file: `key value...` lines, a grammar shared with LIBSVM.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fastsvm {
+
+// What LIBSVM writes before the support vectors; a compiled model keeps these keys.
+struct Header {
+    std::string svm_type, kernel_type;  // LIBSVM's words
+    int degree = 0;                     // 0 where the kernel has none, as gamma and coef0
+    double gamma = 0, coef0 = 0;
+    std::int64_t nr_class = 0, total_sv = 0;
+    std::vector<double> rho;                       // (pairs)
+    std::optional<std::vector<int>> label, nr_sv;  // (nr_class), of classification models alone
+    std::optional<std::vector<double>> prob_a, prob_b, prob_density_marks;
+
+    bool classification() const { return svm_type == "c_svc" || svm_type == "nu_svc"; }
+    bool regression() const { return svm_type == "epsilon_svr" || svm_type == "nu_svr"; }
+    std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
+};
+
+// The words after a key, and the line that they are on.
+struct KeyWords {
+    std::vector<std::string> words;
+    std::int64_t line = 0;
+};
+
+struct HeaderText {
+    Header header;
+    std::map<std::string, KeyWords> own;  // keys beyond LIBSVM's
+    std::size_t end = 0;                  // offset after the header's last line
+    std::int64_t line = 0;                // number of that line
+};
+
+// The header of a LIBSVM model, as svm_load_model reads it: words, wherever lines end; of a key that occurs twice, the
+// last values count. Also read: ThunderSVM's key `coef` and PLSSVM's svm_type c_svr. Throws ModelFault.
+HeaderText read_libsvm_header(std::string_view text);
+
+// The header of a compiled model, from an offset on a line of that number, up to the line `last`; each key once.
+// own_keys: those of the model's kind. Throws ModelFault.
+HeaderText read_compiled_header(std::string_view text, const std::string& last,
+                                const std::vector<std::string>& own_keys, std::size_t offset, std::int64_t line);
+
+// Whether a line of LIBSVM's header may begin with this word.
+bool is_header_key(std::string_view word);
+
+// The words of a model file's line, given without its LF. Throws ModelFault.
+std::vector<std::string> line_words(std::string_view line, std::int64_t number);
+
+// One word, of a key on a line: a whole number of 32 bits; a finite number. Throw ModelFault.
+int whole_number(const std::string& word, const std::string& key, std::int64_t line);
+double real_number(const std::string& word, const std::string& key, std::int64_t line);
+// The only word; one of `choices`, unless there are none. Throws ModelFault.
+const std::string& one_word(const KeyWords& found, const std::string& key,
+                            const std::vector<std::string>& choices = {});
+
+}  // namespace fastsvm
