@@ -129,6 +129,7 @@ def test_rows_and_ranges_come_through_pipes(scaled, tmp_path):
     assert run(tmp_path, *words, text=ranges).stdout == expected
 
 
+@pytest.mark.full
 def test_bad_rows_keep_their_lines(scaled, tmp_path):
     lines = (scaled / "rows").read_text().splitlines(keepends=True)
     (tmp_path / "rows").write_text("".join([*lines[:7], "1 0:1 1:2\n", "1 1:x\n", *lines[7:]]))

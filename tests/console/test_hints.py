@@ -52,7 +52,7 @@ def errors(place, *words, code=1, input=None):
     return done.stderr.decode()
 
 
-@pytest.mark.full(few=38)
+@pytest.mark.full(few=24)
 @pytest.mark.parametrize(
     "words, message",
     [

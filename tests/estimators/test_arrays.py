@@ -172,6 +172,7 @@ def small_blocks(monkeypatch, all_threads):
     monkeypatch.setattr(blocks, "_ALONE_SECONDS", 0.0)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("threads", [None, 1, 2, 3])
 def test_blocks_and_threads_change_nothing(folder, small_blocks, threads):
     for name in ("rings.model.approx", "colors.model"):

@@ -102,6 +102,7 @@ def test_an_empty_field_between_tabs_does_not_shift_its_neighbours(file):
     assert rows == [] and message == f"{path}:1: an empty field found, expected a number"
 
 
+@pytest.mark.full
 def test_dense_rows_do_not_depend_on_chunk_size_or_threads(file):
     rng = random.Random(7)
     lines = []

@@ -12,6 +12,7 @@ from fastsvm_cli.text.data import read_chunks
 from support.both_programs import alike, ours, theirs
 from support.evaluation import fault_of
 from support.places import GOLDEN
+from support.profiles import tries
 
 MODEL = b"""svm_type epsilon_svr
 kernel_type rbf
@@ -294,7 +295,7 @@ def test_a_damaged_file_is_refused_or_read_as_svm_predict_reads_it(svm_predict, 
         MODEL,
         *((GOLDEN / name).read_bytes() for name in ("c_svc.model", "three_classes.model", "one_class.model")),
     ]
-    for _ in range(1200):
+    for _ in range(count := tries(1200)):
         model, data, probability = rng.choice(models), DATA, rng.random() < 0.3
         if what == "data":
             data = damaged(DATA.replace(b"\n", rng.choice((b"\n", b"\r\n"))), rng)
@@ -306,7 +307,7 @@ def test_a_damaged_file_is_refused_or_read_as_svm_predict_reads_it(svm_predict, 
         yours = theirs(svm_predict, tmp_path, data, model, probability)
         assert yours is None or alike(mine, yours), (data if what == "data" else model, mine, yours)
         read += yours is not None
-    assert read > 100
+    assert read > count / 12
 
 
 def test_golden_models_are_read_alike_in_both_line_ends(svm_predict, tmp_path):

@@ -196,6 +196,7 @@ def test_a_row_that_cannot_be_evaluated_has_the_line_of_the_file(fastsvm, tmp_pa
     assert "data:5: " in done.err and (tmp_path / "out").read_text().splitlines()[1:] == ["nan"]
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "words",
     [
