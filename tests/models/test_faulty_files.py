@@ -9,7 +9,7 @@ import pytest
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import load_model, looks_like_model, parse_model
 from support.evaluation import ROWS, fault_of
-from support.model_files import REGRESSION, changed, compiled_text, hand, values_of
+from support.model_files import REGRESSION, compiled_text, hand, values_of
 
 
 def test_the_hand_made_model_is_read():
@@ -245,11 +245,6 @@ def test_a_model_of_blocks_is_to_be_ordered_again(version):
     """No release wrote one."""
     said = fault_of(f"fastsvm_model blocks {version}\nsvm_type c_svc\n")
     assert said == "m:1: a model of kind 'blocks' found, which is read no more: run fastsvm order again"
-
-
-@pytest.mark.parametrize("version", ["0", "00", "01"])
-def test_a_version_that_never_was_is_refused(version):
-    fault_of(changed(b"maclaurin 2\n", b"maclaurin " + version.encode() + b"\n"))
 
 
 def test_an_approxsvm_model_is_named():
