@@ -8,7 +8,7 @@ import pytest
 ROWS, COLUMNS = 100_000, 64
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     "form", ["X", "X[:, ::-1]", "numpy.asfortranarray(X)", "X.astype('f4')", "scipy.sparse.csr_array(X)"]
 )
