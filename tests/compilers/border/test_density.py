@@ -50,7 +50,7 @@ def fixed(rows, y, bandwidth):
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("labels", [[1, -1], [-1, 1, 5], [3, 0, 7, -2]])
-@pytest.mark.parametrize("n", [6, 7, 8, 13, 40, 100])
+@pytest.mark.parametrize("n", [6, 7, 13, 40, 100])
 @pytest.mark.parametrize("d, density", [(1, 1.0), (5, 0.6), (30, 0.2)])
 def test_log_odds_match_the_formula(labels, n, d, density):
     rng = np.random.default_rng([n, d, len(labels)])
@@ -61,7 +61,7 @@ def test_log_odds_match_the_formula(labels, n, d, density):
     ]
     order = [1, -1] if sorted(set(y)) == [-1, 1] else labels
     few = min(y.count(a) + y.count(b) for a in labels for b in labels if a != b)
-    z = some_rows(rng, 12, d, density=density) + [{}, {1: 30.0}, {1: 0.5, UNKNOWN: 2.0}, dict(rows[0])]
+    z = some_rows(rng, 6, d, density=density) + [{}, {1: 30.0}, {1: 0.5, UNKNOWN: 2.0}, dict(rows[0])]
     for weight in (0.3, 1.0, 0.5 * few, few - 0.01):
         expected = np.array([oracles.density_log_odds(rows, classes_of(y, order), row, weight) for row in z], float)
         model = adaptive(rows, y, weight)
