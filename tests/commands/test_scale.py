@@ -8,6 +8,7 @@ import pytest
 
 from support import forked
 from support.compiling import compile_all
+from support.messages import COMPILED_MODEL
 from support.places import DATA, GOLDEN
 from support.scaling import raw_rows, run_svm_scale
 from support.training import train
@@ -375,7 +376,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
         ("reduce --lossless --scale range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give"),
         ("predict --scale range rows raw o", 2, "raw takes raw rows, because --scale is folded into it: give it no"),
         ("bench -q --runs 1 --scale range rows raw", 1, "raw: a compiled model found, expected the LIBSVM model first"),
-        ("order folded o", 1, "folded: a compiled model found, expected the LIBSVM model it was made from"),
+        ("order folded o", 1, f"folded: {COMPILED_MODEL}"),
         ("order --scale range model o", 2, "--scale goes with --vectors or --fold: it scales those rows."),
         ("bench --scale - rows model", 2, "none of them can be standard input."),
         ("predict --scale range serials precomputed o", 2, "--scale does not go with a precomputed kernel"),

@@ -17,6 +17,7 @@ from fastsvm_cli.models.density import DensityModel
 from fastsvm_cli.models.exact import ExactModel
 from support import oracles
 from support.evaluation import fault_of, parse, values
+from support.messages import no_pair, not_finite, values_of_key
 from support.oracles import Machine, data_text
 from support.sealing import sealed
 
@@ -303,13 +304,13 @@ def test_the_file_reads_back():
             ),
         ),
         (b"weight 2.5", b"weight 0", "weight 0 and classes"),
-        (b"weight 2.5", b"weight nan", "weight 'nan' found, expected a finite number"),
-        (b"weight 2.5", b"weight 1 2", "2 values of 'weight' found, expected 1"),
+        (b"weight 2.5", b"weight nan", f"weight {not_finite('nan')}"),
+        (b"weight 2.5", b"weight 1 2", values_of_key(2, "weight", 1)),
         (b"weight 2.5\n", b"", "the header ends without 'weight'"),
         (b"nr_sv 2 2 3", b"nr_sv 0 4 3", "weight 2.5 and classes of 0 and 3 rows found"),
         (b"nr_sv 2 2 3", b"nr_sv 2 3 2", "a row of another class than 1 found, which 'nr_sv' announces"),
         (b"total_sv 7", b"total_sv 8", "nr_sv adds up to 7, expected total_sv 8"),
-        (b"\nrows\n2 ", b"\nrows\n2 0:x ", "'0:x' found, expected index:value"),
+        (b"\nrows\n2 ", b"\nrows\n2 0:x ", no_pair("0:x")),
         (b"\nrows\n2 ", b"\nrows\n1 ", "a row of another class than 2 found"),
         (b"\nrows\n", b"\nrows\n2 1:1\n", "text found after the rows that total_sv announces"),
         (b"svm_type c_svc", b"svm_type epsilon_svr", "found"),

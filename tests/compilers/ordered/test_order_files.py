@@ -11,6 +11,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
 from support.evaluation import HAND, fault_of, parse
+from support.messages import no_coefficient
 from support.oracles import OWN_KERNELS, random_machine, random_rows
 from support.ordering import COMPILERS, exact_model, lines, order
 from support.processes import PATIENCE
@@ -134,8 +135,8 @@ FAULTS = {
     ("geometry", b"nr_points 5", b"nr_points 2147483647"): "among 2147483647 numbers",
     ("geometry", b"nr_folded 2", b"nr_folded -2"): "m:12: nr_folded -2 found, expected 0 or more",
     ("geometry", b"nr_folded 2", b"nr_folded 1"): "m:20: '0 0 2:0.25 4:-1' found, expected 'points'",
-    ("geometry", b"nr_folded 2", b"nr_folded 3"): "m:21: 'points' found, expected a coefficient",
-    ("geometry", b"nr_folded 2", b"nr_folded 2147483647"): "m:21: 'points' found, expected a coefficient",
+    ("geometry", b"nr_folded 2", b"nr_folded 3"): f"m:21: {no_coefficient('points')}",
+    ("geometry", b"nr_folded 2", b"nr_folded 2147483647"): f"m:21: {no_coefficient('points')}",
     ("geometry", b"\npoints\n", b"\npivots\n"): "m:21: 'pivots' found, expected 'points'",
     ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 6 "): "m:22: 6 found, expected a whole number below 6",
     ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 -1 "): "m:22: -1 found, expected a whole number below 6",
