@@ -9,7 +9,7 @@ import pytest
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import load_model, looks_like_model, parse_model
 from support.evaluation import ROWS, fault_of
-from support.messages import DATA_FILE, falling, no_coefficient, no_pair, not_finite, not_whole, too_far, values_of_key
+from support.messages import DATA_FILE, no_coefficient, no_pair, not_finite, not_whole, values_of_key
 from support.model_files import REGRESSION, compiled_text, hand, values_of
 
 
@@ -53,20 +53,7 @@ def test_blank_lines_after_the_last_support_vector_do_not_matter():
 
 
 BROKEN = {
-    "an unknown key": (
-        [("gamma 0.5", "gamma 0.5\nflavour sweet")],
-        "m:4: unknown key 'flavour'; is this another program's model?",
-    ),
-    "another svm_type": (
-        [("c_svc", "d_svc")],
-        "m:1: svm_type 'd_svc' found, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr",
-    ),
-    "another kernel": (
-        [("rbf", "chi2")],
-        "m:2: kernel_type 'chi2' found, expected one of linear, polynomial, rbf, sigmoid, precomputed",
-    ),
     "no kernel": ([("kernel_type rbf\n", "")], "m:8: the header ends without 'kernel_type'"),
-    "no gamma": ([("gamma 0.5\n", "")], "m:8: the header ends without 'gamma', which the rbf kernel needs"),
     "no coef0": ([("rbf", "sigmoid")], "m:9: the header ends without 'coef0', which the sigmoid kernel needs"),
     "no degree": (
         [("rbf", "polynomial\ncoef0 1")],
@@ -77,66 +64,22 @@ BROKEN = {
     "no rho": ([("rho 0.25 -0.5 0.125\n", "")], "m:8: the header ends without 'rho'"),
     "no label": ([("label 1 -1 7\n", "")], "m:8: the header ends without 'label'"),
     "no nr_sv": ([("nr_sv 2 1 1\n", "")], "m:8: the header ends without 'nr_sv'"),
-    "too few rho": ([("rho 0.25 -0.5 0.125", "rho 0.25 -0.5")], f"m:6: {values_of_key(2, 'rho', 3)}"),
-    "too many labels": ([("label 1 -1 7", "label 1 -1 7 8")], "m:7: 4 labels found, expected 3"),
-    "too few nr_sv": ([("nr_sv 2 1 1", "nr_sv 3 1")], f"m:8: {values_of_key(2, 'nr_sv', 3)}"),
     "nr_sv that add up to more": ([("nr_sv 2 1 1", "nr_sv 2 2 1")], "m:8: nr_sv adds up to 5, expected total_sv 4"),
     "negative nr_sv": ([("nr_sv 2 1 1", "nr_sv 5 -2 1")], "m:8: nr_sv adds up to 4, expected total_sv 4"),
-    "probA of another count": (
-        [("nr_sv", "probA 1 2\nprobB 1 2 3\nnr_sv")],
-        f"m:8: {values_of_key(2, 'probA', 3)}",
-    ),
-    "too few density marks": (
-        [("nr_sv", "prob_density_marks 1 2 3\nnr_sv")],
-        f"m:8: {values_of_key(3, 'prob_density_marks', 10)}",
-    ),
     "no value": ([("gamma 0.5", "gamma")], f"m:3: {values_of_key(0, 'gamma', 1)}"),
-    "two values": ([("gamma 0.5", "gamma 0.5 0.5")], f"m:3: {values_of_key(2, 'gamma', 1)}"),
-    "gamma not a number": ([("gamma 0.5", "gamma half")], f"m:3: gamma {not_finite('half')}"),
-    "gamma nan": ([("gamma 0.5", "gamma nan")], f"m:3: gamma {not_finite('nan')}"),
-    "gamma too large": ([("gamma 0.5", "gamma 1e999")], f"m:3: gamma {not_finite('1e999')}"),
     "gamma with an underscore": ([("gamma 0.5", "gamma 1_0")], f"m:3: gamma {not_finite('1_0')}"),
-    "infinite rho": ([("0.125\nlabel", "inf\nlabel")], f"m:6: rho {not_finite('inf')}"),
-    "nr_class not whole": ([("nr_class 3", "nr_class 3.0")], f"m:4: nr_class {not_whole('3.0')}"),
     "nr_class zero": ([("nr_class 3", "nr_class 0")], "m:4: nr_class 0 found, expected 1 or more"),
     "nr_class negative": ([("nr_class 3", "nr_class -3")], "m:4: nr_class -3 found, expected 1 or more"),
     "a label too large": (
         [("label 1 -1 7", "label 1 -1 4294967297")],
         f"m:7: label {not_whole('4294967297')}",
     ),
-    "a label not whole": ([("label 1 -1 7", "label 1 -1 0.5")], f"m:7: label {not_whole('0.5')}"),
-    "a count too large": (
-        [("total_sv 4", "total_sv 99999999999999999999")],
-        f"m:5: total_sv {not_whole('99999999999999999999')}",
-    ),
     "negative total_sv": ([("total_sv 4", "total_sv -4")], "m:5: a negative number of support vectors found"),
-    "negative degree": ([("rbf", "polynomial\ncoef0 1\ndegree -1")], "m:4: a negative degree found"),
-    "more support vectors announced": (
-        [("total_sv 4", "total_sv 5"), ("nr_sv 2 1 1", "nr_sv 2 1 2")],
-        "m:14: 4 support vectors found, expected 5: the file ends",
-    ),
-    "fewer support vectors announced": (
-        [("total_sv 4", "total_sv 3"), ("nr_sv 2 1 1", "nr_sv 1 1 1")],
-        "m:13: text found after the 3 support vectors that total_sv announces",
-    ),
     "huge counts": (
         [("total_sv 4", "total_sv 2147483647"), ("nr_sv 2 1 1", "nr_sv 2147483645 1 1")],
         "m:14: 4 support vectors found, expected 2147483647: the file ends",
     ),
-    "a word that is not index:value": ([("2:1\n", "2\n")], f"m:11: {no_pair('2')}"),
-    "a value that is no number": ([("2:1\n", "2:one\n")], f"m:11: {no_pair('2:one')}"),
-    "an infinite value": ([("2:1\n", "2:inf\n")], f"m:11: {not_finite('2:inf')}"),
-    "an infinite coefficient": ([("0.25 0 2:1", "inf 0 2:1")], f"m:11: {not_finite('inf')}"),
-    "indices that fall": (
-        [("1:1 3:2.5", "3:1 1:2.5")],
-        f"m:10: {falling(1, 3)}",
-    ),
-    "an index too large": (
-        [("2:1\n", "4294967297:1\n")],
-        f"m:11: {too_far('4294967297:1')}",
-    ),
     "a coefficient too many": ([("0.25 0 2:1", "0.25 0 0 2:1")], f"m:11: {no_pair('0')}"),
-    "a blank row": ([("0.25 0 2:1", "")], "m:11: a blank line found, expected a coefficient"),
     "a row with half its coefficients": (
         [("0.25 0 2:1", "0.25")],
         "m:11: the end of the line found, expected a coefficient",
