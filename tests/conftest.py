@@ -46,6 +46,17 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in left_out]
 
 
+#: What Dask leaves in the environment of a process that has started workers.
+DASKS = {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED"} - set(os.environ)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Commands are forked where the environment is as it was: forked.py."""
+    for name in DASKS:
+        os.environ.pop(name, None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_thread_of_libraries():
     """Of libsvm's OpenMP, whose sums depend on their number, and of numpy's matrix library: what waits for a thread

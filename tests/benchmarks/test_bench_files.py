@@ -101,6 +101,7 @@ def test_plot_of_a_regression_has_values_that_differ(bench, place, tmp_path):
     assert "root mean square difference" in (tmp_path / "p.svg").read_text()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["absent", "broken"])
 def test_plot_without_matplotlib_is_one_line(bench, place, tmp_path, how):
     (tmp_path / "block").mkdir()

@@ -235,6 +235,7 @@ def test_every_case_writes_a_file_of_its_own(place, tmp_path):
     assert len(set(outputs)) == len(outputs) == 6, outputs
 
 
+@pytest.mark.full
 def test_a_narrow_terminal_loses_no_name(place):
     command = [FASTSVM, "bench", "-q", "--runs", "1", "rows", "rings.model", "rings.cert", "rings.border"]
     code, said = on_a_terminal(command, 60, cwd=place, env=ONE_THREAD)

@@ -170,3 +170,12 @@ def test_other_files_are_left_alone(run, tmp_path):
     run()
     assert (tmp_path / "out/README").read_text() == "mine"
     assert [path.name for path in (tmp_path / "out").glob(".*")] == [".mine.tmp"]
+
+
+def test_a_first_row_of_more_columns_makes_the_other_shards_parts_stale(run, tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("1,0.5,0.25\n" * 40)
+    run("--dense", rows="*.csv")
+    (tmp_path / "a.csv").write_text("1,0.5,0.25,0\n" * 40)
+    said, _ = run("--dense", rows="*.csv", code=1)
+    assert "Error: b.csv:1: 2 values found, expected 3 " in said.err

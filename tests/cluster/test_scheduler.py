@@ -22,6 +22,7 @@ def fastsvm(folder, *arguments, code=0):
     return done
 
 
+@pytest.mark.full
 def test_parts_of_real_workers_and_one_of_them_killed(models, address, tmp_path):
     """The one that dies had begun with a part: it stops itself there, until it is killed."""
     model, rows, options = models["certified"]
@@ -42,6 +43,7 @@ def test_parts_of_real_workers_and_one_of_them_killed(models, address, tmp_path)
     assert parts(out) == (tmp_path / "one").read_bytes()
 
 
+@pytest.mark.full
 def test_all_workers_killed_at_once(models, address, tmp_path):
     """With them goes the job, which Dask brings to those that its nannies start."""
     from distributed import Client

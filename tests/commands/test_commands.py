@@ -13,6 +13,7 @@ import pytest
 from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
+from support.messages import BLANK, DATA_FILE, falling, no_pair, not_finite, too_far
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 
@@ -229,13 +230,13 @@ def test_an_interrupted_run_leaves_the_previous_output(rings, tmp_path, stop, co
 
 
 BAD_LINES = {
-    "": "a blank line found, expected a label",
-    "1 3:x": "'3:x' found, expected index:value",
-    "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
-    "1 3:nan": "'3:nan' found, expected a finite number",
-    "1 foo": "'foo' found, expected index:value",
-    "1 2147483648:1": "'2147483648:1' found, expected an index of at most 2147483647",
-    "1 4294967297:1": "'4294967297:1' found, expected an index of at most 2147483647",
+    "": BLANK,
+    "1 3:x": no_pair("3:x"),
+    "1 3:1 2:1": falling(2, 3),
+    "1 3:nan": not_finite("3:nan"),
+    "1 foo": no_pair("foo"),
+    "1 2147483648:1": too_far("2147483648:1"),
+    "1 4294967297:1": too_far("4294967297:1"),
 }
 
 
@@ -258,7 +259,7 @@ def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_p
         ([".", "MODEL", "out"], ".: Is a directory; --dask predicts every file of a pattern, as './*', into a folder"),
         (["DATA", "nowhere", "out"], "nowhere: No such file or directory"),
         (["DATA", ".", "out"], ".: Is a directory"),
-        (["DATA", "DATA", "out"], "DATA:1: this looks like a data file, expected a LIBSVM or fastsvm model"),
+        (["DATA", "DATA", "out"], f"DATA:1: {DATA_FILE}"),
         (["DATA", "MODEL", "/dev/full"], "/dev/full: No space left on device"),
         (["DATA", "MODEL", "nowhere/out"], "nowhere/out: No such file or directory"),
         (["DATA", "MODEL", "."], ".: Is a directory"),

@@ -132,7 +132,7 @@ def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, plac
     assert told["rows"] == 60 and told["rows_per_second"] == 0
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "words, onto",
     [

@@ -17,6 +17,7 @@ from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 from support import forked
 from support.compiling import compile_all
+from support.messages import DATA_FILE
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE
 
@@ -64,7 +65,7 @@ def test_another_model_is_refused_before_anything_is_written(fastsvm, place, tmp
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("data", ":1: this looks like a data file, expected a LIBSVM or fastsvm model"),
+        ("data", f":1: {DATA_FILE}"),
         ("compiled", ": this is not the model that"),
         ("missing", ": No such file or directory"),
         (".", ": Is a directory"),

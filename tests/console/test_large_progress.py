@@ -118,6 +118,7 @@ def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, cl
     assert screen.getvalue() == said
 
 
+@pytest.mark.full
 def test_reduce_goes_on_to_compare_with_an_estimate(fastsvm, tmp_path, model):
     assert PATIENCE and _native  # the command's own clock: nothing is said of what takes no minute
     (tmp_path / "m").write_bytes(model.to_text())

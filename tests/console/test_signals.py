@@ -64,7 +64,7 @@ def run_to(moment, number, place, *words):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words, number, moments",
     [

@@ -15,6 +15,7 @@ def model(kernel, value):
     return f"{head}1 1:{value} 2:0.5\n0.5 1:1\n-1 1:2 2:1\n-0.5 1:-{value}\n"
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "options",
     [

@@ -137,6 +137,7 @@ def test_a_picture_of_a_regression_knows_no_labels(pyplot):
     assert "label" not in axis.get_xlabel() + axis.get_title()
 
 
+@pytest.mark.full
 def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
     X, _ = rows(n=300)
     seconds = {}

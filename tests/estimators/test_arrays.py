@@ -172,18 +172,19 @@ def small_blocks(monkeypatch, all_threads):
     monkeypatch.setattr(blocks, "_ALONE_SECONDS", 0.0)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("threads", [None, 1, 2, 3])
 def test_blocks_and_threads_change_nothing(folder, small_blocks, threads):
     for name in ("rings.model.approx", "colors.model"):
         fast = fastsvm_cli.load(folder / name)
         X, _ = sparse_rows(folder / name.replace(".model", ".test").replace(".approx", ""), fast.n_features_in_)
-        X = X[:500]
+        X = X[:150]
         for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
             if not hasattr(fast, method):
                 continue
             for form in (X, X.toarray()):
                 fast.n_threads = None
-                one = np.concatenate([getattr(fast, method)(form[at : at + 1]) for at in range(500)])
+                one = np.concatenate([getattr(fast, method)(form[at : at + 1]) for at in range(150)])
                 fast.n_threads = threads
                 found = getattr(fast, method)(form)
                 assert found.dtype == one.dtype and np.array_equal(found, one), method

@@ -42,6 +42,7 @@ def svc():
     return fit(SVC(gamma=0.05, C=3), X, y)
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(("method", "options", "words"), METHODS)
 def test_the_same_file_as_of_the_command(svc, method, options, words, tmp_path):
     fast = fastsvm_cli.compile(svc, method, **options)
@@ -70,6 +71,7 @@ def test_every_kind_of_estimator(kind, method):
     assert seen.rows == len(X) and seen.share <= (0.0 if method in ("exact", "order") and "R" not in kind else 0.1)
 
 
+@pytest.mark.full
 def test_rows_to_draw_and_measure_on(svc):
     X, y = rows()
     for data in ((X, y), X, X.tolist(), (X[:, :].astype(np.float32), y)):
@@ -83,6 +85,7 @@ def test_rows_to_draw_and_measure_on(svc):
         fastsvm_cli.compile(svc, "reduce", ratio=0.1, data=X[:, 1:])
 
 
+@pytest.mark.full
 def test_probabilities_of_a_reduced_set_are_fitted_to_labelled_rows_alone():
     X, y = rows(n=200)
     names = np.array(["a", "b", "c"])[y]
@@ -94,6 +97,7 @@ def test_probabilities_of_a_reduced_set_are_fitted_to_labelled_rows_alone():
     assert (plain.predict_proba(X) != labelled.predict_proba(X)).any()
 
 
+@pytest.mark.full
 def test_rows_are_scaled_for_a_method_that_draws_them():
     X, y = rows()
     X = X * [1, 10, 100, 1, 1] + [0, 5, 1000, 0, 0]
@@ -116,6 +120,7 @@ def test_every_label_is_the_exact_models_where_it_falls_back(svc):
         fastsvm_cli.compile(svc, "approx", exact=True)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", ["approx", "reduce"])
 @pytest.mark.parametrize("how", ["calibrated", "break_ties"])
 def test_nothing_is_proven_of_labels_that_follow_values(how, method):

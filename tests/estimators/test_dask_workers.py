@@ -107,6 +107,7 @@ def test_a_certificate_is_the_same_to_the_last_bit(folder, client, monkeypatch, 
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1)
 
 
+@pytest.mark.full
 def test_parts_add_up_in_any_hands():
     rng = np.random.default_rng(5)
     x, a = rng.standard_normal((20_000, 3)) / 4, rng.standard_normal(20_000)
@@ -118,6 +119,7 @@ def test_parts_add_up_in_any_hands():
         parts.sums(len(parts))
 
 
+@pytest.mark.full
 def test_workers_share_the_parts_of_a_certificate(client):
     rng = np.random.default_rng(5)
     arrays = rng.standard_normal((20_000, 3)) / 4, rng.standard_normal(20_000), 0.5, 3, 7
@@ -130,6 +132,7 @@ def test_workers_share_the_parts_of_a_certificate(client):
     assert shares[1] == pytest.approx(1)
 
 
+@pytest.mark.full
 def test_approx_certify_writes_the_same_file(folder, cluster, fastsvm, tmp_path):
     for name in ("rings", "colors"):
         fastsvm("approx", "--certify", "-q", "--dask", cluster.scheduler_address, folder / f"{name}.model", "there")
@@ -137,6 +140,7 @@ def test_approx_certify_writes_the_same_file(folder, cluster, fastsvm, tmp_path)
         assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
 
 
+@pytest.mark.full
 def test_lost_workers_are_one_line(client):
     def die(first, last):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -152,6 +156,7 @@ class Folder:
         self.exact_file, self.thread_words = str(exact_file), lambda: list(threads)
 
 
+@pytest.mark.full
 def test_sums_that_are_lost_are_one_line(client, monkeypatch):
     """As a scheduler that dies leaves them: cancelled, which is no result."""
     submit = client.submit
@@ -168,6 +173,7 @@ def test_sums_that_are_lost_are_one_line(client, monkeypatch):
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.full
 def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folder, cluster, fastsvm, tmp_path):
     model, shown = folder / "rings.model", []
     tried = [
@@ -212,6 +218,7 @@ def test_a_worker_ends_what_nobody_waits_for():
         assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
 
 
+@pytest.mark.full
 def test_bench_tries_on_workers(folder, cluster, fastsvm, tmp_path):
     train_on(tmp_path / "m", "rings.train", "-t 0", 50)
     first_rows(tmp_path, "rows", "rings.test", 100)

@@ -37,6 +37,7 @@ def test_public_things_have_examples(name):
     assert ">>>" in getattr(fastsvm_cli, name).__doc__
 
 
+@pytest.mark.full
 def test_the_tutorial_runs(tmp_path):
     done = subprocess.run(
         [sys.executable, SCRIPTS / "python_tutorial.py"], cwd=tmp_path, capture_output=True, text=True
@@ -46,6 +47,7 @@ def test_the_tutorial_runs(tmp_path):
     assert done.stdout.count("the same labels: True") == 2
 
 
+@pytest.mark.full
 def test_the_measurement_runs(tmp_path):
     """On a small model of many classes and one of two: every label of the exact method is SVC's."""
     train_on(tmp_path / "colors.model", "colors.train", "-g 0.05", 150)

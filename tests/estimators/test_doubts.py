@@ -96,6 +96,7 @@ def test_a_model_that_is_slower_than_the_exact_one(svc, clock, monkeypatch):
         assert not _said(lambda: fastsvm_cli.compile(svc, **options))
 
 
+@pytest.mark.full
 def test_auto_measures_instead(svc):
     X, _ = rows()
     assert not _said(lambda: fastsvm_cli.compile(svc, "auto", X=X, budget=1.0, patience=0.5, on_progress=False))

@@ -113,6 +113,7 @@ def test_a_frame_goes_through_a_pipeline():
         fast.predict(frame.rename(columns={"a": "z"}))
 
 
+@pytest.mark.full
 def test_the_rows_of_fit_choose_a_method():
     X, y = rows()
     fast = CompiledSVC(SVC(gamma=0.05), method="auto", options={"budget": 0.1, "patience": 5}).fit(X, y)

@@ -106,6 +106,7 @@ def test_a_regression_has_radii_alone(place, fastsvm, tmp_path):
     assert any(f"radius of half: {found[2].median:.2g}" in text.get_text() for text in figure.axes[1].texts)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "model, words",
     [

@@ -110,6 +110,7 @@ def test_what_does_not_fit_is_refused_in_one_line(fastsvm, wide, tmp_path, words
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.full
 def test_centers_of_a_sparse_model_are_found_in_little_memory(wide, tmp_path):
     """The rows are never written out: 360 MB. (numpy and scipy take 90 of these.)"""
     assert peak_memory(FASTSVM, "approx", "-q", "--centers", 4, "--degree", 1, wide, "out", cwd=tmp_path) < 250 << 20

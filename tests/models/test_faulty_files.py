@@ -9,7 +9,8 @@ import pytest
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import load_model, looks_like_model, parse_model
 from support.evaluation import ROWS, fault_of
-from support.model_files import REGRESSION, changed, compiled_text, hand, values_of
+from support.messages import DATA_FILE, no_coefficient, no_pair, not_finite, not_whole, values_of_key
+from support.model_files import REGRESSION, compiled_text, hand, values_of
 
 
 def test_the_hand_made_model_is_read():
@@ -52,20 +53,7 @@ def test_blank_lines_after_the_last_support_vector_do_not_matter():
 
 
 BROKEN = {
-    "an unknown key": (
-        [("gamma 0.5", "gamma 0.5\nflavour sweet")],
-        "m:4: unknown key 'flavour'; is this another program's model?",
-    ),
-    "another svm_type": (
-        [("c_svc", "d_svc")],
-        "m:1: svm_type 'd_svc' found, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr",
-    ),
-    "another kernel": (
-        [("rbf", "chi2")],
-        "m:2: kernel_type 'chi2' found, expected one of linear, polynomial, rbf, sigmoid, precomputed",
-    ),
     "no kernel": ([("kernel_type rbf\n", "")], "m:8: the header ends without 'kernel_type'"),
-    "no gamma": ([("gamma 0.5\n", "")], "m:8: the header ends without 'gamma', which the rbf kernel needs"),
     "no coef0": ([("rbf", "sigmoid")], "m:9: the header ends without 'coef0', which the sigmoid kernel needs"),
     "no degree": (
         [("rbf", "polynomial\ncoef0 1")],
@@ -76,66 +64,22 @@ BROKEN = {
     "no rho": ([("rho 0.25 -0.5 0.125\n", "")], "m:8: the header ends without 'rho'"),
     "no label": ([("label 1 -1 7\n", "")], "m:8: the header ends without 'label'"),
     "no nr_sv": ([("nr_sv 2 1 1\n", "")], "m:8: the header ends without 'nr_sv'"),
-    "too few rho": ([("rho 0.25 -0.5 0.125", "rho 0.25 -0.5")], "m:6: 2 values of 'rho' found, expected 3"),
-    "too many labels": ([("label 1 -1 7", "label 1 -1 7 8")], "m:7: 4 labels found, expected 3"),
-    "too few nr_sv": ([("nr_sv 2 1 1", "nr_sv 3 1")], "m:8: 2 values of 'nr_sv' found, expected 3"),
     "nr_sv that add up to more": ([("nr_sv 2 1 1", "nr_sv 2 2 1")], "m:8: nr_sv adds up to 5, expected total_sv 4"),
     "negative nr_sv": ([("nr_sv 2 1 1", "nr_sv 5 -2 1")], "m:8: nr_sv adds up to 4, expected total_sv 4"),
-    "probA of another count": (
-        [("nr_sv", "probA 1 2\nprobB 1 2 3\nnr_sv")],
-        "m:8: 2 values of 'probA' found, expected 3",
-    ),
-    "too few density marks": (
-        [("nr_sv", "prob_density_marks 1 2 3\nnr_sv")],
-        "m:8: 3 values of 'prob_density_marks' found, expected 10",
-    ),
-    "no value": ([("gamma 0.5", "gamma")], "m:3: 0 values of 'gamma' found, expected 1"),
-    "two values": ([("gamma 0.5", "gamma 0.5 0.5")], "m:3: 2 values of 'gamma' found, expected 1"),
-    "gamma not a number": ([("gamma 0.5", "gamma half")], "m:3: gamma 'half' found, expected a finite number"),
-    "gamma nan": ([("gamma 0.5", "gamma nan")], "m:3: gamma 'nan' found, expected a finite number"),
-    "gamma too large": ([("gamma 0.5", "gamma 1e999")], "m:3: gamma '1e999' found, expected a finite number"),
-    "gamma with an underscore": ([("gamma 0.5", "gamma 1_0")], "m:3: gamma '1_0' found, expected a finite number"),
-    "infinite rho": ([("0.125\nlabel", "inf\nlabel")], "m:6: rho 'inf' found, expected a finite number"),
-    "nr_class not whole": ([("nr_class 3", "nr_class 3.0")], "m:4: nr_class '3.0' found, expected a whole number"),
+    "no value": ([("gamma 0.5", "gamma")], f"m:3: {values_of_key(0, 'gamma', 1)}"),
+    "gamma with an underscore": ([("gamma 0.5", "gamma 1_0")], f"m:3: gamma {not_finite('1_0')}"),
     "nr_class zero": ([("nr_class 3", "nr_class 0")], "m:4: nr_class 0 found, expected 1 or more"),
     "nr_class negative": ([("nr_class 3", "nr_class -3")], "m:4: nr_class -3 found, expected 1 or more"),
     "a label too large": (
         [("label 1 -1 7", "label 1 -1 4294967297")],
-        "m:7: label '4294967297' found, expected a whole number",
-    ),
-    "a label not whole": ([("label 1 -1 7", "label 1 -1 0.5")], "m:7: label '0.5' found, expected a whole number"),
-    "a count too large": (
-        [("total_sv 4", "total_sv 99999999999999999999")],
-        "m:5: total_sv '99999999999999999999' found, expected a whole number",
+        f"m:7: label {not_whole('4294967297')}",
     ),
     "negative total_sv": ([("total_sv 4", "total_sv -4")], "m:5: a negative number of support vectors found"),
-    "negative degree": ([("rbf", "polynomial\ncoef0 1\ndegree -1")], "m:4: a negative degree found"),
-    "more support vectors announced": (
-        [("total_sv 4", "total_sv 5"), ("nr_sv 2 1 1", "nr_sv 2 1 2")],
-        "m:14: 4 support vectors found, expected 5: the file ends",
-    ),
-    "fewer support vectors announced": (
-        [("total_sv 4", "total_sv 3"), ("nr_sv 2 1 1", "nr_sv 1 1 1")],
-        "m:13: text found after the 3 support vectors that total_sv announces",
-    ),
     "huge counts": (
         [("total_sv 4", "total_sv 2147483647"), ("nr_sv 2 1 1", "nr_sv 2147483645 1 1")],
         "m:14: 4 support vectors found, expected 2147483647: the file ends",
     ),
-    "a word that is not index:value": ([("2:1\n", "2\n")], "m:11: '2' found, expected index:value"),
-    "a value that is no number": ([("2:1\n", "2:one\n")], "m:11: '2:one' found, expected index:value"),
-    "an infinite value": ([("2:1\n", "2:inf\n")], "m:11: '2:inf' found, expected a finite number"),
-    "an infinite coefficient": ([("0.25 0 2:1", "inf 0 2:1")], "m:11: 'inf' found, expected a finite number"),
-    "indices that fall": (
-        [("1:1 3:2.5", "3:1 1:2.5")],
-        "m:10: index 1 found after index 3, expected increasing indices",
-    ),
-    "an index too large": (
-        [("2:1\n", "4294967297:1\n")],
-        "m:11: '4294967297:1' found, expected an index of at most 2147483647",
-    ),
-    "a coefficient too many": ([("0.25 0 2:1", "0.25 0 0 2:1")], "m:11: '0' found, expected index:value"),
-    "a blank row": ([("0.25 0 2:1", "")], "m:11: a blank line found, expected a coefficient"),
+    "a coefficient too many": ([("0.25 0 2:1", "0.25 0 0 2:1")], f"m:11: {no_pair('0')}"),
     "a row with half its coefficients": (
         [("0.25 0 2:1", "0.25")],
         "m:11: the end of the line found, expected a coefficient",
@@ -151,22 +95,22 @@ def test_a_faulty_model_is_refused_in_one_clear_line(name):
 
 def test_a_coefficient_too_few_is_not_called_unlabelled_data():
     message = fault_of(hand(("0.25 0 2:1", "0.25 2:1")))
-    assert message.startswith("m:11: '2:1' found, expected a coefficient") and "unlabelled" not in message
+    assert message.startswith(f"m:11: {no_coefficient('2:1')}") and "unlabelled" not in message
 
 
 def test_a_missing_coefficient_of_a_two_class_model_is_called_one():
     text = b"svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1\n2:1\n"
-    assert fault_of(text) == "m:10: '2:1' found, expected a coefficient"
+    assert fault_of(text) == f"m:10: {no_coefficient('2:1')}"
 
 
 @pytest.mark.parametrize(
     "old, new, message",
     [
         (b"nr_class 2", b"nr_class 3", "m:3: nr_class 3 found, expected 2 for epsilon_svr"),
-        (b"rho 0", b"rho 0 1", "m:5: 2 values of 'rho' found, expected 1"),
-        (b"rho 0", b"rho 0\nnr_sv 1", "m:6: 1 values of 'nr_sv' found, expected 2"),
+        (b"rho 0", b"rho 0 1", f"m:5: {values_of_key(2, 'rho', 1)}"),
+        (b"rho 0", b"rho 0\nnr_sv 1", f"m:6: {values_of_key(1, 'nr_sv', 2)}"),
         (b"rho 0", b"rho 0\nlabel 0", "m:6: 1 labels found, expected 2"),
-        (b"rho 0", b"rho 0\nprobA 1 2", "m:6: 2 values of 'probA' found, expected 1"),
+        (b"rho 0", b"rho 0\nprobA 1 2", f"m:6: {values_of_key(2, 'probA', 1)}"),
     ],
 )
 def test_a_faulty_regression_model_is_refused(old, new, message):
@@ -193,9 +137,9 @@ OTHERS = {
     b"": "m: the file is empty, expected a model",
     b"\n": "m:1: a blank line found, expected a model",
     b" \t\r\n\n": "m:1: a blank line found, expected a model",
-    b"1 1:2 3:4\n-1 2:1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
-    b"-1\n1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
-    b"+0.5 7:1\n": "m:1: this looks like a data file, expected a LIBSVM or fastsvm model",
+    b"1 1:2 3:4\n-1 2:1\n": f"m:1: {DATA_FILE}",
+    b"-1\n1\n": f"m:1: {DATA_FILE}",
+    b"+0.5 7:1\n": f"m:1: {DATA_FILE}",
     b"solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 3\nbias -1\nw\n0.1\n": (
         "m:1: a LIBLINEAR model found, expected a LIBSVM or fastsvm model"
     ),
@@ -245,11 +189,6 @@ def test_a_model_of_blocks_is_to_be_ordered_again(version):
     """No release wrote one."""
     said = fault_of(f"fastsvm_model blocks {version}\nsvm_type c_svc\n")
     assert said == "m:1: a model of kind 'blocks' found, which is read no more: run fastsvm order again"
-
-
-@pytest.mark.parametrize("version", ["0", "00", "01"])
-def test_a_version_that_never_was_is_refused(version):
-    fault_of(changed(b"maclaurin 2\n", b"maclaurin " + version.encode() + b"\n"))
 
 
 def test_an_approxsvm_model_is_named():

@@ -11,6 +11,7 @@ from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
 from support.evaluation import fault_of
 from support.headers import EXCEPTIONS, ONE_CLASS, REGRESSION, ROWS_OF, SERIALS, THREE, TWO, changed
+from support.messages import not_finite, not_whole, values_of_key
 from support.places import ROOT
 
 # ---- read alike
@@ -198,7 +199,7 @@ NEITHER = {  # name -> (what is said, model, what is changed in it)
         REGRESSION,
         (b"nr_class", b"flavour sweet\nnr_class"),
     ),
-    "a number where a key should be": ("m:8: 2 values of 'rho' found, expected 1", TWO, (b"label", b"1\nlabel")),
+    "a number where a key should be": (f"m:8: {values_of_key(2, 'rho', 1)}", TWO, (b"label", b"1\nlabel")),
     "an unknown svm_type": (
         "m:1: svm_type 'c_svm' found, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr",
         TWO,
@@ -210,35 +211,35 @@ NEITHER = {  # name -> (what is said, model, what is changed in it)
         (b"rbf", b"laplacian"),
     ),
     "PLSSVM's labels that are words": (
-        "m:9: label 'cat' found, expected a whole number",
+        f"m:9: label {not_whole('cat')}",
         TWO,
         (b"label 1 -1", b"label cat dog"),
     ),
-    "labels that are not whole": ("m:9: label '1.5' found, expected a whole number", TWO, (b"label 1", b"label 1.5")),
-    "degree of an old LIBSVM": ("m:3: degree '2.5' found, expected a whole number", TWO, (b"degree 3", b"degree 2.5")),
-    "rho too few": ("m:7: 2 values of 'rho' found, expected 3", THREE, (b"rho 0.25 ", b"rho ")),
-    "rho too many": ("m:7: 4 values of 'rho' found, expected 3", THREE, (b"rho ", b"rho 0 ")),
-    "the first of two rho too many": ("m:8: 2 values of 'rho' found, expected 1", TWO, (b"rho", b"rho 0 1\nrho")),
+    "labels that are not whole": (f"m:9: label {not_whole('1.5')}", TWO, (b"label 1", b"label 1.5")),
+    "degree of an old LIBSVM": (f"m:3: degree {not_whole('2.5')}", TWO, (b"degree 3", b"degree 2.5")),
+    "rho too few": (f"m:7: {values_of_key(2, 'rho', 3)}", THREE, (b"rho 0.25 ", b"rho ")),
+    "rho too many": (f"m:7: {values_of_key(4, 'rho', 3)}", THREE, (b"rho ", b"rho 0 ")),
+    "the first of two rho too many": (f"m:8: {values_of_key(2, 'rho', 1)}", TWO, (b"rho", b"rho 0 1\nrho")),
     "label too few in a regression": ("m:7: 1 labels found, expected 2", REGRESSION, (b"SV", b"label 0\nSV")),
     "nr_sv too many in a regression": (
-        "m:7: 3 values of 'nr_sv' found, expected 2",
+        f"m:7: {values_of_key(3, 'nr_sv', 2)}",
         REGRESSION,
         (b"SV", b"nr_sv 0 0 0\nSV"),
     ),
-    "probA too many": ("m:10: 2 values of 'probA' found, expected 1", TWO, (b"probA", b"probA 0")),
-    "probB too few": ("m:10: 2 values of 'probB' found, expected 3", THREE, (b"probB 0.5", b"probB")),
+    "probA too many": (f"m:10: {values_of_key(2, 'probA', 1)}", TWO, (b"probA", b"probA 0")),
+    "probB too few": (f"m:10: {values_of_key(2, 'probB', 3)}", THREE, (b"probB 0.5", b"probB")),
     "density marks too few": (
-        "m:6: 9 values of 'prob_density_marks' found, expected 10",
+        f"m:6: {values_of_key(9, 'prob_density_marks', 10)}",
         ONE_CLASS,
         (b"marks -5", b"marks"),
     ),
-    "no value": ("m:3: 0 values of 'gamma' found, expected 1", REGRESSION, (b"gamma 0.1", b"gamma")),
+    "no value": (f"m:3: {values_of_key(0, 'gamma', 1)}", REGRESSION, (b"gamma 0.1", b"gamma")),
     "nr_class in another form": (
-        "m:5: nr_class '3.0' found, expected a whole number",
+        f"m:5: nr_class {not_whole('3.0')}",
         THREE,
         (b"nr_class 3", b"nr_class 3.0"),
     ),
-    "a decimal comma": ("m:3: gamma '0,1' found, expected a finite number", REGRESSION, (b"0.1\n", b"0,1\n")),
+    "a decimal comma": (f"m:3: gamma {not_finite('0,1')}", REGRESSION, (b"0.1\n", b"0,1\n")),
     "a key in capitals": (
         "m:3: unknown key 'GAMMA'; is this another program's model?",
         REGRESSION,

@@ -3,12 +3,11 @@
 import random
 import re
 
-import pytest
-
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
 from support.headers import BASES, EXCEPTIONS, ROWS_OF
+from support.profiles import tries
 
 WORDS = [b"0", b"1", b"2", b"-1", b"3", b"0.5", b"1.5", b"1e0", b"0x1p0", b"+2", b"abc", b"nan", b"1-2", b"coef", b"SV"]
 
@@ -51,10 +50,9 @@ def mutated(text, rng):
     return (text + b"\n" + vectors).replace(b"\n", rng.choice((b"\n", b"\n", b"\r\n")))
 
 
-@pytest.mark.full
 def test_a_header_changed_at_random_is_read_as_svm_predict_reads_it_or_is_an_exception(svm_predict, tmp_path):
     rng, jobs, read = random.Random("headers"), [], 0
-    for _ in range(600):
+    for _ in range(count := tries(600)):
         base = rng.choice(BASES)
         jobs.append((ROWS_OF[base], mutated(base, rng), rng.random() < 0.3))
     for (rows, model, probability), later in zip(jobs, theirs_337(tmp_path, jobs)):
@@ -70,4 +68,4 @@ def test_a_header_changed_at_random_is_read_as_svm_predict_reads_it_or_is_an_exc
             read += 1
         debian = theirs(svm_predict, tmp_path, rows, model, probability)
         assert debian is None or alike(mine, debian), (model, mine, debian)
-    assert read > 150
+    assert read > count / 5

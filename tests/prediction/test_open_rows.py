@@ -60,7 +60,7 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, cas
         assert f"Proven: {len(lines) - len(wanted)} of {len(lines)} rows" in done.err and "left open" in done.err
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("source", ["gzip", "-", "dense", "unlabelled", "dense unlabelled", "crlf"])
 def test_whatever_the_data_comes_as(fastsvm, folder, tmp_path, source, threads):

@@ -14,6 +14,7 @@ from fastsvm_cli.errors import FileError
 from fastsvm_cli.prediction import resume
 from fastsvm_cli.prediction.resume import ResumableOutput, can_be_kept
 from fastsvm_cli.text.line_blocks import Place
+from support.messages import no_label
 from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
 from support.processes import PATIENCE
@@ -72,7 +73,7 @@ def test_a_run_that_is_stopped_before_its_first_row_leaves_nothing(models, tmp_p
     (tmp_path / "rows").write_text("foo\n1 1:1\n")
     done = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
     assert (
-        done.err.splitlines()[-1] == "Error: rows:1: 'foo' found, expected a label"
+        done.err.splitlines()[-1] == f"Error: rows:1: {no_label('foo')}"
         and "are kept" not in done.err
         and os.listdir(tmp_path) == ["rows"]
     )

@@ -140,6 +140,7 @@ def test_what_parts_lose_is_as_the_page_says(tmp_path):
     assert not (tmp_path / "rows.out").exists() and "xargs says 123" in page and "with 1, as" in page
 
 
+@pytest.mark.full
 def test_the_script_that_times_parts_compares_their_outputs(tmp_path):
     script = [sys.executable, ROOT / SCRIPTS / "measure_parts.py", "--copies", "3", "--runs", "1", "--jobs", "2"]
     words = [*script, "--folder", tmp_path, DATA / "colors.train", GOLDEN / "c_svc.model"]

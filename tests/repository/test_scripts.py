@@ -73,6 +73,7 @@ def test_kernel_fisher_is_the_least_under_its_constraints():
         assert (slack(*other) ** 2).sum() + RIDGE * (other[0] ** 2).sum() > least
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", kernel_fisher.METHODS)
 def test_models_predict_right_in_libsvm_and_here(tmp_path, fastsvm, svm_predict, method):
     """From the file of rows to labels: the machine's own formula, fastsvm, svm-predict, and a reduced set of it."""
@@ -93,6 +94,7 @@ def test_models_predict_right_in_libsvm_and_here(tmp_path, fastsvm, svm_predict,
     assert np.abs(np.loadtxt(tmp_path / "values")[:, 1] - expected).max() < 0.1 * np.abs(expected).max()
 
 
+@pytest.mark.full
 def test_labels_that_make_no_machine_are_refused(tmp_path):
     for labels, found in (([1, 2, 3], 3), ([1, 1, 1], 1), ([0.5, 1, 1], 2)):
         write_rows(tmp_path / "rows", np.ones((3, 1)), labels)
@@ -138,6 +140,7 @@ def test_kernel_evaluations_per_row_add_up(kind):
     assert len(set(by_vector)) > 1
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("shift", [0.0, 4096.0])
 def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, shift):
     """The exact and the reduced decision values, wherever the data lie: far away the vectors are told from their mean.

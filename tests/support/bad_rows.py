@@ -3,17 +3,18 @@
 from fastsvm_cli import _native
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import Place, read_chunks
+from support.messages import BLANK, falling, no_label, no_pair, not_finite, several_labels, too_far
 from support.reading import rows_in
 
 #: line -> what is said of it
 BAD = {
-    "": "a blank line found, expected a label",
-    "1 3:x": "'3:x' found, expected index:value",
-    "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
-    "1 3:nan": "'3:nan' found, expected a finite number",
-    "foo": "'foo' found, expected a label",
-    "1,2 3:1": "a multi-label line ('1,2') found, expected one label",
-    "1 2147483648:1": "'2147483648:1' found, expected an index of at most 2147483647",
+    "": BLANK,
+    "1 3:x": no_pair("3:x"),
+    "1 3:1 2:1": falling(2, 3),
+    "1 3:nan": not_finite("3:nan"),
+    "foo": no_label("foo"),
+    "1,2 3:1": several_labels("1,2"),
+    "1 2147483648:1": too_far("2147483648:1"),
 }
 
 

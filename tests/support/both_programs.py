@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -14,17 +13,20 @@ from fastsvm_cli.prediction.scores import summary_lines
 from fastsvm_cli.text.data import read_chunks
 from support.processes import PATIENCE
 
+#: A model with memory's numbers in it must not keep a program of LIBSVM's at work, or take all memory. A program of its
+#: own says so: for a preexec_fn this whole process would be copied each time.
+LIMITED = ["prlimit", "--cpu=20", f"--as={1 << 33}"]
+
 
 def theirs(svm_predict, folder, data, model, probability=False):
     """What svm-predict makes of the files: its rows, and its summary; None where it refuses them, or dies of them."""
     (folder / "data").write_bytes(data)
     (folder / "model").write_bytes(model)
     done = subprocess.run(
-        [svm_predict, "-b", str(int(probability)), "data", "model", "out"],
+        [*LIMITED, svm_predict, "-b", str(int(probability)), "data", "model", "out"],
         cwd=folder,
         capture_output=True,
         timeout=PATIENCE,
-        preexec_fn=_limited,
     )
     summary = [line for line in done.stdout.decode().splitlines() if line.endswith(")")]
     return None if done.returncode else (folder / "out").read_text().split("\n")[:-1] + summary
@@ -76,7 +78,7 @@ def theirs_337(folder, jobs):
         (folder / f"model-{at}").write_bytes(model)
     probabilities = "".join(str(int(probability)) for *_, probability in jobs)
     subprocess.run(
-        [sys.executable, "-c", _EACH_BY_ITSELF, str(folder), probabilities],
+        [*LIMITED, sys.executable, "-c", _EACH_BY_ITSELF, str(folder), probabilities],
         cwd=Path(__file__).parents[1],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -87,18 +89,11 @@ def theirs_337(folder, jobs):
     return [each.read_text().splitlines() if each.exists() else None for each in written]
 
 
-def _limited():
-    """A model with memory's numbers in it must not keep a program of LIBSVM's at work, or take all memory."""
-    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-    resource.setrlimit(resource.RLIMIT_AS, (1 << 33, 1 << 33))
-
-
 _EACH_BY_ITSELF = """
 import os, sys
 from pathlib import Path
 from libsvm.svm import libsvm
 from libsvm.svmutil import svm_read_problem
-from support.both_programs import _limited
 from support.in_process import Libsvm
 
 folder = Path(sys.argv[1])
@@ -106,7 +101,6 @@ for at, probability in enumerate(sys.argv[2]):
     child = os.fork()
     if not child:
         try:
-            _limited()
             model, (_, rows) = Libsvm(folder / f"model-{at}"), svm_read_problem(str(folder / f"data-{at}"))
             if probability == "0" or libsvm.svm_check_probability_model(model.model):
                 text = "".join(" ".join(line) + "\\n" for line in model.lines(rows, probability == "1"))

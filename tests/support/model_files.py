@@ -8,7 +8,6 @@ import numpy as np
 from libsvm.svm import gen_svm_nodearray, libsvm
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from support.evaluation import HAND
@@ -130,15 +129,6 @@ def mutations(text, rng, step):
 
 
 # ---- what becomes of them
-
-
-def is_refused(text):
-    try:
-        parse_model(text, "m")
-    except ModelFormatError as fault:
-        assert len(str(fault).splitlines()) == 1
-        return True
-    return False
 
 
 def values_of(model, chunks):

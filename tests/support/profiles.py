@@ -36,3 +36,8 @@ def seeded(examples=150):
 def searching(examples=250):
     """Likewise, more of them, for tests that tell hypothesis what to aim at (`target`)."""
     return seeded(examples)
+
+
+def tries(count):
+    """Of a test that draws its cases itself."""
+    return count if _full else max(1, count // 10)

@@ -10,6 +10,7 @@ import pytest
 
 from fastsvm_cli.text.bad_rows import NAMED
 from support.bad_rows import BAD, PRECOMPUTED, spoil
+from support.messages import BLANK, no_label, no_number
 from support.outputs import timeless
 from support.places import FASTSVM
 from support.processes import PATIENCE
@@ -80,7 +81,7 @@ def test_a_bad_row_ends_the_run_unless_it_is_said(fastsvm, models, tmp_path):
     for options in ([], ["--on-bad-row", "stop"]):
         done = fastsvm("predict", *options, "bad", models / "rings.approx", "out", code=1)
         assert (
-            done.err.splitlines()[-1] == "Error: bad:2: 'foo' found, expected a label"
+            done.err.splitlines()[-1] == f"Error: bad:2: {no_label('foo')}"
             and (tmp_path / "out").read_text() == "before\n"
         )
     assert (
@@ -168,11 +169,11 @@ def test_dense_rows_are_as_long_as_the_first_good_one(fastsvm, models, tmp_path)
     assert [
         line.removeprefix("Warning: dense.csv:") for line in done.err.splitlines() if line.startswith("Warning: ")
     ] == [
-        "1: 'label' found, expected a label",
-        "2: a blank line found, expected a label",
+        f"1: {no_label('label')}",
+        f"2: {BLANK}",
         "4: 1 values found, expected 2 as in the first row",
         "5: 3 values found, expected 2 as in the first row",
-        "6: 'x' found, expected a number",
+        f"6: {no_number('x')}",
     ]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Chunk
+from support.messages import falling
 from support.profiles import calm
 
 NUMBER = st.one_of(
@@ -200,13 +201,13 @@ def whole(*values):
 
 
 REFUSED = {
-    "row 1: index 2 found after index 2, expected increasing indices": (
+    f"row 1: {falling(2, 2)}": (
         numbers(1, 2),
         whole(0, 1, 3),
         whole(5, 2, 2),
         numbers(1, 2, 3),
     ),
-    "row 0: index 1 found after index 2, expected increasing indices": (
+    f"row 0: {falling(1, 2)}": (
         numbers(1),
         whole(0, 2),
         whole(2, 1),
@@ -296,7 +297,7 @@ REFUSED_MATRICES = {
     "matrix: 2 rows found, expected 1: as many as leading has": (numbers(1), numbers([1], [2])),
     "matrix: 1 dimensions found, expected 2": (numbers(1), numbers(1)),
     "columns: 1 numbers found, expected 2: as many as the matrix has columns": (numbers(1), numbers([1, 2]), whole(1)),
-    "columns: index 3 found after index 3, expected increasing indices": (numbers(1), numbers([1, 2]), whole(3, 3)),
+    f"columns: {falling(3, 3)}": (numbers(1), numbers([1, 2]), whole(3, 3)),
     "columns: index -1 found, expected an index of 0 or more": (numbers(1), numbers([1, 2]), whole(-1, 3)),
 }
 

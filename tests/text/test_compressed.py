@@ -264,6 +264,7 @@ def test_a_pipe_that_was_told_not_to_wait_is_waited_for(monkeypatch, compress):
     assert sum(found) == 1000
 
 
+@pytest.mark.full
 def test_much_through_a_pipe_gives_the_same_rows(pipe, long_text):
     path, writer = pipe
     thread = feed(writer, pieces_of(long_text.encode(), random.Random(6), 100_000))

@@ -109,6 +109,7 @@ def test_a_long_file_is_that_of_a_plain_reader_at_every_chunk_size_and_thread_co
         assert read(path, size=size) == (rows, None)
 
 
+@pytest.mark.full
 def test_the_first_of_several_faults_is_reported_whoever_finds_it(file, long_text):
     lines = long_text.splitlines(keepends=True)
     for at, broken in ((19_000, "late\n"), (12_345, "1 2:1 1:1 # fault\n"), (13_000, "\n")):
@@ -152,6 +153,7 @@ def test_chunks_hold_about_the_bytes_asked_for(file, long_text):
     assert len(sizes) > len(long_text) / 10_000 / 2 and sum(sizes) == 20_000
 
 
+@pytest.mark.full
 def test_a_chunk_stays_as_it_is_while_the_next_ones_are_read(file, long_text):
     chunks = list(read_chunks(str(file(long_text)), size=4096))
     assert [row for chunk in chunks for row in rows_in(chunk)] == plain_rows(long_text)[0]
@@ -164,6 +166,7 @@ def test_reading_reports_the_bytes_taken(file, long_text):
         assert taken == sorted(taken) and taken[-1] == len(content)
 
 
+@pytest.mark.full
 def test_the_whole_content_or_its_start_can_be_had(file, long_text):
     content = long_text.encode() + b"no line end\x00\xff"
     for path in (file(content), *(file(compress(content)) for compress in COMPRESS.values())):
@@ -236,6 +239,7 @@ RBF = (
 )
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("model", ["exact", "compiled"])
 def test_a_huge_index_takes_no_memory(fastsvm, tmp_path, model):
     for name, index in (("small", 4), ("huge", 2_000_000_000)):
@@ -250,6 +254,7 @@ def test_a_huge_index_takes_no_memory(fastsvm, tmp_path, model):
     assert max(peaks) < peaks[0] + (32 << 20)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("compress", [None, "gzip"])
 def test_memory_does_not_grow_with_the_file(tmp_path, compress):
     (tmp_path / "model").write_text(RBF.format(4))

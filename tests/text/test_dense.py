@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.text.data import read_chunks
+from support.messages import BLANK, no_label, no_number, not_finite, too_large, too_small
 from support.profiles import calm
 from support.reading import SIZES, UNLIMITED, read
 
@@ -58,21 +59,21 @@ DENSE_FAULTS = {
     "1, ,3": "an empty field found, expected a number",
     ",2,3": "an empty field found, expected a label",
     ",": "an empty field found, expected a label",
-    "": "a blank line found, expected a label",
-    " \t": "a blank line found, expected a label",
-    "y,2,3": "'y' found, expected a label",
-    "1,x,3": "'x' found, expected a number",
-    "1,2,3x": "'3x' found, expected a number",
+    "": BLANK,
+    " \t": BLANK,
+    "y,2,3": no_label("y"),
+    "1,x,3": no_number("x"),
+    "1,2,3x": no_number("3x"),
     '1,"2",3': "'\"2\"' found, expected a number",
-    "1,NA,3": "'NA' found, expected a number",
-    "1,nan,3": "'nan' found, expected a finite number",
-    "1,2,-inf": "'-inf' found, expected a finite number",
-    "1,1e999,3": "'1e999' found, too large for a double",
-    "1,2,1e-999": "'1e-999' found, too small for a double",
-    "1;2;3": "'1;2;3' found, expected a label",
-    "1 1:2 2:3": "'1' found, expected a label",
-    "1,2,3 # c": "'3' found, expected a number",
-    "1,2\x00,3": "'2?' found, expected a number",
+    "1,NA,3": no_number("NA"),
+    "1,nan,3": not_finite("nan"),
+    "1,2,-inf": not_finite("-inf"),
+    "1,1e999,3": too_large("1e999"),
+    "1,2,1e-999": too_small("1e-999"),
+    "1;2;3": no_label("1;2;3"),
+    "1 1:2 2:3": no_label("1"),
+    "1,2,3 # c": no_number("3"),
+    "1,2\x00,3": no_number("2?"),
 }
 
 
@@ -102,6 +103,7 @@ def test_an_empty_field_between_tabs_does_not_shift_its_neighbours(file):
     assert rows == [] and message == f"{path}:1: an empty field found, expected a number"
 
 
+@pytest.mark.full
 def test_dense_rows_do_not_depend_on_chunk_size_or_threads(file):
     rng = random.Random(7)
     lines = []

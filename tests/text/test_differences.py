@@ -11,7 +11,9 @@ from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.text.data import read_chunks
 from support.both_programs import alike, ours, theirs
 from support.evaluation import fault_of
+from support.messages import NUL, falling, no_coefficient, no_pair, not_finite, not_whole, too_far, too_large, too_small
 from support.places import GOLDEN
+from support.profiles import tries
 
 MODEL = b"""svm_type epsilon_svr
 kernel_type rbf
@@ -102,18 +104,18 @@ def test_a_delimiter_may_be_any_of_them_that_ends_no_line(tmp_path):
 # ---- the tables
 
 DATA_FAULTS = {  # a row -> what is said of it; svm-predict takes every one, but for those it cannot
-    b"1 -0:1": "'-0:1' found, expected index:value",
-    b"1 foo": "'foo' found, expected index:value",
-    b"1 2: 3": "'2:' found, expected index:value",
-    b"1 2:1 :3": "':3' found, expected index:value",
-    b"1 1:nan": "'1:nan' found, expected a finite number",
-    b"1 1:inf": "'1:inf' found, expected a finite number",
-    b"inf 1:1": "'inf' found, expected a finite number",
-    b"1e999 1:1": "'1e999' found, too large for a double",
-    b"1e-999 1:1": "'1e-999' found, too small for a double",
-    b"1 4294967297:1": "'4294967297:1' found, expected an index of at most 2147483647",
-    b"1 1:1 # a\x00b": "a NUL byte found, expected text",
-    b"1 1:1\x00 2:1": "'1:1?' found, expected index:value",
+    b"1 -0:1": no_pair("-0:1"),
+    b"1 foo": no_pair("foo"),
+    b"1 2: 3": no_pair("2:"),
+    b"1 2:1 :3": no_pair(":3"),
+    b"1 1:nan": not_finite("1:nan"),
+    b"1 1:inf": not_finite("1:inf"),
+    b"inf 1:1": not_finite("inf"),
+    b"1e999 1:1": too_large("1e999"),
+    b"1e-999 1:1": too_small("1e-999"),
+    b"1 4294967297:1": too_far("4294967297:1"),
+    b"1 1:1 # a\x00b": NUL,
+    b"1 1:1\x00 2:1": no_pair("1:1?"),
 }
 
 
@@ -138,24 +140,24 @@ MODEL_FAULTS = {  # name -> (old, new, what is said)
         b"4:0.5",
         "m:10: 2 support vectors found, expected 3: the last one is cut off",
     ),
-    "gamma inf": (b"gamma 0.1", b"gamma inf", "m:3: gamma 'inf' found, expected a finite number"),
-    "gamma nan": (b"gamma 0.1", b"gamma -nan", "m:3: gamma '-nan' found, expected a finite number"),
-    "rho inf": (b"rho 0.25", b"rho -inf", "m:6: rho '-inf' found, expected a finite number"),
-    "rho too large": (b"rho 0.25", b"rho 1e999", "m:6: rho '1e999' found, expected a finite number"),
-    "a coefficient inf": (b"-0.5 2:2", b"inf 2:2", "m:9: 'inf' found, expected a finite number"),
-    "a coefficient that is none": (b"-0.5 2:2", b"x 2:2", "m:9: 'x' found, expected a coefficient"),
-    "a value nan": (b"2:2", b"2:nan", "m:9: '2:nan' found, expected a finite number"),
-    "a value too large": (b"2:2", b"2:1e999", "m:9: '2:1e999' found, too large for a double"),
-    "a value too small": (b"2:2", b"2:1e-999", "m:9: '2:1e-999' found, too small for a double"),
-    "indices that fall": (b"2:2 3:-1", b"3:-1 2:2", "m:9: index 2 found after index 3, expected increasing indices"),
-    "an index twice": (b"2:2 3:-1", b"2:2 2:-1", "m:9: index 2 found after index 2, expected increasing indices"),
-    "an index -0": (b"2:2", b"-0:2", "m:9: '-0:2' found, expected index:value"),
+    "gamma inf": (b"gamma 0.1", b"gamma inf", f"m:3: gamma {not_finite('inf')}"),
+    "gamma nan": (b"gamma 0.1", b"gamma -nan", f"m:3: gamma {not_finite('-nan')}"),
+    "rho inf": (b"rho 0.25", b"rho -inf", f"m:6: rho {not_finite('-inf')}"),
+    "rho too large": (b"rho 0.25", b"rho 1e999", f"m:6: rho {not_finite('1e999')}"),
+    "a coefficient inf": (b"-0.5 2:2", b"inf 2:2", f"m:9: {not_finite('inf')}"),
+    "a coefficient that is none": (b"-0.5 2:2", b"x 2:2", f"m:9: {no_coefficient('x')}"),
+    "a value nan": (b"2:2", b"2:nan", f"m:9: {not_finite('2:nan')}"),
+    "a value too large": (b"2:2", b"2:1e999", f"m:9: {too_large('2:1e999')}"),
+    "a value too small": (b"2:2", b"2:1e-999", f"m:9: {too_small('2:1e-999')}"),
+    "indices that fall": (b"2:2 3:-1", b"3:-1 2:2", f"m:9: {falling(2, 3)}"),
+    "an index twice": (b"2:2 3:-1", b"2:2 2:-1", f"m:9: {falling(2, 2)}"),
+    "an index -0": (b"2:2", b"-0:2", f"m:9: {no_pair('-0:2')}"),
     "an index that wraps": (
         b"3:-1",
         b"4294967299:-1",
-        "m:9: '4294967299:-1' found, expected an index of at most 2147483647",
+        f"m:9: {too_far('4294967299:-1')}",
     ),
-    "a word that is no entry": (b"3:-1", b"3 -1", "m:9: '3' found, expected index:value"),
+    "a word that is no entry": (b"3:-1", b"3 -1", f"m:9: {no_pair('3')}"),
     "a carriage return": (
         b" 3:-1",
         b"\r3:-1",
@@ -173,7 +175,7 @@ MODEL_FAULTS = {  # name -> (old, new, what is said)
         "m:9: a comment with a ':' found, which LIBSVM takes for index:value",
     ),
     "an entry in a comment": (b"3:-1", b"#3:-1", "m:9: a comment with a ':' found, which LIBSVM takes for index:value"),
-    "a NUL byte": (b"3:-1", b"3:-1 # \x00", "m:9: a NUL byte found, expected text"),
+    "a NUL byte": (b"3:-1", b"3:-1 # \x00", f"m:9: {NUL}"),
     "a blank line": (b"-0.5 2:2", b"\n-0.5 2:2", "m:9: a blank line found, expected a coefficient"),
     "more vectors": (
         b"total_sv 3",
@@ -185,7 +187,7 @@ MODEL_FAULTS = {  # name -> (old, new, what is said)
     "a number that wraps": (
         b"total_sv 3",
         b"total_sv 4294967299",
-        "m:5: total_sv '4294967299' found, expected a whole number",
+        f"m:5: total_sv {not_whole('4294967299')}",
     ),
     "no gamma": (b"gamma 0.1\n", b"", "m:6: the header ends without 'gamma', which the rbf kernel needs"),
 }
@@ -294,7 +296,7 @@ def test_a_damaged_file_is_refused_or_read_as_svm_predict_reads_it(svm_predict, 
         MODEL,
         *((GOLDEN / name).read_bytes() for name in ("c_svc.model", "three_classes.model", "one_class.model")),
     ]
-    for _ in range(1200):
+    for _ in range(count := tries(1200)):
         model, data, probability = rng.choice(models), DATA, rng.random() < 0.3
         if what == "data":
             data = damaged(DATA.replace(b"\n", rng.choice((b"\n", b"\r\n"))), rng)
@@ -306,7 +308,7 @@ def test_a_damaged_file_is_refused_or_read_as_svm_predict_reads_it(svm_predict, 
         yours = theirs(svm_predict, tmp_path, data, model, probability)
         assert yours is None or alike(mine, yours), (data if what == "data" else model, mine, yours)
         read += yours is not None
-    assert read > 100
+    assert read > count / 12
 
 
 def test_golden_models_are_read_alike_in_both_line_ends(svm_predict, tmp_path):

@@ -69,6 +69,7 @@ def test_lines_that_are_too_long_are_passed_over_wherever_they_are(tmp_path, len
     assert read_around(tmp_path / "data", size=size, max_line=longest) == (rows, bad, why[:NAMED])
 
 
+@pytest.mark.full
 def test_a_line_without_end_takes_no_memory(fastsvm, models, tmp_path):
     """A few hundred kilobytes of gzip hold 600 MB of one line."""
     packer = zlib.compressobj(9, wbits=31)

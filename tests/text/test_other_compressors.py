@@ -54,6 +54,7 @@ def test_zstd_is_named_where_python_cannot_read_it(tmp_path, monkeypatch):
         list(read_chunks(str(tmp_path / "z")))
 
 
+@pytest.mark.full
 def test_zstd_files(tmp_path):
     try:
         from compression import zstd

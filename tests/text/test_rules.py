@@ -8,6 +8,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.data import read_chunks
+from support.messages import NUL, falling, no_label, no_pair, not_finite, several_labels, too_far, too_large, too_small
 from support.reading import bits, parse, read, rows_in
 
 
@@ -91,79 +92,79 @@ def test_a_blank_last_line_is_an_error_too(file):
 
 
 FAULTS = {
-    "1 foo": "'foo' found, expected index:value",
-    "1 3:x": "'3:x' found, expected index:value",
-    "1 3:": "'3:' found, expected index:value",
-    "1 3: 2": "'3:' found, expected index:value",
-    "1 3 :2": "'3' found, expected index:value",
-    "1 :2": "':2' found, expected index:value",
-    "1 1:2:3": "'1:2:3' found, expected index:value",
-    "1 1:2,2:3": "'1:2,2:3' found, expected index:value",
-    "1 1:2x": "'1:2x' found, expected index:value",
-    "1 1:1e": "'1:1e' found, expected index:value",
-    "1 1:1_000": "'1:1_000' found, expected index:value",
-    "1 1:1,5": "'1:1,5' found, expected index:value",
-    "1 1:.": "'1:.' found, expected index:value",
-    "1 1:-": "'1:-' found, expected index:value",
-    "1 1:--2": "'1:--2' found, expected index:value",
-    "1 1:+-2": "'1:+-2' found, expected index:value",
-    "1 1:0x": "'1:0x' found, expected index:value",
-    "1 1:0x-1": "'1:0x-1' found, expected index:value",
-    "1 1:0x+1": "'1:0x+1' found, expected index:value",
-    "1 1:0x1p": "'1:0x1p' found, expected index:value",
-    "1 1:2 2": "'2' found, expected index:value",
-    "1 1.0:2": "'1.0:2' found, expected index:value",
-    "1 1e1:2": "'1e1:2' found, expected index:value",
-    "1 0x1:2": "'0x1:2' found, expected index:value",
-    "1 -1:2": "'-1:2' found, expected index:value",
-    "1 -0:2": "'-0:2' found, expected index:value",
-    "1 ++1:2": "'++1:2' found, expected index:value",
-    "1 qid:3.5 1:2": "'qid:3.5' found, expected index:value",
-    "1 qid:3:4 1:2": "'qid:3:4' found, expected index:value",
-    "1 qid:3 qid:4 1:2": "'qid:4' found, expected index:value",
-    "1 1:2 qid:3": "'qid:3' found, expected index:value",
-    "1 sid:3 1:2": "'sid:3' found, expected index:value",
-    "1 3:1 2:1": "index 2 found after index 3, expected increasing indices",
-    "1 3:1 3:1": "index 3 found after index 3, expected increasing indices",
-    "1 0:1 0:1": "index 0 found after index 0, expected increasing indices",
-    "1 2147483648:1": "'2147483648:1' found, expected an index of at most 2147483647",
-    "1 4294967297:1": "'4294967297:1' found, expected an index of at most 2147483647",
-    "1 18446744073709551617:1": "'18446744073709551617:1' found, expected an index of at most 2147483647",
-    "1 3:nan": "'3:nan' found, expected a finite number",
-    "1 3:-NaN": "'3:-NaN' found, expected a finite number",
-    "1 3:nan(1)": "'3:nan(1)' found, expected a finite number",
-    "1 3:inf": "'3:inf' found, expected a finite number",
-    "1 3:-Infinity": "'3:-Infinity' found, expected a finite number",
-    "1 3:1e309": "'3:1e309' found, too large for a double",
-    "1 3:-1e309": "'3:-1e309' found, too large for a double",
-    "1 3:0.1e400": "'3:0.1e400' found, too large for a double",
-    "1 3:00012e+400": "'3:00012e+400' found, too large for a double",
-    "1 3:0x1p1024": "'3:0x1p1024' found, too large for a double",
-    "1 3:0x0.1p2000": "'3:0x0.1p2000' found, too large for a double",
-    "1 3:1e-400": "'3:1e-400' found, too small for a double",
-    "1 3:2e-324": "'3:2e-324' found, too small for a double",
-    "1 3:1000e-400": "'3:1000e-400' found, too small for a double",
-    "1 3:0.01e-350": "'3:0.01e-350' found, too small for a double",
-    "1 3:0x1p-1080": "'3:0x1p-1080' found, too small for a double",
-    "foo 1:1": "'foo' found, expected a label",
-    "+ 1:1": "'+' found, expected a label",
-    "1,2 1:1": "a multi-label line ('1,2') found, expected one label",
-    "-1,+2.5,3 qid:4": "a multi-label line ('-1,+2.5,3') found, expected one label",
-    "1,2": "'1,2' found, expected a label",
-    "1,2 3": "'1,2' found, expected a label",
-    "1,2, 1:1": "'1,2,' found, expected a label",
-    "1,x 1:1": "'1,x' found, expected a label",
-    "nan 1:1": "'nan' found, expected a finite number",
-    "inf 1:1": "'inf' found, expected a finite number",
-    "1e999 1:1": "'1e999' found, too large for a double",
-    "1:2 3:4": "'1:2' found, expected a label (is the data unlabelled?)",
-    "\ufeff1 1:1": "'???1' found, expected a label",
-    "1 é:1": "'??:1' found, expected index:value",
-    "1 1:\x0012": "'1:?12' found, expected index:value",
-    "1 1:12\x00": "'1:12?' found, expected index:value",
-    "1\x00 1:12": "'1?' found, expected a label",
-    "\x00": "'?' found, expected a label",
-    "1 1:1 \x1b[31m": "'?[31m' found, expected index:value",
+    "1 foo": no_pair("foo"),
+    "1 3:x": no_pair("3:x"),
+    "1 3:": no_pair("3:"),
+    "1 3: 2": no_pair("3:"),
+    "1 3 :2": no_pair("3"),
+    "1 :2": no_pair(":2"),
+    "1 1:2:3": no_pair("1:2:3"),
+    "1 1:2,2:3": no_pair("1:2,2:3"),
+    "1 1:2x": no_pair("1:2x"),
+    "1 1:1e": no_pair("1:1e"),
+    "1 1:1_000": no_pair("1:1_000"),
+    "1 1:1,5": no_pair("1:1,5"),
+    "1 1:.": no_pair("1:."),
+    "1 1:-": no_pair("1:-"),
+    "1 1:--2": no_pair("1:--2"),
+    "1 1:+-2": no_pair("1:+-2"),
+    "1 1:0x": no_pair("1:0x"),
+    "1 1:0x-1": no_pair("1:0x-1"),
+    "1 1:0x+1": no_pair("1:0x+1"),
+    "1 1:0x1p": no_pair("1:0x1p"),
+    "1 1:2 2": no_pair("2"),
+    "1 1.0:2": no_pair("1.0:2"),
+    "1 1e1:2": no_pair("1e1:2"),
+    "1 0x1:2": no_pair("0x1:2"),
+    "1 -1:2": no_pair("-1:2"),
+    "1 -0:2": no_pair("-0:2"),
+    "1 ++1:2": no_pair("++1:2"),
+    "1 qid:3.5 1:2": no_pair("qid:3.5"),
+    "1 qid:3:4 1:2": no_pair("qid:3:4"),
+    "1 qid:3 qid:4 1:2": no_pair("qid:4"),
+    "1 1:2 qid:3": no_pair("qid:3"),
+    "1 sid:3 1:2": no_pair("sid:3"),
+    "1 3:1 2:1": falling(2, 3),
+    "1 3:1 3:1": falling(3, 3),
+    "1 0:1 0:1": falling(0, 0),
+    "1 2147483648:1": too_far("2147483648:1"),
+    "1 4294967297:1": too_far("4294967297:1"),
+    "1 18446744073709551617:1": too_far("18446744073709551617:1"),
+    "1 3:nan": not_finite("3:nan"),
+    "1 3:-NaN": not_finite("3:-NaN"),
+    "1 3:nan(1)": not_finite("3:nan(1)"),
+    "1 3:inf": not_finite("3:inf"),
+    "1 3:-Infinity": not_finite("3:-Infinity"),
+    "1 3:1e309": too_large("3:1e309"),
+    "1 3:-1e309": too_large("3:-1e309"),
+    "1 3:0.1e400": too_large("3:0.1e400"),
+    "1 3:00012e+400": too_large("3:00012e+400"),
+    "1 3:0x1p1024": too_large("3:0x1p1024"),
+    "1 3:0x0.1p2000": too_large("3:0x0.1p2000"),
+    "1 3:1e-400": too_small("3:1e-400"),
+    "1 3:2e-324": too_small("3:2e-324"),
+    "1 3:1000e-400": too_small("3:1000e-400"),
+    "1 3:0.01e-350": too_small("3:0.01e-350"),
+    "1 3:0x1p-1080": too_small("3:0x1p-1080"),
+    "foo 1:1": no_label("foo"),
+    "+ 1:1": no_label("+"),
+    "1,2 1:1": several_labels("1,2"),
+    "-1,+2.5,3 qid:4": several_labels("-1,+2.5,3"),
+    "1,2": no_label("1,2"),
+    "1,2 3": no_label("1,2"),
+    "1,2, 1:1": no_label("1,2,"),
+    "1,x 1:1": no_label("1,x"),
+    "nan 1:1": not_finite("nan"),
+    "inf 1:1": not_finite("inf"),
+    "1e999 1:1": too_large("1e999"),
+    "1:2 3:4": f"{no_label('1:2')} (is the data unlabelled?)",
+    "\ufeff1 1:1": no_label("???1"),
+    "1 é:1": no_pair("??:1"),
+    "1 1:\x0012": no_pair("1:?12"),
+    "1 1:12\x00": no_pair("1:12?"),
+    "1\x00 1:12": no_label("1?"),
+    "\x00": no_label("?"),
+    "1 1:1 \x1b[31m": no_pair("?[31m"),
     "1 " + "x" * 1000: "'" + "x" * 40 + "...' found, expected index:value",
 }
 
@@ -187,14 +188,14 @@ def test_faults_of_standard_input_name_it(fastsvm, tmp_path):
 
 
 def test_another_name_may_stand_in_messages(file):
-    assert read(file("x\n"), name="shown") == ([], "shown:1: 'x' found, expected a label")
+    assert read(file("x\n"), name="shown") == ([], f"shown:1: {no_label('x')}")
 
 
 def test_the_fault_carries_path_line_and_words(file):
     path = file("1\nx\n")
     with pytest.raises(DataFormatError) as caught:
         list(read_chunks(str(path)))
-    assert (caught.value.path, caught.value.line, caught.value.why) == (str(path), 2, "'x' found, expected a label")
+    assert (caught.value.path, caught.value.line, caught.value.why) == (str(path), 2, no_label("x"))
 
 
 def test_denormal_values_are_read():
@@ -232,7 +233,7 @@ def test_hexadecimal_numbers_are_read_as_strtod_reads_them():
 def test_a_nul_byte_in_a_comment_is_a_fault():
     """svm-predict loses the row after it."""
     chunk, fault, _, _ = _native.parse(b"1 1:2\n1 1:2 # \x00\n1 1:3\n")
-    assert chunk.rows == 1 and fault == (2, "a NUL byte found, expected text")
+    assert chunk.rows == 1 and fault == (2, NUL)
 
 
 def test_unlabelled_rows_have_entries_only(file):
@@ -273,7 +274,7 @@ def test_parsing_starts_at_an_offset_and_stops_after_the_rows_wanted():
     )
     chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=0, first_line=2)
     assert fault is None and chunk.rows == 0 and consumed == 7
-    assert _native.parse(text, offset=7, first_line=2)[1] == (4, "'rest' found, expected a label")
+    assert _native.parse(text, offset=7, first_line=2)[1] == (4, no_label("rest"))
     with pytest.raises(ValueError):
         _native.parse(text, offset=len(text) + 1)
 

@@ -14,6 +14,7 @@ from fastsvm_cli.errors import DataFormatError, FileError
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.scaling import with_labels
+from support.messages import falling, too_far, too_large
 from support.profiles import calm
 from support.reading import bits
 from support.scaling import contents, read_plain, read_scaled, read_scaling, run_svm_scale, scaled_text, to_six_digits
@@ -224,8 +225,8 @@ def test_labels_of_unlabelled_rows_are_not_scaled(files):
 
 FAULTY_ROWS = [
     ("1 0:1 1:2\n", 1, "index 0 found, which the range file does not hold, expected indices from 1"),
-    ("1 1:1\n1 1:1 2:1e308\n", 2, "'2:1e308' found, too large for a double once it is scaled"),
-    ("1 1:1\n1 2:1 1:1\n", 2, "index 1 found after index 2, expected increasing indices"),
+    ("1 1:1\n1 1:1 2:1e308\n", 2, f"{too_large('2:1e308')} once it is scaled"),
+    ("1 1:1\n1 2:1 1:1\n", 2, falling(1, 2)),
     ("1e308 1:1\n", 1, "a label found that the range file's y cannot scale, expected a finite result"),
 ]
 
@@ -272,9 +273,9 @@ FAULTY_FILES = [
     ("x\n-1 1\n1 nan 1\n", 3, "'1 nan 1' found, expected an index, its least and its largest value"),
     ("x\n-1 1\n1 0 1e400\n", 3, "'1 0 1e400' found, expected an index, its least and its largest value"),
     ("x\n-1 1\n2147483647 0 1\n", None, None),
-    ("x\n-1 1\n2147483648 0 1\n", 3, "'2147483648' found, expected an index of at most 2147483647"),
-    ("x\n-1 1\n4294967297 0 1\n", 3, "'4294967297' found, expected an index of at most 2147483647"),
-    ("x\n-1 1\n2 0 1\n2 0 1\n", 4, "index 2 found after index 2, expected increasing indices"),
+    ("x\n-1 1\n2147483648 0 1\n", 3, too_far("2147483648")),
+    ("x\n-1 1\n4294967297 0 1\n", 3, too_far("4294967297")),
+    ("x\n-1 1\n2 0 1\n2 0 1\n", 4, falling(2, 2)),
     ("x\n-1 1\n2 1 0\n", 3, "'2 1 0' found, expected the least value before the largest"),
     ("x\n-1 1\n2 1e300 1.00000000000001e300\n", None, None),
     ("x\n-1e308 1e308\n2 1 2\n", 3, "'2 1 2' found, expected a range that 0 can be scaled with"),

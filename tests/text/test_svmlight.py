@@ -11,6 +11,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.text.data import Place, read_chunks
+from support.messages import DATA_FILE, no_coefficient, no_label, no_pair, several_labels
 from support.outputs import timeless
 from support.places import DATA
 from support.reading import dressed, read, rows_in
@@ -65,8 +66,8 @@ def test_a_qid_behind_the_label_is_no_feature(file):
 def test_dense_numbers_and_models_have_no_such_lines(file):
     path = file("# c\n1,2\n")
     assert read(path, dense=True) == ([], f"{path}:1: '#' found, expected a label")
-    assert _native.parse(b"# c\n", leading_name="a coefficient")[1] == (1, "'#' found, expected a coefficient")
-    assert _native.parse(b"1 qid:3\n")[1] == (1, "'qid:3' found, expected index:value")
+    assert _native.parse(b"# c\n", leading_name="a coefficient")[1] == (1, no_coefficient("#"))
+    assert _native.parse(b"1 qid:3\n")[1] == (1, no_pair("qid:3"))
 
 
 @pytest.mark.parametrize("size", [1, 64, 1 << 20])
@@ -166,7 +167,7 @@ def test_bad_rows_among_them_have_a_line_each_and_comments_none(fastsvm, dressed
     (tmp_path / "bad").write_text("".join(lines))
     where = [number for number, line in enumerate(lines, 1) if line.startswith("1,3 ")]
     done = fastsvm("predict", "--on-bad-row", "nan", "bad", dressed_models / "rings.model", "out")
-    fault = "a multi-label line ('1,3') found, expected one label"
+    fault = several_labels("1,3")
     assert re.findall(rf"bad:(\d+): {re.escape(fault)}", done.err) == list(map(str, where))
     plain = fastsvm("predict", dressed_models / "rings.rows", dressed_models / "rings.model").out.splitlines()
     answers = iter(plain)
@@ -196,6 +197,7 @@ def test_a_row_that_cannot_be_evaluated_has_the_line_of_the_file(fastsvm, tmp_pa
     assert "data:5: " in done.err and (tmp_path / "out").read_text().splitlines()[1:] == ["nan"]
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -240,12 +242,12 @@ def test_a_run_over_them_is_gone_on_with(fastsvm, dressed_models, tmp_path):
         (
             "# c\n1,2,3\n",
             "predict data MODEL",
-            "data:2: '1,2,3' found, expected a label; if these are delimited numbers",
+            f"data:2: {no_label('1,2,3')}; if these are delimited numbers",
         ),
-        ("# c\n#\n1:2\n", "predict data MODEL", "data:3: '1:2' found, expected a label (is the data unlabelled?); if"),
+        ("# c\n#\n1:2\n", "predict data MODEL", f"data:3: {no_label('1:2')} (is the data unlabelled?); if"),
         ("# c\n1 1:2\n", "predict MODEL data", "the test file comes before the model: fastsvm predict data MODEL"),
-        ("# c\n1 1:2\n", "approx data", "data:1: this looks like a data file, expected a LIBSVM or fastsvm model"),
-        ("# c\n1,2\n", "predict --dense data MODEL", "data:1: '#' found, expected a label"),
+        ("# c\n1 1:2\n", "approx data", f"data:1: {DATA_FILE}"),
+        ("# c\n1,2\n", "predict --dense data MODEL", f"data:1: {no_label('#')}"),
     ],
 )
 def test_hints(fastsvm, models, tmp_path, text, words, message):

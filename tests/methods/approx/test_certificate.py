@@ -14,7 +14,7 @@ from support.evaluation import decide, parse, reference
 from support.expanding import certified
 from support.hostile import UNKNOWN, as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
 from support.oracles import Machine, random_machine, random_rows
-from support.profiles import searching
+from support.profiles import searching, tries
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -30,12 +30,12 @@ def error_and_radius(machine, rows, **options):
     return error, radius
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("seed", range(4))
 def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
     rng = np.random.default_rng([1, seed])
     finite = rows_seen = 0
-    for trial in range(1250):
+    for trial in range(tries(1250)):
         machine, x = hostile_machine(rng)
         rows, options = hostile_rows(rng, x), hostile_options(rng)
         error, radius = error_and_radius(machine, rows, **options)
@@ -45,14 +45,14 @@ def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
     assert finite > 0.5 * rows_seen  # or nothing was tested
 
 
-@pytest.mark.full
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "options", [{}, {"single": True}, {"rank": 1}, {"rank": 3, "single": True}, {"tolerance": 0.1}], ids=str
 )
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
 def test_no_finite_expansion_has_a_value_beyond_its_radius(kernel, options):
     rng = np.random.default_rng(2)
-    for trial in range(150):
+    for trial in range(tries(150)):
         machine, x = hostile_machine(rng, kernel)
         try:
             error, radius = error_and_radius(machine, hostile_rows(rng, x), **options)

@@ -13,6 +13,7 @@ from support.evaluation import decide, parse, reference
 from support.expanding import certified
 from support.hostile import UNKNOWN, as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
 from support.oracles import EXTENDED, Machine, data_text, random_machine, random_rows
+from support.profiles import tries
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -62,7 +63,7 @@ def balanced(rng, n, d, gamma):
 def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
     rng = np.random.default_rng(15)
     settled = seen = 0
-    for trial in range(60):
+    for trial in range(tries(60)):
         n, d, gamma = int(rng.integers(2, 40)), int(rng.integers(1, 9)), 10 ** rng.uniform(-3, 0)
         vectors = random_rows(rng, n, range(1, d + 1))
         machine = random_machine(

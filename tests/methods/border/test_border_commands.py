@@ -10,6 +10,7 @@ import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem
 
 from support.bordering import TEXT, check_samples, samples_of, trained_model
+from support.messages import COMPILED_MODEL, no_label
 from support.oracles import BorderFile, Machine
 from support.places import DATA, ROOT
 
@@ -212,16 +213,16 @@ def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path,
     for words, fault in (
         (["svr"], "svr: a model of type epsilon_svr found, expected classes"),
         (["precomputed"], "precomputed: a precomputed kernel found, which has no gradient"),
-        (["compiled"], "compiled: a compiled model found, expected the LIBSVM model it was made from"),
+        (["compiled"], f"compiled: {COMPILED_MODEL}"),
         ([wavy[1]], "this looks like a data file"),
         (["empty"], "empty: the file is empty, expected a model"),
         (["nowhere"], "nowhere: No such file or directory"),
         (["--data", "nowhere", wavy[0]], "nowhere: No such file or directory"),
         (["--data", "empty", wavy[0]], "empty: no rows found"),
-        (["--data", wavy[0], wavy[0]], "wavy.model:1: 'svm_type' found, expected a label"),
-        (["--data", "unlabelled", wavy[0]], "unlabelled:1: '1:0.5' found, expected a label"),
+        (["--data", wavy[0], wavy[0]], f"wavy.model:1: {no_label('svm_type')}"),
+        (["--data", "unlabelled", wavy[0]], f"unlabelled:1: {no_label('1:0.5')}"),
         (["--bandwidth", 1, "empty"], "empty: no rows found"),
-        (["--bandwidth", 1, "unlabelled"], "unlabelled:1: '1:0.5' found, expected a label"),
+        (["--bandwidth", 1, "unlabelled"], f"unlabelled:1: {no_label('1:0.5')}"),
         (["--bandwidth", 1, wavy[0]], "expected a label"),
         (["--bandwidth", 1, "fraction"], "fraction: a label 1.5 found, expected whole numbers"),
         (["--bandwidth", 1, "big"], "big: a label 1e+300 found"),

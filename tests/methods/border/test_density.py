@@ -17,6 +17,7 @@ from fastsvm_cli.models.density import DensityModel
 from fastsvm_cli.models.exact import ExactModel
 from support import oracles
 from support.evaluation import fault_of, parse, values
+from support.messages import no_pair, not_finite, values_of_key
 from support.oracles import Machine, data_text
 from support.sealing import sealed
 
@@ -50,7 +51,7 @@ def fixed(rows, y, bandwidth):
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("labels", [[1, -1], [-1, 1, 5], [3, 0, 7, -2]])
-@pytest.mark.parametrize("n", [6, 7, 8, 13, 40, 100])
+@pytest.mark.parametrize("n", [6, 7, 13, 40, 100])
 @pytest.mark.parametrize("d, density", [(1, 1.0), (5, 0.6), (30, 0.2)])
 def test_log_odds_match_the_formula(labels, n, d, density):
     rng = np.random.default_rng([n, d, len(labels)])
@@ -61,7 +62,7 @@ def test_log_odds_match_the_formula(labels, n, d, density):
     ]
     order = [1, -1] if sorted(set(y)) == [-1, 1] else labels
     few = min(y.count(a) + y.count(b) for a in labels for b in labels if a != b)
-    z = some_rows(rng, 12, d, density=density) + [{}, {1: 30.0}, {1: 0.5, UNKNOWN: 2.0}, dict(rows[0])]
+    z = some_rows(rng, 6, d, density=density) + [{}, {1: 30.0}, {1: 0.5, UNKNOWN: 2.0}, dict(rows[0])]
     for weight in (0.3, 1.0, 0.5 * few, few - 0.01):
         expected = np.array([oracles.density_log_odds(rows, classes_of(y, order), row, weight) for row in z], float)
         model = adaptive(rows, y, weight)
@@ -303,13 +304,13 @@ def test_the_file_reads_back():
             ),
         ),
         (b"weight 2.5", b"weight 0", "weight 0 and classes"),
-        (b"weight 2.5", b"weight nan", "weight 'nan' found, expected a finite number"),
-        (b"weight 2.5", b"weight 1 2", "2 values of 'weight' found, expected 1"),
+        (b"weight 2.5", b"weight nan", f"weight {not_finite('nan')}"),
+        (b"weight 2.5", b"weight 1 2", values_of_key(2, "weight", 1)),
         (b"weight 2.5\n", b"", "the header ends without 'weight'"),
         (b"nr_sv 2 2 3", b"nr_sv 0 4 3", "weight 2.5 and classes of 0 and 3 rows found"),
         (b"nr_sv 2 2 3", b"nr_sv 2 3 2", "a row of another class than 1 found, which 'nr_sv' announces"),
         (b"total_sv 7", b"total_sv 8", "nr_sv adds up to 7, expected total_sv 8"),
-        (b"\nrows\n2 ", b"\nrows\n2 0:x ", "'0:x' found, expected index:value"),
+        (b"\nrows\n2 ", b"\nrows\n2 0:x ", no_pair("0:x")),
         (b"\nrows\n2 ", b"\nrows\n1 ", "a row of another class than 2 found"),
         (b"\nrows\n", b"\nrows\n2 1:1\n", "text found after the rows that total_sv announces"),
         (b"svm_type c_svc", b"svm_type epsilon_svr", "found"),

@@ -1,7 +1,6 @@
 """Files of ordered models: written and read back; whatever is cut off or corrupted is refused in one line, or is a
 model."""
 
-import random
 import subprocess
 import sys
 
@@ -9,11 +8,10 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
-from support.evaluation import HAND, ROWS, fault_of, parse
-from support.model_files import is_refused, mutations
+from support.evaluation import HAND, fault_of, parse
+from support.messages import no_coefficient
 from support.oracles import OWN_KERNELS, random_machine, random_rows
 from support.ordering import COMPILERS, exact_model, lines, order
 from support.processes import PATIENCE
@@ -127,78 +125,24 @@ def test_numbers_may_be_broken_into_other_lines():
 # ---- cut off, added to
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_file_cut_off_at_any_byte_is_refused(name):
-    text = TEXTS[name]
-    first_line = text.index(b"\n") + 1
-    for cut in range(len(text)):
-        message = fault_of(text[:cut])
-        assert cut < first_line or message == "m: the last line is not 'end': the file is cut off, or has been added to"
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_file_without_any_one_of_its_lines_or_with_one_twice_is_refused(name):
-    rows = TEXTS[name].splitlines(keepends=True)
-    end = len(rows) - 2  # the checksum and what follows it
-    for at in range(len(rows)):
-        for text in (rows[:at] + rows[at + 1 :], rows[: at + 1] + rows[at:]):
-            assert is_refused(b"".join(text)) and (at >= end or is_refused(sealed(b"".join(text)))), rows[at]
-
-
-@pytest.mark.parametrize("added", [b"\n", b" ", b"end\n", b"x", b"1 2 3\n", b"\x00", b"1 2 3\nend\n"])
-def test_a_file_that_was_added_to_is_refused(added):
-    for name in TEXTS:
-        fault_of(TEXTS[name] + added)
-
-
 # ---- corrupted
 
 
 FAULTS = {
     ("geometry", b"nr_points 5", b"nr_points -1"): "m:13: nr_points -1 found, expected 0 or more",
-    ("geometry", b"nr_points 5", b"nr_points 5.0"): "m:13: nr_points '5.0' found, expected a whole number",
-    ("geometry", b"nr_points 5", b"nr_points nan"): "m:13: nr_points 'nan' found, expected a whole number",
-    ("geometry", b"nr_points 5", b"nr_points"): "m:13: 0 values of 'nr_points' found, expected 1",
-    ("geometry", b"nr_points 5", b"nr_points 5 5"): "m:13: 2 values of 'nr_points' found, expected 1",
     ("geometry", b"nr_points 5", b"nr_points 4"): "among 4 numbers",
     ("geometry", b"nr_points 5", b"nr_points 6"): "among 6 numbers",
     ("geometry", b"nr_points 5", b"nr_points 2147483647"): "among 2147483647 numbers",
-    (
-        "geometry",
-        b"nr_points 5",
-        b"nr_points 99999999999",
-    ): "m:13: nr_points '99999999999' found, expected a whole number",
-    ("geometry", b"nr_points 5\n", b""): "the header ends without 'nr_points'",
     ("geometry", b"nr_folded 2", b"nr_folded -2"): "m:12: nr_folded -2 found, expected 0 or more",
     ("geometry", b"nr_folded 2", b"nr_folded 1"): "m:20: '0 0 2:0.25 4:-1' found, expected 'points'",
-    ("geometry", b"nr_folded 2", b"nr_folded 3"): "m:21: 'points' found, expected a coefficient",
-    ("geometry", b"nr_folded 2", b"nr_folded 2147483647"): "m:21: 'points' found, expected a coefficient",
-    ("geometry", b"nr_folded 2\n", b""): "the header ends without 'nr_folded'",
-    ("geometry", b"sequence greedy", b"sequence"): "m:11: 0 values of 'sequence' found, expected 1",
-    ("geometry", b"sequence greedy\n", b""): "the header ends without 'sequence'",
-    (
-        "geometry",
-        b"sequence greedy",
-        b"sequence greedy\nflavour sweet",
-    ): "m:12: unknown key 'flavour'; is this another program's model?",
-    (
-        "geometry",
-        b"sequence greedy",
-        b"sequence greedy\nnr_lists 2",
-    ): "m:12: unknown key 'nr_lists'; is this another program's model?",
-    ("geometry", b"fingerprint 0123456789abcdef\n", b""): "the header ends without 'fingerprint'",
+    ("geometry", b"nr_folded 2", b"nr_folded 3"): f"m:21: {no_coefficient('points')}",
+    ("geometry", b"nr_folded 2", b"nr_folded 2147483647"): f"m:21: {no_coefficient('points')}",
     ("geometry", b"\npoints\n", b"\npivots\n"): "m:21: 'pivots' found, expected 'points'",
     ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 6 "): "m:22: 6 found, expected a whole number below 6",
     ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 -1 "): "m:22: -1 found, expected a whole number below 6",
     ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 0.5 "): "m:22: 0.5 found, expected a whole number below 6",
     ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 1e300 "): "m:22: 1e+300 found, expected a whole number below 6",
-    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 nan "): "m:22: 'nan' found among 5 numbers",
-    ("geometry", b"\npoints\n4 5 ", b"\npoints\n4 x "): "m:22: 'x' found among 5 numbers",
     ("geometry", b"0.75336", b"-0.75336"): "a negative number found, expected squared norms and errors",
-    ("geometry", b"0.75336", b"nan 0.75336"): "m:23: 'nan' found among 3 numbers",
-    ("geometry", b"0.75336", b"inf 0.75336"): "m:23: 'inf' found among 3 numbers",
-    ("geometry", b"-0.0616761", b"nan -0.0616761"): "'nan' found among 15 numbers",
-    ("geometry", b"-0.0616761", b"1e999 -0.0616761"): "'1e999' found among 15 numbers",
     ("geometry", b"-0.0616761", b"0 -0.0616761"): None,
     ("geometry", b"rbf\ngamma 0.5", b"sigmoid\ngamma 0.5\ncoef0 1"): "a sigmoid kernel found that is no inner product",
     ("geometry", b"rbf\ngamma 0.5", b"rbf\ngamma -0.5"): "a rbf kernel found that is no inner product",
@@ -207,27 +151,14 @@ FAULTS = {
         b"rbf\ngamma 0.5",
         b"polynomial\ngamma 0.5\ndegree 2\ncoef0 -1",
     ): "a polynomial kernel found that is no inner product",
-    (
-        "geometry",
-        b"rbf\ngamma 0.5",
-        b"precomputed",
-    ): "the header ends without 'kernel', which a precomputed kernel needs",
     ("geometry", b"fingerprint", b"kernel exponential 0.5\nfingerprint"): "a line 'kernel' found",
-    (
-        "geometry",
-        b"geometry 2",
-        b"geometry 4",
-    ): "m:1: version 4 of the format found, this fastsvm reads up to 3: a newer fastsvm wrote it",
-    ("geometry", b"geometry 2", b"triangle 2"): "unknown key 'sequence'",
     ("geometry", b"total_sv 4", b"total_sv -4"): "a negative number of support vectors found",
     ("triangle", b"nr_lists 2", b"nr_lists -2"): "m:11: nr_lists -2 found, expected 0 or more",
     ("triangle", b"nr_lists 2", b"nr_lists 1"): "among 1 numbers",
     ("triangle", b"nr_lists 2", b"nr_lists 3"): "among 3 numbers",
     ("triangle", b"nr_lists 2", b"nr_lists 2147483647"): "among 2147483647 numbers",
-    ("triangle", b"nr_lists 2\n", b""): "the header ends without 'nr_lists'",
     ("triangle", b"\npivots\n0 3", b"\npivots\n0 4"): "m:18: 4 found, expected a whole number below 4",
     ("triangle", b"\npivots\n0 3", b"\npivots\n-1 3"): "m:18: -1 found, expected a whole number below 4",
-    ("triangle", b"\npivots\n0 3", b"\npivots\n0 nan"): "m:18: 'nan' found among 2 numbers",
     ("triangle", b"\npivots\n", b"\norder\n"): "m:17: 'order' found, expected 'pivots'",
     (
         "triangle",
@@ -256,8 +187,6 @@ FAULTS = {
         b"kernel exponential 0.5",
         b"kernel exponential -0.5",
     ): "kernel 'exponential -0.5' found, expected gamma 0 or more",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel exponential nan"): "'nan' found, expected a finite number",
-    ("geometry-own", b"kernel exponential 0.5", b"kernel exponential x"): "'x' found, expected a finite number",
     (
         "geometry-own",
         b"kernel exponential 0.5",
@@ -269,16 +198,6 @@ FAULTS = {
         b"kernel normalized_polynomial 2 -1 1",
     ): "expected gamma 0 or more, coef0 above 0",
     ("geometry-own", b"kernel exponential 0.5", b"kernel normalized_polynomial -2 1 1"): "expected",
-    (
-        "geometry-own",
-        b"kernel exponential 0.5",
-        b"kernel normalized_polynomial 2.5 1 1",
-    ): "'2.5' found, expected a whole number",
-    (
-        "geometry-own",
-        b"kernel exponential 0.5\n",
-        b"",
-    ): "the header ends without 'kernel', which a precomputed kernel needs",
     ("geometry-own", b"precomputed", b"linear"): "a line 'kernel' found",
     (
         "triangle-own",
@@ -296,27 +215,6 @@ FAULTS = {
 def test_a_corrupted_file_is_refused_in_one_clear_line(name, old, new):
     message, found = FAULTS[name, old, new], fault_of(changed(name, old, new))
     assert message is None or (found == message if message.startswith("m:") else message in found)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model(name):
-    refused = accepted = 0
-    for mutant in mutations(TEXTS[name], random.Random(name), 2):
-        mutant = sealed(mutant)
-        try:
-            model = parse_model(mutant, "m")
-        except ModelFormatError as fault:
-            assert str(fault).startswith("m:") and len(str(fault).splitlines()) == 1
-            refused += 1
-            continue
-        out = _native.Decisions(model.pairs)
-        model.decision_values(ROWS, out)
-        assert np.asarray(out.value).shape == (4, model.pairs)
-        if mutant.isascii():
-            assert parse_model(model.to_text(), "again").to_text() == model.to_text()
-        accepted += 1
-    assert refused > 500 and accepted > 100
 
 
 @pytest.mark.parametrize("method", COMPILERS)
@@ -371,26 +269,3 @@ def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(method):
         env={"OPENBLAS_NUM_THREADS": "1"},
     )
     assert done.stdout == b"done\n", done.stderr.decode()[-600:]
-
-
-@pytest.mark.parametrize(
-    "name, key", [("geometry", b"nr_points 5"), ("geometry", b"nr_folded 2"), ("triangle", b"nr_lists 2")]
-)
-def test_a_small_file_that_announces_billions_takes_no_memory(name, key):
-    code = (
-        "import resource, sys\n"
-        "from fastsvm_cli.errors import ModelFormatError\n"
-        "from fastsvm_cli.models import parse_model\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        "try:\n"
-        "    parse_model(sys.stdin.buffer.read(), 'm')\n"
-        "except ModelFormatError:\n"
-        "    print('refused')\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code],
-        input=changed(name, key, key.split()[0] + b" 2147483647"),
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    assert done.stdout == b"refused\n", done.stderr.decode()[-500:]

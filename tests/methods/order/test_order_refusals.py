@@ -8,6 +8,7 @@ import pytest
 
 from fastsvm_cli.errors import ModelFormatError
 from support import oracles
+from support.messages import COMPILED_MODEL
 from support.ordering import LINEAR, METHODS, RBF, cut_model, order_file
 from support.places import DATA, GOLDEN
 
@@ -187,10 +188,10 @@ def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path
         "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 0:1\n"
     )
     for path, words in (
-        (ordered("rings", method), "a compiled model found, expected the LIBSVM model it was made from"),
+        (ordered("rings", method), COMPILED_MODEL),
         (
             GOLDEN / "c_svc.approx",
-            "a compiled model found, expected the LIBSVM model it was made from",
+            COMPILED_MODEL,
         ),
         ("precomputed", "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"),
         (test, "this looks like a data file"),

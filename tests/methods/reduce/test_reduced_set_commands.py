@@ -17,6 +17,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.reduced_set import ReducedModel
 from support.evaluation import parse, values
+from support.messages import COMPILED_MODEL, no_pair, not_finite, not_whole
 from support.oracles import Machine, data_text, random_rows
 from support.places import DATA
 from support.processes import PATIENCE, default_signals
@@ -99,11 +100,11 @@ def test_faults_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, tr
     (tmp_path / "out").write_text("before\n")
     listing = sorted(os.listdir(tmp_path))
     for arguments, message in (
-        (["compiled", "out"], "compiled: a compiled model found, expected the LIBSVM model it was made from"),
+        (["compiled", "out"], f"compiled: {COMPILED_MODEL}"),
         (["broken", "out"], "broken:"),
         ([test, "out"], f"{test}:1: this looks like a data file, expected a LIBSVM or fastsvm model"),
         (["nowhere", "out"], "nowhere: No such file or directory"),
-        (["--data", "bad", model, "out"], "bad:2: 'foo' found, expected index:value"),
+        (["--data", "bad", model, "out"], f"bad:2: {no_pair('foo')}"),
         (["--data", "nowhere", model, "out"], "nowhere: No such file or directory"),
         ([model, "nowhere/out"], "nowhere/out: No such file or directory"),
         ([model, "/dev/full"], "/dev/full: No space left on device"),
@@ -292,10 +293,10 @@ FAULTS = {
         LINE.replace(b" 2 ", b" 3 ", 1),
         "version '3' of the line 'fastsvm_reduced' found, this fastsvm reads up to 2",
     ),
-    "nan": (LINE.replace(b"0.25", b"nan"), "fastsvm_reduced 'nan' found, expected a finite number"),
-    "inf": (LINE.replace(b"12.5", b"inf"), "fastsvm_reduced 'inf' found, expected a finite number"),
-    "no number": (LINE.replace(b"0.25", b"0.2.5"), "fastsvm_reduced '0.2.5' found, expected a finite number"),
-    "half a vector": (LINE.replace(b" 30 ", b" 3.5 "), "fastsvm_reduced '3.5' found, expected a whole number"),
+    "nan": (LINE.replace(b"0.25", b"nan"), f"fastsvm_reduced {not_finite('nan')}"),
+    "inf": (LINE.replace(b"12.5", b"inf"), f"fastsvm_reduced {not_finite('inf')}"),
+    "no number": (LINE.replace(b"0.25", b"0.2.5"), f"fastsvm_reduced {not_finite('0.2.5')}"),
+    "half a vector": (LINE.replace(b" 30 ", b" 3.5 "), f"fastsvm_reduced {not_whole('3.5')}"),
     "a negative radius": (LINE.replace(b" 0.25", b" -0.25"), "a negative number in the line 'fastsvm_reduced' found"),
     "cut off": (LINE[:-4], None),
     "without its end": (LINE[:-1], None),
@@ -325,27 +326,6 @@ def test_the_line_belongs_to_rbf_models(kernel):
     machine = Machine("c_svc", kernel, [{0: 1}, {0: 2}], SMALL.coef, [0.1], label=[1, -1], nr_sv=[1, 1])
     with pytest.raises(ModelFormatError):
         parse_model(machine.text() + LINE, "m")
-
-
-def test_a_reduced_set_cut_off_at_any_byte_is_refused_or_a_libsvm_model():
-    text = SMALL.text() + LINE
-    for stop in range(len(text)):
-        if stop == len(SMALL.text()):  # nothing is left of the line: a LIBSVM model, that proves nothing
-            assert not parse_model(text[:stop], "m").certified
-            continue
-        with pytest.raises(ModelFormatError):
-            parse_model(text[:stop], "m")
-
-
-def test_a_line_with_any_one_byte_changed_is_refused_or_a_line():
-    for at in range(len(OLD_LINE)):
-        for byte in (b"x", b" ", b"-", b"\n", b"\xff", b"9", b"\0"):
-            try:
-                model = parse_model(SMALL.text() + OLD_LINE[:at] + byte + OLD_LINE[at + 1 :], "m")
-            except ModelFormatError as error:
-                assert str(error).startswith("m:") and str(error).isprintable()
-            else:
-                assert model.origin.radius[0] >= 0 and np.isfinite(model.origin.radius + model.origin.weight).all()
 
 
 @pytest.mark.parametrize("line", [None, OLD_LINE, b"fastsvm_reduced 3 x 1 1 1 1\n"])

@@ -1,0 +1,55 @@
+"""What fastsvm says of rows and models, where more than one test asks for it: the wording is here and nowhere else."""
+
+BLANK = "a blank line found, expected a label"
+COMPILED_MODEL = "a compiled model found, expected the LIBSVM model it was made from"
+DATA_FILE = "this looks like a data file, expected a LIBSVM or fastsvm model"
+NUL = "a NUL byte found, expected text"
+
+
+def no_label(word):
+    return f"'{word}' found, expected a label"
+
+
+def no_pair(word):
+    return f"'{word}' found, expected index:value"
+
+
+def no_number(word):
+    return f"'{word}' found, expected a number"
+
+
+def not_finite(word):
+    return f"'{word}' found, expected a finite number"
+
+
+def not_whole(word):
+    return f"'{word}' found, expected a whole number"
+
+
+def no_coefficient(word):
+    return f"'{word}' found, expected a coefficient"
+
+
+def too_large(word):
+    return f"'{word}' found, too large for a double"
+
+
+def too_small(word):
+    return f"'{word}' found, too small for a double"
+
+
+def too_far(word):
+    """An index."""
+    return f"'{word}' found, expected an index of at most 2147483647"
+
+
+def falling(index, before):
+    return f"index {index} found after index {before}, expected increasing indices"
+
+
+def several_labels(word):
+    return f"a multi-label line ('{word}') found, expected one label"
+
+
+def values_of_key(found, key, expected):
+    return f"{found} values of '{key}' found, expected {expected}"
