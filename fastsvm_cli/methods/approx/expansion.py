@@ -76,66 +76,27 @@ def compile_maclaurin(
     row (bounds.py). clusters: expand about the means of so many clusters of the support vectors (k-means, seeded)
     instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as few as change no decision
     value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a
-    larger file. more_features: LIBSVM indices that the expansions are to have, whether a support vector has them or
-    not. on_progress: called with the share done. add_up: does the sums of a certificate; None: this process. Raises
-    ModelFormatError for kernels without such an expansion, TooLargeError.
+    larger file. on_progress: called with the share done. add_up: does the sums of a certificate; None: this process.
+    Raises ModelFormatError for kernels without such an expansion, TooLargeError.
     """
-    header = model.header
-    gaussian = header.kernel_type == "rbf"
+    header, vectors = model.header, model.vectors
     demand(model.path, refusal(model, degree))
     degree = own_degree(header) if degree is None else degree
-    single = gaussian if single is None else single
-    vectors = model.vectors
-    features = _native.used_indices(vectors)
-    d = len(features)
-
-    if certify:
-        import fastsvm_cli.methods.approx.certificates as certificates
-        from fastsvm_cli.methods.feature_space import matrix
-
-        demand(model.path, certificates.refusal(model))
-        x, _ = matrix(vectors)
+    gaussian = header.kernel_type == "rbf"
+    one = _OneExpansion(model, degree, gaussian if single is None else single, certify, rank, tolerance, add_up)
     functions = _decision_functions(header, vectors)
-    compressed = degree == 2 and d and (rank is not None or tolerance is not None)
-    if compressed:
-        from fastsvm_cli.methods.approx.compression import COPIES, compress
-
-        if COPIES * d * d > _FORMED:
-            raise TooLargeError(
-                model.path,
-                f"{d} features found: their matrix takes {8e-9 * COPIES * d * d:.3g} GB before it is compressed,"
-                f" expected at most {8e-9 * _FORMED:.3g} GB",
-            )
-    # Of an expansion, at least.
-    numbers = coefficient_count(d, degree)
-    if compressed:
-        numbers = min(numbers, compressed_count(d, min(rank or 1, d)))
-
-    def check_size(count: int, clusters: int) -> None:
-        estimate = count * numbers * (12 if single else 20)  # bytes, as measured
-        if estimate > max_bytes:
-            what = (
-                f"{header.pairs} decision function{'s' * (header.pairs != 1)} of {d} features, degree"
-                f" {degree}{f', {clusters} centers' * (clusters > 1)}"
-            )
-            raise TooLargeError(
-                model.path,
-                f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of"
-                f" {max_bytes / 1e6:.3g} MB (--max-size)",
-            )
-
     if clusters > 1 and gaussian:  # every cluster has an expansion at least, and finding them is work
         clusters = min(clusters, max(vectors.rows, 1))
-        check_size(max(header.pairs, clusters), clusters)
+        one.check_size(max(header.pairs, clusters), clusters, max_bytes)
     clusters = clusters if gaussian else 1
     # About how long the clusters take, the expansions and the certificates, in nanoseconds.
-    clustering = 20.0 * vectors.rows * clusters * (d + 20) * (clusters > 1)
-    work = sum(len(rows) * (len(rows) / clusters * 2 * certify + numbers) for rows, _ in functions) + 1.0
+    clustering = 20.0 * vectors.rows * clusters * (len(one.features) + 20) * (clusters > 1)
+    work = sum(one.work(len(rows), clusters) for rows, _ in functions) + 1.0
     clustered = clustering / (clustering + work)
     about = list(
         _about_centers(
             vectors,
-            features,
+            one.features,
             functions,
             center if gaussian else "origin",
             clusters,
@@ -144,71 +105,145 @@ def compile_maclaurin(
         )
     )
     if tolerance is None:  # which decides the size itself
-        check_size(sum(len(shares) for _, shares in about), clusters)
-    written, expansions, factors = [], [], _factors(header, degree)
-
-    def work_of(rows: "list[int]") -> float:
-        return float(len(rows) * (len(rows) * 2 * certify + numbers))
-
-    work = sum(work_of(rows) for _, shares in about for _, rows, _ in shares) / (1 - clustered) + 1e-9
+        one.check_size(sum(len(shares) for _, shares in about), clusters, max_bytes)
+    work = sum(one.work(len(rows)) for _, shares in about for _, rows, _ in shares) / (1 - clustered) + 1e-9
     done = clustered * work
+    centers, expansions = [], []
     for number, (point, shares) in enumerate(about):
         used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
-        largest = _native.largest_squared_distance(vectors, features, used, point)
+        largest = _native.largest_squared_distance(vectors, one.features, used, point)
         if not isfinite(largest):
-            raise ModelFormatError(
-                model.path, "the squared distance of a support vector from the center overflows: scale the data"
-            )
-        written.append(Center(features, point, largest))
-        for p, mine, a in shares:
-            total = _native.expand(
-                vectors, features, mine, a, point, gaussian, header.gamma if gaussian else 0.0, factors
-            )
-            own_rank, dropped = 0, 0.0
-            stored, finite = _native.stored(total, single)
-            if compressed:
-                if not _native.stored(total, False)[1]:
-                    raise ModelFormatError(
-                        model.path, "a coefficient of the expansion overflows double precision: scale the data"
-                    )
-                fewer = compress(
-                    total, d, single, rank, tolerance, header.gamma if gaussian else 0.0, largest, proven=certify
-                )
-                if fewer is not None:
-                    own_rank, stored, dropped = fewer
-                    finite = _native.stored(stored, False)[1]
-            if not finite:
-                raise ModelFormatError(
-                    model.path,
-                    f"a coefficient of the expansion overflows {'single' if single else 'double'} precision: scale the"
-                    " data",
-                )
-            certificate = None
-            if certify:
-                shown = part_of(on_progress, done / work, (done + work_of(mine)) / work)
-                certificate = certificates.certificate(
-                    x[mine], a, point, header, factors, total, stored, own_rank, shown, add_up
-                )
-                certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
-                if not all(map(isfinite, certificate.numbers())):
-                    raise ModelFormatError(model.path, "a number of the certificate overflows: scale the data")
-            done += work_of(mine)
+            why = "the squared distance of a support vector from the center overflows"
+            raise ModelFormatError(model.path, f"{why}: scale the data")
+        centers.append(Center(one.features, point, largest))
+        for pair, mine, a in shares:
+            shown = part_of(on_progress, done / work, (done + one.work(len(mine))) / work)
+            expansions.append(one.expand(pair, number, mine, a, centers[-1], shown))
+            done += one.work(len(mine))
             if on_progress:
                 on_progress(done / work)
-            expansions.append(Expansion(p, number, stored, certificate, own_rank))
     starts = vectors.indptr
     return MaclaurinModel(
         header,
         degree=degree,
-        features=features,
-        single=single,
+        features=one.features,
+        single=one.single,
         fingerprint=fingerprint,
-        centers=written,
+        centers=centers,
         expansions=expansions,
-        highest_norm=certificates.certified_degree(degree, gaussian) if certify else 0,
+        highest_norm=one.highest_norm,
         longest_vector=max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0),
         folded=model.inheritance,
     )
+
+
+class _OneExpansion:
+    """What every expansion of a compiled model is made with. Raises ModelFormatError for a model without a certificate
+    where one is asked for, TooLargeError for a matrix that is too large to compress.
+
+    features: the LIBSVM indices of its columns. highest_norm: as of MaclaurinModel."""
+
+    def __init__(
+        self,
+        model: ExactModel,
+        degree: int,
+        single: bool,
+        certify: bool,
+        rank: "int | None",
+        tolerance: "float | None",
+        add_up: "AddUp | None",
+    ):
+        self._model, self._degree, self.single, self._certify = model, degree, single, certify
+        self._rank, self._tolerance, self._add_up = rank, tolerance, add_up
+        self._gaussian = model.header.kernel_type == "rbf"
+        self._factors = _factors(model.header, degree)
+        self.features = _native.used_indices(model.vectors)
+        self.highest_norm = 0
+        if certify:
+            import fastsvm_cli.methods.approx.certificates as certificates
+            from fastsvm_cli.methods.feature_space import matrix
+
+            demand(model.path, certificates.refusal(model))
+            self.highest_norm = certificates.certified_degree(degree, self._gaussian)
+            self._x, _ = matrix(model.vectors)
+        d = len(self.features)
+        self._compressed = bool(degree == 2 and d and (rank is not None or tolerance is not None))
+        self._numbers = coefficient_count(d, degree)  # at least
+        if self._compressed:
+            from fastsvm_cli.methods.approx.compression import COPIES
+
+            if COPIES * d * d > _FORMED:
+                raise TooLargeError(
+                    model.path,
+                    f"{d} features found: their matrix takes {8e-9 * COPIES * d * d:.3g} GB before it is compressed,"
+                    f" expected at most {8e-9 * _FORMED:.3g} GB",
+                )
+            self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
+
+    def work(self, rows: int, clusters: int = 1) -> float:
+        """About how long the expansion of so many support vectors takes, in nanoseconds; or of each cluster's."""
+        return float(rows * (rows / clusters * 2 * self._certify + self._numbers))
+
+    def check_size(self, count: int, clusters: int, max_bytes: float) -> None:
+        """Raises TooLargeError where so many expansions would make a larger file."""
+        header = self._model.header
+        estimate = count * self._numbers * (12 if self.single else 20)  # bytes, as measured
+        if estimate > max_bytes:
+            what = (
+                f"{header.pairs} decision function{'s' * (header.pairs != 1)} of {len(self.features)} features, degree"
+                f" {self._degree}{f', {clusters} centers' * (clusters > 1)}"
+            )
+            raise TooLargeError(
+                self._model.path,
+                f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of"
+                f" {max_bytes / 1e6:.3g} MB (--max-size)",
+            )
+
+    def expand(
+        self,
+        pair: int,
+        number: int,
+        rows: "list[int]",
+        a: "list[float]",
+        center: Center,
+        on_progress: "Callable[[float], None] | None",
+    ) -> Expansion:
+        """The expansion of the support vectors `rows` with coefficients `a`, for a decision function, about the center
+        of that number. Raises ModelFormatError where a number overflows."""
+        header, path = self._model.header, self._model.path
+        gamma = header.gamma if self._gaussian else 0.0
+        total = _native.expand(
+            self._model.vectors, self.features, rows, a, center.point, self._gaussian, gamma, self._factors
+        )
+        rank, dropped = 0, 0.0
+        stored, finite = _native.stored(total, self.single)
+        if self._compressed:
+            from fastsvm_cli.methods.approx.compression import compress
+
+            if not _native.stored(total, False)[1]:
+                why = "a coefficient of the expansion overflows double precision: scale the data"
+                raise ModelFormatError(path, why)
+            d, largest = len(self.features), center.largest_norm
+            fewer = compress(total, d, self.single, self._rank, self._tolerance, gamma, largest, proven=self._certify)
+            if fewer is not None:
+                rank, stored, dropped = fewer
+                finite = _native.stored(stored, False)[1]
+        if not finite:
+            precision = "single" if self.single else "double"
+            raise ModelFormatError(
+                path, f"a coefficient of the expansion overflows {precision} precision: scale the data"
+            )
+        certificate = None
+        if self._certify:
+            from fastsvm_cli.methods.approx.certificates import certificate as certificate_of
+
+            certificate = certificate_of(
+                self._x[rows], a, center.point, header, self._factors, total, stored, rank, on_progress, self._add_up
+            )
+            certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
+            if not all(map(isfinite, certificate.numbers())):
+                raise ModelFormatError(path, "a number of the certificate overflows: scale the data")
+        return Expansion(pair, number, stored, certificate, rank)
 
 
 def own_degree(header: Header) -> int:
