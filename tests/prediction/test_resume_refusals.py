@@ -171,7 +171,7 @@ def test_a_damaged_state_or_other_lines_are_refused(stopped, models, tmp_path):
     ):
         (tmp_path / "out.partial").write_bytes(other)
         assert forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1] == f"Error: out.partial: {words}"
-    (tmp_path / "out.partial").write_bytes(lines + b"what a killed run wrote after its last checkpoint")
+    (tmp_path / "out.partial").write_bytes(lines + b"what a killed run wrote after its last checkpoint" * 1000)
     forked(tmp_path, *command, "--resume")
     forked(tmp_path, *command[:-1], "expected")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
