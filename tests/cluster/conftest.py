@@ -5,10 +5,18 @@ import sys
 import pytest
 
 from fastsvm_cli.cluster import scheduler
+from support import dasking
 from support.dasking import run_here
 from support.places import DATA
 from support.processes import wait_until
 from support.training import train_on
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_cluster():
+    """It goes with the last of these tests: even an idle one takes some time of a processor."""
+    yield
+    dasking.close()
 
 
 @pytest.fixture(scope="session")

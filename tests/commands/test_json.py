@@ -200,7 +200,6 @@ def test_exit_codes_are_those_of_the_page(place):
     assert [int(row.split("|")[1]) for row in rows] == list(ENDS)
 
 
-@pytest.mark.full(few=1)
 @pytest.mark.parametrize("code", ENDS)
 def test_an_exit_code(place, code):
     assert code_of(place, *ENDS[code]) == code

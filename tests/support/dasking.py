@@ -21,6 +21,13 @@ def client():
     )
 
 
+def close():
+    """Of the cluster, if there was one."""
+    if client.cache_info().currsize:
+        client().close()
+        client.cache_clear()
+
+
 def predict(*arguments, before=lambda block: None, code=0):
     """`fastsvm predict` with these arguments. before: called with a block before it is answered; what it raises is
     raised on the worker. Returns what was said; its `done` has the parts that were made."""
