@@ -117,14 +117,14 @@ def data_options(command: "Callable") -> "Callable":
     """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
     for option in (
         scale_option(
-            "Scale the rows while they are read, as svm-scale -r RANGE_FILE does, to the same bytes; or as the scale"
-            " file says that write.svm of R's e1071 writes."
+            "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with"
+            " a range file, to the same bytes as svm-scale -r."
         ),
         megabytes_option(
             "--max-line",
-            "The longest line the data may have; a longer one is no row. Needs memory for a few times as much.",
+            "Maximum length of a line; a longer one is malformed. Reading takes a few times as much memory.",
         ),
-        click.option("--unlabelled", is_flag=True, help="Rows have no label in front."),
+        click.option("--unlabelled", is_flag=True, help="Read rows without labels."),
         click.option(
             "--delim",
             "delimiter",
@@ -132,10 +132,10 @@ def data_options(command: "Callable") -> "Callable":
             show_default=True,
             metavar="C",
             callback=one_character,
-            help="The delimiter of --dense; a blank stands for any run of blanks, \\t for a tab.",
+            help="Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
         ),
         click.option(
-            "--dense", is_flag=True, help="The data is delimited numbers: a label, then the value of feature 1, 2, ..."
+            "--dense", is_flag=True, help="Read delimited numbers: a label, then the values of features 1, 2, ..."
         ),
     ):
         command = option(command)
@@ -152,16 +152,17 @@ threads_option = click.option(
     "--threads",
     type=Count(0),
     default=0,
-    show_default="all that the process may run on",
+    show_default="all processors that the process may use",
     metavar="N",
-    help="Threads to use.",
+    help="Number of threads.",
 )
 
 
 def dask_option(words: str) -> "Callable":
     """--dask, and what is done there."""
     where = (
-        "ADDRESS is its scheduler's, tcp://HOST:8786, or local:N for N processes here (pip install 'fastsvm[dask]')."
+        "ADDRESS is its scheduler's, tcp://HOST:8786, or local:N for N processes on this machine. Needs pip install"
+        " 'fastsvm[dask]'."
     )
     return click.option("--dask", metavar="ADDRESS", help=f"{words} {where}")
 
@@ -178,7 +179,7 @@ def check_dask(address: "str | None") -> None:
         raise click.UsageError(f"--dask: {error}.") from None
 
 
-def quiet_option(words: str = "No summary, no warnings, no progress bar.") -> "Callable":
+def quiet_option(words: str = "Print no summary, no warnings and no progress bar.") -> "Callable":
     """-q, and what it leaves out."""
     return click.option("-q", "--quiet", is_flag=True, help=words)
 
