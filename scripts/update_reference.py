@@ -46,7 +46,8 @@ def _lists() -> "dict[str, str]":
     for name, own in options.items():
         lists[name] = [_entry(*each) for each in own if len(having[each]) == 1]
         shared = ", ".join(f"`{written}`" for written, words in own if len(having[written, words]) > 1)
-        lists[name] += _wrapped(f"- {shared}: [options of several commands](#options-of-several-commands).")
+        link = "[options of several commands](#options-of-several-commands)".replace(" ", HARD_BLANK)
+        lists[name] += _wrapped(f"- {shared}: {link}.")
     return {name: "\n".join(lines) for name, lines in lists.items()}
 
 

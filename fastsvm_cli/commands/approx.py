@@ -19,13 +19,12 @@ from fastsvm_cli.methods.approx import METHOD
 def command(**parsed):
     """Compile a LIBSVM model into its Maclaurin expansion.
 
-    At degree 2, a row costs at most d*d/2 products (a sparse row: half the square of its non-zeros), whatever the
-    number of support vectors. RBF models of any svm_type and number of classes compile; linear kernels, and polynomial
+    At degree 2, a row costs at most d*d/2 products (sparse rows: half the square of their non-zeros), whatever the
+    number of support vectors. Takes RBF models of any svm_type and number of classes. Linear kernels, and polynomial
     kernels of degree up to 4, compile exactly. The default OUTPUT_FILE is MODEL_FILE.approx in the current directory; -
     is standard output.
 
-    Labels are those of the exact model as long as gamma is small for the data. fastsvm bound checks this, even before
-    training.
+    Labels are the exact model's as long as gamma is small for the data; fastsvm bound tells beforehand.
 
     \b
       fastsvm approx train.model

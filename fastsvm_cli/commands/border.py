@@ -21,10 +21,10 @@ def command(**parsed):
     """Compile a model into points on the border of classes, with normals.
 
     A border sample is a root of the decision function on the line between two vectors of opposite classes; its normal
-    is the gradient there. A row gets the class on its side of the nearest sample's plane. This takes one distance per
-    sample, whatever the number of support vectors. It suits few features. Takes classification models, one-class models
-    (with --data) and any kernel but a precomputed one; predict -b 1 works for models with probabilities. The default
-    OUTPUT_FILE is MODEL_FILE.border in the current directory; - is standard output.
+    is the gradient there. A row gets the class on its side of the nearest sample's plane, at the cost of one distance
+    per sample. Suits few features. Takes classification models, one-class models (with --data) and any kernel but a
+    precomputed one; predict -b 1 works for models with probabilities. The default OUTPUT_FILE is MODEL_FILE.border in
+    the current directory; - is standard output.
 
     Labels are not proven. The summary says how many differ on rows that placed no sample.
 

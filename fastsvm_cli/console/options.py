@@ -122,7 +122,7 @@ def data_options(command: "Callable") -> "Callable":
         ),
         megabytes_option(
             "--max-line",
-            "Maximum length of a line; a longer one is malformed. Reading takes a few times as much memory.",
+            ("Maximum length of a line; a longer one is malformed. Takes a few times as much memory."),
         ),
         click.option("--unlabelled", is_flag=True, help="Read rows without labels."),
         click.option(
@@ -152,19 +152,16 @@ threads_option = click.option(
     "--threads",
     type=Count(0),
     default=0,
-    show_default="all processors that the process may use",
+    show_default="all available processors",
     metavar="N",
     help="Number of threads.",
 )
 
 
-def dask_option(words: str) -> "Callable":
-    """--dask, and what is done there."""
-    where = (
-        "ADDRESS is its scheduler's, tcp://HOST:8786, or local:N for N processes on this machine. Needs pip install"
-        " 'fastsvm[dask]'."
-    )
-    return click.option("--dask", metavar="ADDRESS", help=f"{words} {where}")
+def dask_option(words: str, more: str = "") -> "Callable":
+    """--dask. words: the scheduler, and what its workers do. more: further sentences."""
+    where = "tcp://HOST:8786, or local:N for N processes on this machine"
+    return click.option("--dask", metavar="ADDRESS", help=f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
 
 
 def check_dask(address: "str | None") -> None:
@@ -179,7 +176,7 @@ def check_dask(address: "str | None") -> None:
         raise click.UsageError(f"--dask: {error}.") from None
 
 
-def quiet_option(words: str = "Print no summary, no warnings and no progress bar.") -> "Callable":
+def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> "Callable":
     """-q, and what it leaves out."""
     return click.option("-q", "--quiet", is_flag=True, help=words)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--try",
     "attempt",
     is_flag=True,
-    help="Compile the exact model in every way that applies, in a temporary directory, and measure the results too.",
+    help=("Compile the exact model in every way that applies, in a temporary directory, and measure the results too."),
 )
 @click.option(
     "--budget",
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     metavar="P",
     help=(
         "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the"
-        " fastest model within it, and prints the commands that make it and predict with it."
+        " fastest model within it, and prints the commands to make and use it."
     ),
 )
 @click.option(
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     "folds",
     type=click.IntRange(2),
     metavar="K",
-    help="Number of folds of TEST_FILE on which to train, compile and predict, with -c and -g. Takes no model.",
+    help="Number of folds of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
 )
 @click.option(
     "-c",
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     type=POSITIVE,
     show_default="1",
     metavar="C",
-    help="Parameter C of the models that --cross-validate trains.",
+    help="Parameter C of the models of --cross-validate.",
 )
 @click.option(
     "-g",
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     type=POSITIVE,
     show_default="1 / number of features",
     metavar="G",
-    help="Parameter gamma of the models that --cross-validate trains.",
+    help="Parameter gamma of the models of --cross-validate.",
 )
 @click.option(
     "--degree",
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     default=20.0,
     show_default=True,
     metavar="S",
-    help="Time for the runs of one case, in seconds. A slower case is run fewer times, but at least three.",
+    help="Seconds for the runs of one case. A slower case is run fewer times, at least three.",
 )
 @click.option(
     "--patience",
@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     default=30.0,
     show_default=True,
     metavar="S",
-    help="Time limit for each compilation of --try, in seconds.",
+    help="Time limit per compilation of --try, in seconds.",
 )
 @click.option(
     "--max-size",
@@ -113,28 +113,27 @@ if TYPE_CHECKING:
     default=64,
     show_default=True,
     metavar="MB",
-    help="Maximum size of the models that --try makes.",
+    help="Maximum size of a model of --try.",
 )
 @dask_option(
-    "Dask cluster that compiles the models of --try in parallel, each with one thread (or --threads)."
-    " Timed runs stay on this machine, one at a time."
+    "Dask scheduler whose workers compile the models of --try, each with one thread (or --threads)",
+    " Timed runs stay on this machine, one at a time.",
 )
-@json_option("Print everything as JSON on standard output, instead of tables.")
+@json_option("Print everything as JSON instead of tables.")
 @plot_option("Figure of rows per second, end to end and in memory, against labels that differ")
-@scale_option("Range file of svm-scale. The rows of TEST_FILE are scaled as svm-scale -r does, for every program.")
+@scale_option("Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r.")
 @seed_option("Seed of the folds of --cross-validate.")
 @threads_option
-@quiet_option("Print no progress bar and no notes.")
+@quiet_option("Print no progress bar or notes.")
 @click.argument("test_file")
 @click.argument("model_files", nargs=-1, metavar="MODEL_FILE...")
 def command(**parsed):
     """Compare models by time, labels that differ and size; pick one.
 
-    The first model is the exact one, a LIBSVM model; the others are compared with it on the rows of TEST_FILE. There
-    are two clocks. End to end: a new process reads and writes files, against svm-predict if it is on the PATH. In
-    memory: from parsed rows to labels, against libsvm itself. Cases take turns, so that a disturbance of the machine
-    affects all of them. Certified models are also measured with predict --exact. A case that fails gets a row with the
-    reason.
+    The first model is the exact one, a LIBSVM model; the others are compared with it on the rows of TEST_FILE, by two
+    clocks. End to end: a new process reads and writes files, against svm-predict if it is on the PATH. In memory: from
+    parsed rows to labels, against libsvm itself. Cases take turns, so that a disturbance affects all. Certified models
+    are also measured with predict --exact. A case that fails gets a row with the reason.
 
     \b
       fastsvm bench test.txt train.model train.model.approx

@@ -9,6 +9,7 @@ from fastsvm_cli.commands.predict.options import PredictOptions
 from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
+    dask_option,
     data_options,
     json_option,
     megabytes_option,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     default=0,
     show_default=True,
     metavar="0|1",
-    help="1: predict probabilities too, as svm-predict -b 1.",
+    help="Predict probabilities too (1), as svm-predict -b 1.",
 )
 @quiet_option()
 @click.option(
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     metavar="E",
     help=(
         "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly"
-        " (with --open-rows, written). With an ordered model, rows stop once proven within E of svm-predict's"
+        " (with --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's"
         " value."
     ),
 )
@@ -79,9 +80,9 @@ if TYPE_CHECKING:
     type=Count(1),
     metavar="K",
     help=(
-        "Number of points after which every row stops, for models of fastsvm order --method geometry."
-        " --values then prints value, radius and the probability that the value is positive (DeCoste, eq. 32)."
-        " Labels may differ from svm-predict's where the radius reaches beyond zero."
+        "Number of points after which every row stops (fastsvm order --method geometry). --values then prints"
+        " value, radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from"
+        " svm-predict's where the radius reaches beyond zero."
     ),
 )
 @json_option("Print the summary as one line of JSON.")
@@ -91,16 +92,16 @@ if TYPE_CHECKING:
     default="stop",
     show_default=True,
     help=(
-        "What to do with a malformed line, or with a row that the model cannot evaluate: stop the run, skip"
-        " the row, or write a line of nan. skip and nan name the first ten such rows and count all."
+        "What to do with a malformed line, or a row that the model cannot evaluate: stop the run, skip it, or"
+        " write a line of nan. skip and nan name the first ten and count all."
     ),
 )
 @click.option(
     "--resume",
     is_flag=True,
     help=(
-        "Keep finished lines in OUTPUT_FILE.partial until the end. If the run is stopped, the same command"
-        " continues from there. For files only."
+        "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For"
+        " files only."
     ),
 )
 @click.option(
@@ -109,7 +110,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help=(
         "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers"
-        " (1 3:0.5 # 17). With --exact, these were evaluated exactly. Rows of --unlabelled data get the label"
+        " (1 3:0.5 # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label"
         " 0."
     ),
 )
@@ -117,24 +118,15 @@ if TYPE_CHECKING:
     "--outside-rows",
     "outside_file",
     metavar="FILE",
-    help=(
-        "Output file, in the same format, for the rows outside the bound of an RBF expansion (Claesen et al.,"
-        " eq. 3.11)."
-    ),
+    help=("Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format."),
 )
 @y_scale_option("It scales the labels, so that the summary is in the unit of the predictions.")
-@click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help=(
-        "Address of a Dask scheduler whose workers predict: tcp://HOST:PORT, or local:N for N processes on"
-        " this machine. TEST_FILE is a path, URL or pattern; OUTPUT_FILE is the directory of the parts. A"
-        " second run writes only the missing ones. Needs pip install 'fastsvm[dask]'."
-    ),
+@dask_option(
+    "Dask scheduler whose workers predict",
+    " TEST_FILE is a path, URL or pattern; OUTPUT_FILE is the directory of the parts. A second run writes only the"
+    " missing ones.",
 )
-@megabytes_option(
-    "--block", ("Size of the parts that --dask cuts uncompressed files into. A compressed file is one part.")
-)
+@megabytes_option("--block", "Size of the parts of --dask. A compressed file is one part.")
 @threads_option
 @data_options
 @click.argument("test_file")
@@ -143,8 +135,8 @@ def command(**parsed):
     """Predict rows with any model file, exact or compiled.
 
     A drop-in replacement for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard
-    input), and may be compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE, or with -, rows go to standard
-    output as they arrive, and the summary to standard error.
+    input), or compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE, or with -, rows go to standard output as
+    they arrive, and the summary to standard error.
 
     \b
       fastsvm predict test.txt train.model.approx out

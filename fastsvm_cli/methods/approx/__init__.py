@@ -114,7 +114,7 @@ class Approx(Method):
             show_default="mean",
             help=(
                 "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper),"
-                " or, for several classes, the mean of each pair's vectors (more accurate, but larger)."
+                " or the mean of each pair of classes (more accurate, but larger)."
             ),
         ),
         click.option(
@@ -133,7 +133,7 @@ class Approx(Method):
             metavar="K",
             help=(
                 "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30"
-                " rounds): K times the cost, for a much larger gamma."
+                " rounds): K times the cost, for much larger gamma."
             ),
         ),
         click.option(
@@ -147,19 +147,19 @@ class Approx(Method):
             type=POSITIVE,
             metavar="E",
             help=(
-                "Largest change of a decision value when M is compressed to as few eigenvalues as possible"
-                " (degree 2), for rows as near the center as the support vectors."
+                "Largest change of a decision value, for rows as near the center as the support vectors, when"
+                " M is compressed to as few eigenvalues as possible (degree 2)."
             ),
         ),
         click.option(
             "--certify",
             is_flag=True,
             help=(
-                "Store the data for a proven error bound on every row. Takes about n_SV * n_SV * d / 2"
-                " operations, fewer for sparse vectors."
+                "Store the data for a proven error bound on every row, in about n_SV * n_SV * d / 2"
+                " operations (fewer for sparse vectors)."
             ),
         ),
-        dask_option("Dask cluster that shares the operations of --certify, and nothing else, among its workers."),
+        dask_option("Dask scheduler whose workers share the operations of --certify, and nothing else"),
         click.option(
             "--precision",
             type=click.Choice(["single", "double"]),

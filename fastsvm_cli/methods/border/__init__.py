@@ -114,7 +114,7 @@ class Border(Method):
             default=100,
             show_default=True,
             metavar="N",
-            help="Number of border samples per pair of classes.",
+            help="Border samples per pair of classes.",
         ),
         click.option(
             "--target",
@@ -131,8 +131,8 @@ class Border(Method):
             show_default="the support vectors",
             metavar="TRAIN_FILE",
             help=(
-                "Rows to draw lines between and to measure on, half of them for each (fewer than 50: all for"
-                " both). At most 40,000 rows are drawn, fewer beyond 838 features."
+                "Rows to draw lines between and to measure on, half for each (fewer than 50: all for both)."
+                " At most 40,000 rows are drawn, fewer beyond 838 features."
             ),
         ),
         click.option(
@@ -141,9 +141,9 @@ class Border(Method):
             default="refined",
             show_default=True,
             help=(
-                "Choice of the two rows of a line. random: any two on opposite sides, as in the paper. dense:"
-                " the second is near the first (the nearest of 2,000 drawn rows). refined: the same, from"
-                " rows that the samples so far get wrong."
+                "Rows that a line joins. random: any two on opposite sides, as in the paper. dense: two that"
+                " are near each other (the nearest of 2,000 drawn rows). refined: the same, from rows that the"
+                " samples so far get wrong."
             ),
         ),
         click.option(
@@ -152,10 +152,7 @@ class Border(Method):
             default=1,
             show_default=True,
             metavar="K",
-            help=(
-                "Number of nearest samples that answer together, if that lowers the share of labels that"
-                " differ; otherwise the nearest answers alone."
-            ),
+            help=("Number of nearest samples that answer together, if that lowers the share of labels that differ."),
         ),
         click.option(
             "--tolerance",
@@ -169,8 +166,8 @@ class Border(Method):
             "--raw",
             is_flag=True,
             help=(
-                "Sample a model with probabilities where the decision value is 0 (the labels of svm-predict"
-                " -b 0), not where both classes are equally likely (-b 1)."
+                "Sample a model with probabilities where the decision value is 0 (labels of svm-predict -b"
+                " 0), not where both classes are equally likely (-b 1)."
             ),
         ),
         click.option(
@@ -178,8 +175,8 @@ class Border(Method):
             callback=_bandwidth,
             metavar="adaptive|H",
             help=(
-                "Bandwidth of Gaussian kernel density estimates, instead of an SVM: MODEL_FILE is a training"
-                " file, and the border is where the estimates of two classes are equal. adaptive: it varies so"
+                "Bandwidth of Gaussian kernel density estimates, instead of an SVM. MODEL_FILE is then a"
+                " training file, and the border is where two classes' estimates are equal. adaptive: varies so"
                 " that the weights of all rows add up to W."
             ),
         ),
@@ -188,15 +185,15 @@ class Border(Method):
             "--weight",
             type=POSITIVE,
             metavar="W",
-            help="Approximate number of rows that a density estimate rests on, for --bandwidth adaptive.",
+            help="Approximate number of rows that a density estimate rests on (--bandwidth adaptive).",
         ),
         click.option(
             "--density",
             is_flag=True,
             help=(
-                "Write the density estimate of --bandwidth instead of a border; each prediction costs all"
-                " training rows. A fixed bandwidth gives a LIBSVM model, for svm-predict and every command"
-                " here; an adaptive one a model with probabilities."
+                "Write the density estimate of --bandwidth, not a border; a prediction costs all training"
+                " rows. A fixed bandwidth gives a LIBSVM model, for svm-predict and every command here;"
+                " adaptive, a model with probabilities."
             ),
         ),
         fold_option(" Rows of --data, and with --bandwidth those of MODEL_FILE, are raw ones."),

@@ -97,9 +97,9 @@ class Order(Method):
             default="geometry",
             show_default=True,
             help=(
-                "Bound that stops a row. geometry: intervals from the kernel values of a few points, for"
-                " kernels that are inner products (linear; polynomial and RBF with gamma and coef0 of 0 or"
-                " more). triangle: lists of support vectors by distance from a pivot; RBF."
+                "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear"
+                " kernels; polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support"
+                " vectors by distance from a pivot (RBF)."
             ),
         ),
         click.option(
@@ -114,8 +114,8 @@ class Order(Method):
             type=click.Choice(["greedy", "sgma"]),
             show_default="greedy",
             help=(
-                "geometry: order of the points. greedy: by the uncertainty of the decision functions that"
-                " each removes. sgma: by the residual of the kernel matrix that each removes, as in the paper."
+                "geometry: order of the points. greedy: by what each takes from the uncertainty of the"
+                " decision functions. sgma: by what it takes from the kernel matrix, as in the paper."
             ),
         ),
         click.option(
@@ -123,7 +123,7 @@ class Order(Method):
             "fold_file",
             metavar="TRAIN_FILE",
             help=(
-                "geometry, two classes: file on which to train a linear SVM (C = 1), whose two folded weight"
+                "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight"
                 " vectors come first."
             ),
         ),
@@ -133,11 +133,11 @@ class Order(Method):
             show_default="the number of classes",
             metavar="K",
             help=(
-                "triangle: number of pivots, each with a list. Pivots are the support vectors nearest to the"
-                " means of as many clusters (k-means, 30 rounds)."
+                "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster"
+                " means (k-means, 30 rounds)."
             ),
         ),
-        seed_option("Seed of the random candidates of sgma and of the start of k-means."),
+        seed_option("Seed of the candidates of sgma and of k-means."),
         click.option(
             "--kernel",
             "own_kernel",

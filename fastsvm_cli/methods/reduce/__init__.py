@@ -101,8 +101,8 @@ class Reduce(Method):
             metavar="E",
             help=(
                 "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support"
-                " vectors; for regression, the largest root mean square difference of the values. The smallest"
-                " such set is written."
+                " vectors; for regression, the largest root mean square difference. The smallest such set is"
+                " written."
             ),
         ),
         click.option(
@@ -110,11 +110,11 @@ class Reduce(Method):
             "data_file",
             metavar="FILE",
             help=(
-                "Rows to measure disagreement on. If they have labels, accuracy is measured too, and a"
-                " model's probability parameters are fitted to them."
+                "Rows to measure disagreement on; if they have labels, accuracy too, and a model's"
+                " probability parameters are fitted to them."
             ),
         ),
-        click.option("--lossless", is_flag=True, help="Merge equal support vectors, and do nothing else."),
+        click.option("--lossless", is_flag=True, help="Merge equal support vectors only."),
         click.option(
             "--init",
             type=click.Choice(["greedy", "random", "alpha", "cluster"]),
@@ -153,7 +153,7 @@ class Reduce(Method):
         y_scale_option("The model predicts y itself, as it does where a range file holds y."),
         seed_option("Seed of random draws."),
         threads_option,
-        quiet_option("Print no summary and no progress bar."),
+        quiet_option("Print no summary or progress bar."),
         model_arguments,
     )
 
