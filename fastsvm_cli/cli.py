@@ -47,9 +47,9 @@ def fastsvm() -> None:
     """Make LIBSVM models predict ten to more than a hundred times faster.
 
     \b
-      svm-train -g 0.01 train                      train as ever
+      svm-train -g 0.01 train                      train with LIBSVM
       fastsvm approx train.model                   writes train.model.approx
-      fastsvm predict test train.model.approx out  as svm-predict does
+      fastsvm predict test train.model.approx out  predict, as svm-predict does
     """
 
 

@@ -19,12 +19,12 @@ from fastsvm_cli.methods.approx import METHOD
 def command(**parsed):
     """Compile a LIBSVM model into its Maclaurin expansion.
 
-    At degree 2 a row then costs at most d*d/2 products (sparse rows: the square of their non-zeros, halved), whatever
-    the number of support vectors. Any RBF model, of any svm_type and number of classes; linear kernels and polynomial
-    ones of degree up to 4 compile exactly. OUTPUT_FILE is MODEL_FILE.approx in the current directory unless named; - is
-    standard output.
+    At degree 2, a row costs at most d*d/2 products (sparse rows: half the square of their non-zeros), whatever the
+    number of support vectors. Takes RBF models of any svm_type and number of classes. Linear kernels, and polynomial
+    kernels of degree up to 4, compile exactly. The default OUTPUT_FILE is MODEL_FILE.approx in the current directory; -
+    is standard output.
 
-    The labels are those of the exact model as long as gamma is small for the data: fastsvm bound tells beforehand.
+    Labels are the exact model's as long as gamma is small for the data; fastsvm bound tells beforehand.
 
     \b
       fastsvm approx train.model

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def command(**parsed):
     """Compile a model into points on the border of classes, with normals.
 
-    A border sample is a root of the decision function on the line between two vectors of opposite class, its normal the
-    gradient there. A row belongs to the class on whose side of the nearest sample's plane it lies: as many distances as
-    there are samples, whatever the number of support vectors. For few features and several classes as well; for models
-    with probabilities, predict -b 1 works. Classification and one-class models (these with --data); any kernel but a
-    precomputed one. OUTPUT_FILE is MODEL_FILE.border in the current directory unless named; - is standard output.
+    A border sample is a root of the decision function on the line between two vectors of opposite classes; its normal
+    is the gradient there. A row gets the class on its side of the nearest sample's plane, at the cost of one distance
+    per sample. Suits few features. Takes classification models, one-class models (with --data) and any kernel but a
+    precomputed one; predict -b 1 works for models with probabilities. The default OUTPUT_FILE is MODEL_FILE.border in
+    the current directory; - is standard output.
 
-    The labels are not proven. The summary says how many differ on rows that took no part.
+    Labels are not proven. The summary says how many differ on rows that placed no sample.
 
     \b
       fastsvm border --samples 100 train.model

@@ -52,9 +52,9 @@ class BoundOptions(Options):
 
 
 @click.command("bound", cls=FileCommand)
-@json_option("One JSON document on standard output, for programs.")
-@quiet_option("No warnings, no progress bar.")
-@plot_option("Draw the share of rows proven, by degree and radius: of one model on one data file")
+@json_option("Print one JSON document on standard output.")
+@quiet_option("Print no warnings or progress bar.")
+@plot_option("Figure of the share of rows proven, by degree and radius; needs one model and one data file")
 @data_options
 @click.argument("data_or_model", nargs=-1, required=True)
 def command(**parsed):
@@ -68,9 +68,9 @@ def command(**parsed):
       fastsvm bound --plot p.svg train.model test.txt  what each degree proves
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
-    3.05 %. It is a worst case: labels usually survive a gamma some times larger. It is given for an expansion about the
-    origin and about the mean, which is fastsvm approx's choice; the mean lowers typical norms, not always the largest.
-    For data alone, or a model alone, it takes the rows and the support vectors to be equally long.
+    3.05 %. It is a worst case: labels usually survive a gamma several times larger. It is given about the origin and
+    about the mean; fastsvm approx uses the mean, which lowers typical norms, but not always the largest. For data
+    alone, or a model alone, rows and support vectors are assumed to be equally long.
     """
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.text.output import check_output

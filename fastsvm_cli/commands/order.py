@@ -13,13 +13,12 @@ from fastsvm_cli.methods.order import METHOD
 def command(**parsed):
     """Order support vectors so that rows stop early, with the exact label.
 
-    Of any LIBSVM model. A row is evaluated until what is left of its sum cannot change the label any more; the few rows
-    that get to no end are evaluated in full. The labels are those of svm-predict, always, and the ordered model needs
-    no second file: it holds the exact one. OUTPUT_FILE is MODEL_FILE.order in the current directory unless named; - is
-    standard output.
+    Takes any LIBSVM model. A row is evaluated until the rest of its sum cannot change the label; the few others are
+    evaluated in full. Labels are always svm-predict's. The ordered model contains the exact one, so that no second file
+    is needed. The default OUTPUT_FILE is MODEL_FILE.order in the current directory; - is standard output.
 
-    The summary tells how a trial on the model's own support vectors went; those of a classifier lie nearer to the
-    border between the classes than most rows. A warning says where the exact model is as fast.
+    The summary reports a trial on the model's own support vectors; a classifier's lie nearer to the border than most
+    rows. A warning says if the exact model is as fast.
 
     \b
       fastsvm order train.model

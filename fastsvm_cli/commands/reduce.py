@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 def command(**parsed):
     """Replace the support vectors by a few others: a smaller LIBSVM model.
 
-    The output is a true LIBSVM model: svm-predict, and everything else that reads such models, gets faster without a
-    change. RBF kernels, every svm_type and number of classes. The vectors are placed so that the decision functions
-    change least in the kernel's feature space; behind the last of them a line that LIBSVM skips holds how far, so that
-    fastsvm predict --exact can prove labels with it. OUTPUT_FILE is MODEL_FILE.reduced in the current directory unless
-    named; - is standard output.
+    The output is a true LIBSVM model: svm-predict, and every other reader of such models, gets faster without a change.
+    Takes RBF models of any svm_type and number of classes. The vectors are placed so that the decision functions change
+    least in the kernel's feature space. A last line, which LIBSVM skips, bounds the change, so that fastsvm predict
+    --exact can prove labels. The default OUTPUT_FILE is MODEL_FILE.reduced in the current directory; - is standard
+    output.
 
     \b
       fastsvm reduce --ratio 0.01 --data test.txt train.model

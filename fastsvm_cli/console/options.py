@@ -76,14 +76,12 @@ def scale_option(words: str) -> "Callable":
     return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
 
 
-_SCALED = (
-    "The range file of svm-scale (or the scale file of R's e1071) that the model's training rows were scaled with: "
-)
+_SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
 
 
 def carry_option(name: str, words: str = "") -> "Callable":
     """The range file that the compiled model carries. name: of the option. words: about rows of data."""
-    said = "the compiled model carries it, takes raw rows, and scales them as predict --scale does."
+    said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
     return click.option(
         name, "scale_file" if name == "--scale" else "carry_file", metavar="RANGE_FILE", help=f"{_SCALED}{said}{words}"
     )
@@ -91,16 +89,16 @@ def carry_option(name: str, words: str = "") -> "Callable":
 
 def fold_option(words: str) -> "Callable":
     """--scale of a command that folds it into the LIBSVM model it makes. words: about rows of data."""
-    return scale_option(f"{_SCALED}a LIBSVM model of raw rows is made of both, without rounding to six digits.{words}")
+    return scale_option(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
 def y_scale_option(words: str, option: str = "--scale") -> "Callable":
-    """--y-scale, which goes with `option`, and what becomes of labels."""
+    """--y-scale, which goes with `option`, and its effect on labels."""
     return click.option(
         "--y-scale",
         "y_scale_file",
         metavar="FILE",
-        help=f"For regression with R's e1071: the y scale file that write.svm wrote beside that of {option}. {words}",
+        help=f"The y scale file that R's write.svm wrote beside that of {option}, for regression. {words}",
     )
 
 
@@ -127,14 +125,14 @@ def data_options(command: "Callable") -> "Callable":
     """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
     for option in (
         scale_option(
-            "Scale the rows while they are read, as svm-scale -r RANGE_FILE does, to the same bytes; or as the scale"
-            " file says that write.svm of R's e1071 writes."
+            "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with"
+            " a range file, to the same bytes as svm-scale -r."
         ),
         megabytes_option(
             "--max-line",
-            "The longest line the data may have; a longer one is no row. Needs memory for a few times as much.",
+            ("Maximum length of a line; a longer one is malformed. Takes a few times as much memory."),
         ),
-        click.option("--unlabelled", is_flag=True, help="Rows have no label in front."),
+        click.option("--unlabelled", is_flag=True, help="Read rows without labels."),
         click.option(
             "--delim",
             "delimiter",
@@ -142,10 +140,10 @@ def data_options(command: "Callable") -> "Callable":
             show_default=True,
             metavar="C",
             callback=one_character,
-            help="The delimiter of --dense; a blank stands for any run of blanks, \\t for a tab.",
+            help="Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
         ),
         click.option(
-            "--dense", is_flag=True, help="The data is delimited numbers: a label, then the value of feature 1, 2, ..."
+            "--dense", is_flag=True, help="Read delimited numbers: a label, then the values of features 1, 2, ..."
         ),
     ):
         command = option(command)
@@ -162,18 +160,16 @@ threads_option = click.option(
     "--threads",
     type=Count(0),
     default=0,
-    show_default="all that the process may run on",
+    show_default="all available processors",
     metavar="N",
-    help="Threads to use.",
+    help="Number of threads.",
 )
 
 
-def dask_option(words: str) -> "Callable":
-    """--dask, and what is done there."""
-    where = (
-        "ADDRESS is its scheduler's, tcp://HOST:8786, or local:N for N processes here (pip install 'fastsvm[dask]')."
-    )
-    return click.option("--dask", metavar="ADDRESS", help=f"{words} {where}")
+def dask_option(words: str, more: str = "") -> "Callable":
+    """--dask. words: the scheduler, and what its workers do. more: further sentences."""
+    where = "tcp://HOST:8786, or local:N for N processes on this machine"
+    return click.option("--dask", metavar="ADDRESS", help=f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
 
 
 def check_dask(address: "str | None") -> None:
@@ -188,7 +184,7 @@ def check_dask(address: "str | None") -> None:
         raise click.UsageError(f"--dask: {error}.") from None
 
 
-def quiet_option(words: str = "No summary, no warnings, no progress bar.") -> "Callable":
+def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> "Callable":
     """-q, and what it leaves out."""
     return click.option("-q", "--quiet", is_flag=True, help=words)
 

@@ -15,7 +15,7 @@ def plot_option(words: str) -> "Callable":
         "--plot",
         "plot_file",
         metavar="FILE",
-        help=f"{words} (.svg, .png or .pdf; needs matplotlib: pip install 'fastsvm[plot]').",
+        help=f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]').",
     )
 
 

@@ -102,7 +102,7 @@ EXCEPTIONS = {  # a row of the README -> (pattern of what is said, model, what i
         (b"gamma 0.1", b"gamma\r0.1"),
     ),
     "fewer vectors than total_sv": ("support vectors found, expected", REGRESSION, (b"total_sv 3", b"total_sv 4")),
-    "other text behind the last vector": ("text found after", REGRESSION, (b"total_sv 3", b"total_sv 2")),
+    "other text after the last vector": ("text found after", REGRESSION, (b"total_sv 3", b"total_sv 2")),
     "header words without a blank between (`1-2`)": (
         "values of 'rho' found, expected|values of 'gamma' found|expected a finite number|expected a whole number",
         THREE,

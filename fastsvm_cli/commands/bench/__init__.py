@@ -27,34 +27,37 @@ if TYPE_CHECKING:
     "--try",
     "attempt",
     is_flag=True,
-    help="Compile the exact model in every way that applies, into a temporary place, and measure these too.",
+    help=("Compile the exact model in every way that applies, in a temporary directory, and measure the results too."),
 )
 @click.option(
     "--budget",
     type=Share(),
     metavar="P",
     help=(
-        "The share of labels that may differ, of all and of each class, as 0.5% or 0.005: marks the fastest model that"
-        " stays inside, and prints the commands that make it and predict with it."
+        "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the"
+        " fastest model within it, and prints the commands to make and use it."
     ),
 )
 @click.option(
     "--keep",
     metavar="PATH",
-    help="With --try and --budget: write that model here.",
+    help="Output file for the model that --try and --budget pick.",
 )
 @click.option(
     "--max-disagreement",
     type=Share(),
     metavar="P",
-    help="A gate: exit with 3 when a named model changes more labels than that, of all or of a class.",
+    help=(
+        "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the"
+        " exit code is 3."
+    ),
 )
 @click.option(
     "--cross-validate",
     "folds",
     type=click.IntRange(2),
     metavar="K",
-    help="No model: train, compile and predict on K folds of TEST_FILE, with -c and -g.",
+    help="Number of folds of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
 )
 @click.option(
     "-c",
@@ -62,7 +65,7 @@ if TYPE_CHECKING:
     type=POSITIVE,
     show_default="1",
     metavar="C",
-    help="Of the training of --cross-validate.",
+    help="Parameter C of the models of --cross-validate.",
 )
 @click.option(
     "-g",
@@ -70,7 +73,7 @@ if TYPE_CHECKING:
     type=POSITIVE,
     show_default="1 / number of features",
     metavar="G",
-    help="Of the training of --cross-validate.",
+    help="Parameter gamma of the models of --cross-validate.",
 )
 @click.option(
     "--degree",
@@ -78,7 +81,7 @@ if TYPE_CHECKING:
     default=2,
     show_default=True,
     metavar="P",
-    help="Of the expansion of --cross-validate.",
+    help="Degree of the expansions of --cross-validate.",
 )
 @click.option(
     "--runs",
@@ -86,7 +89,7 @@ if TYPE_CHECKING:
     default=5,
     show_default=True,
     metavar="N",
-    help="Of every case, after one to warm up.",
+    help="Timed runs per case, after one warm-up run.",
 )
 @click.option(
     "--max-seconds",
@@ -94,7 +97,7 @@ if TYPE_CHECKING:
     default=20.0,
     show_default=True,
     metavar="S",
-    help="A case whose runs take longer together is run fewer times, but three.",
+    help="Seconds for the runs of one case. A slower case is run fewer times, at least three.",
 )
 @click.option(
     "--patience",
@@ -102,7 +105,7 @@ if TYPE_CHECKING:
     default=30.0,
     show_default=True,
     metavar="S",
-    help="With --try: compilations that take longer are given up.",
+    help="Time limit per compilation of --try, in seconds.",
 )
 @click.option(
     "--max-size",
@@ -110,27 +113,27 @@ if TYPE_CHECKING:
     default=64,
     show_default=True,
     metavar="MB",
-    help="With --try: larger models are not made.",
+    help="Maximum size of a model of --try.",
 )
 @dask_option(
-    "With --try: compile on the workers of a Dask cluster, side by side, each with one thread (or --threads). What is"
-    " timed runs on this machine, one at a time."
+    "Dask scheduler whose workers compile the models of --try, each with one thread (or --threads)",
+    " Timed runs stay on this machine, one at a time.",
 )
-@json_option("Everything on standard output as JSON, instead of the tables.")
-@plot_option("Draw rows per second, end to end and in memory, against labels that differ")
-@scale_option("Scale the rows of TEST_FILE, as svm-scale -r RANGE_FILE does; every program is given them scaled.")
-@seed_option("Of the folds of --cross-validate.")
+@json_option("Print everything as JSON instead of tables.")
+@plot_option("Figure of rows per second, end to end and in memory, against labels that differ")
+@scale_option("Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r.")
+@seed_option("Seed of the folds of --cross-validate.")
 @threads_option
-@quiet_option("No progress bar, no notes.")
+@quiet_option("Print no progress bar or notes.")
 @click.argument("test_file")
 @click.argument("model_files", nargs=-1, metavar="MODEL_FILE...")
 def command(**parsed):
-    """Put models side by side: time, labels that differ, size; pick one.
+    """Compare models by time, labels that differ and size; pick one.
 
-    On the rows of TEST_FILE. The first model is the exact one, a LIBSVM model; the others are compared with it. Two
-    clocks: end to end is a new process that reads the files and writes one, against svm-predict where that is on the
-    PATH; in memory is from parsed rows to labels, against libsvm itself. Cases take turns, so that what disturbs the
-    machine disturbs all. Certified models are measured with predict --exact as well. What fails is a row that says why.
+    The first model is the exact one, a LIBSVM model; the others are compared with it on the rows of TEST_FILE, by two
+    clocks. End to end: a new process reads and writes files, against svm-predict if it is on the PATH. In memory: from
+    parsed rows to labels, against libsvm itself. Cases take turns, so that a disturbance affects all. Certified models
+    are also measured with predict --exact. A case that fails gets a row with the reason.
 
     \b
       fastsvm bench test.txt train.model train.model.approx

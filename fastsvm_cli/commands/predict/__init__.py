@@ -9,6 +9,7 @@ from fastsvm_cli.commands.predict.options import PredictOptions
 from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
+    dask_option,
     data_options,
     json_option,
     megabytes_option,
@@ -39,32 +40,29 @@ if TYPE_CHECKING:
     default=0,
     show_default=True,
     metavar="0|1",
-    help="1: predict probabilities too, as svm-predict -b 1.",
+    help="Predict probabilities too (1), as svm-predict -b 1.",
 )
 @quiet_option()
 @click.option(
     "--values",
     is_flag=True,
     help=(
-        "Append the decision values to every row: one per pair of classes, in the order of the model's labels (1/2,"
-        " 1/3, ..., 2/3, ...); then, from a certified model, their radii."
+        "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3,"
+        " ..., 2/3, ...), then the radii of a certified model."
     ),
 )
 @click.option(
     "--evaluations",
     is_flag=True,
-    help=(
-        "With a model of fastsvm order: end every row with the number of kernel evaluations it took, as often as they"
-        " were done."
-    ),
+    help="Append the number of kernel evaluations, repeated ones included. For models of fastsvm order.",
 )
 @click.option(
     "--exact",
     "exact_file",
     metavar="MODEL",
     help=(
-        "The LIBSVM model that MODEL_FILE was compiled from (with --certify): rows whose label is not proven are"
-        " evaluated with it, so that every label is svm-predict's."
+        "LIBSVM model that MODEL_FILE was compiled from (with --certify). It evaluates the rows whose label"
+        " is not proven, so that every label is svm-predict's."
     ),
 )
 @click.option(
@@ -72,8 +70,9 @@ if TYPE_CHECKING:
     type=Number(0),
     metavar="E",
     help=(
-        "For regression. With --exact: evaluate the rows whose radius exceeds E (--open-rows: write them). With "
-        "an ordered model: stop as soon as a value is proven within E of svm-predict's."
+        "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly"
+        " (with --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's"
+        " value."
     ),
 )
 @click.option(
@@ -81,29 +80,28 @@ if TYPE_CHECKING:
     type=Count(1),
     metavar="K",
     help=(
-        "With a model of fastsvm order --method geometry: stop every row after K points. --values then prints value,"
-        " radius and the probability that it is positive, as DeCoste's eq. (32); labels may differ from svm-predict's"
-        " where the radius reaches beyond zero."
+        "Number of points after which every row stops (fastsvm order --method geometry). --values then prints"
+        " value, radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from"
+        " svm-predict's where the radius reaches beyond zero."
     ),
 )
-@json_option("The summary as one line of JSON.")
+@json_option("Print the summary as one line of JSON.")
 @click.option(
     "--on-bad-row",
     type=click.Choice(["stop", "skip", "nan"]),
     default="stop",
     show_default=True,
     help=(
-        "What becomes of a line that is no row, or a row that the model cannot evaluate. stop: it ends the run. skip:"
-        " it is left out. nan: a line of nan stands in its place. With the last two, the first ten are named, all are"
-        " counted."
+        "What to do with a malformed line, or a row that the model cannot evaluate: stop the run, skip it, or"
+        " write a line of nan. skip and nan name the first ten and count all."
     ),
 )
 @click.option(
     "--resume",
     is_flag=True,
     help=(
-        "Keep what is finished in OUTPUT_FILE.partial until the end: if the run is stopped, the same command goes on "
-        "from there. For files only."
+        "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For"
+        " files only."
     ),
 )
 @click.option(
@@ -111,28 +109,24 @@ if TYPE_CHECKING:
     "open_file",
     metavar="FILE",
     help=(
-        "Write the rows whose label a certified model's radii leave open, as LIBSVM data with their line numbers (1"
-        " 3:0.5 # 17). With --exact these are the rows that were evaluated exactly, without it those that would have to"
-        " be. Rows of --unlabelled data get the label 0."
+        "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers"
+        " (1 3:0.5 # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label"
+        " 0."
     ),
 )
 @click.option(
     "--outside-rows",
     "outside_file",
     metavar="FILE",
-    help="Write the rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11) likewise.",
+    help=("Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format."),
 )
-@y_scale_option("Labels are scaled with it, so that the summary is in the unit of the predictions.")
-@click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help=(
-        "Predict on the workers of a Dask scheduler: tcp://HOST:PORT, or local:N for N processes here. TEST_FILE is a"
-        " path, URL or pattern of files, OUTPUT_FILE the directory of the parts. Run again, the command does what is"
-        " missing. Needs pip install 'fastsvm[dask]'."
-    ),
+@y_scale_option("It scales the labels, so that the summary is in the unit of the predictions.")
+@dask_option(
+    "Dask scheduler whose workers predict",
+    " TEST_FILE is a path, URL or pattern; OUTPUT_FILE is the directory of the parts. A second run writes only the"
+    " missing ones.",
 )
-@megabytes_option("--block", "With --dask: how much of a plain file makes a part. A compressed file is one.")
+@megabytes_option("--block", "Size of the parts of --dask. A compressed file is one part.")
 @threads_option
 @data_options
 @click.argument("test_file")
@@ -140,9 +134,9 @@ if TYPE_CHECKING:
 def command(**parsed):
     """Predict rows with any model file, exact or compiled.
 
-    A drop-in for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard input), and
-    may be compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE (or with -), rows go to standard output and the
-    summary to standard error; rows are written as they arrive.
+    A drop-in replacement for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard
+    input), or compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE, or with -, rows go to standard output as
+    they arrive, and the summary to standard error.
 
     \b
       fastsvm predict test.txt train.model.approx out

@@ -107,8 +107,8 @@ class Approx(Method):
             type=click.Choice(["mean", "origin", "pair"]),
             show_default="mean",
             help=(
-                "Where an RBF kernel is expanded: the mean of the support vectors, the origin (as in the paper), or for"
-                " several classes the mean of each pair's vectors (more accurate, a center per pair to store)."
+                "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper),"
+                " or the mean of each pair of classes (more accurate, but larger)."
             ),
         ),
         click.option(
@@ -117,8 +117,8 @@ class Approx(Method):
             show_default="2",
             metavar="P",
             help=(
-                "Of the expansion of an RBF kernel. Each degree more is more accurate and needs about d/degree"
-                " times the numbers; finite kernels keep their own."
+                "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times"
+                " larger. Other kernels keep their own."
             ),
         ),
         click.option(
@@ -126,39 +126,42 @@ class Approx(Method):
             type=click.IntRange(1, 100000),
             metavar="K",
             help=(
-                "Expand about the means of K clusters (k-means, 30 rounds) of the support vectors instead of one"
-                " center: K times the cost, for much larger gamma."
+                "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30"
+                " rounds): K times the cost, for much larger gamma."
             ),
         ),
         click.option(
-            "--rank", type=click.IntRange(1), metavar="R", help="Compress M to its R largest eigenvalues (degree 2)."
+            "--rank",
+            type=click.IntRange(1),
+            metavar="R",
+            help="Number of eigenvalues of the matrix M to keep, largest first (degree 2).",
         ),
         click.option(
             "--tolerance",
             type=POSITIVE,
             metavar="E",
             help=(
-                "Compress M to as few eigenvalues as change no decision value by more than E, for rows as near the"
-                " center as the support vectors (degree 2)."
+                "Largest change of a decision value, for rows as near the center as the support vectors, when"
+                " M is compressed to as few eigenvalues as possible (degree 2)."
             ),
         ),
         click.option(
             "--certify",
             is_flag=True,
             help=(
-                "Store what proves, row by row, how far a decision value can be from svm-predict's; about n_SV * n_SV *"
-                " d / 2 operations, fewer for sparse vectors."
+                "Store the data for a proven error bound on every row, in about n_SV * n_SV * d / 2"
+                " operations (fewer for sparse vectors)."
             ),
         ),
-        dask_option("With --certify: share its operations, and they alone, among the workers of a Dask cluster."),
+        dask_option("Dask scheduler whose workers share the operations of --certify, and nothing else"),
         click.option(
             "--precision",
             type=click.Choice(["single", "double"]),
-            show_default="single for RBF, double for linear and polynomial kernels, whose expansion is exact",
-            help="Of the stored numbers.",
+            show_default="single for RBF, double for linear and polynomial kernels",
+            help="Precision of the stored numbers.",
         ),
         carry_option("--scale"),
-        y_scale_option("The model predicts y itself, as it does where a range file holds y."),
+        y_scale_option("The model then predicts unscaled y, as with a range file of y."),
         threads_option,
         click.option(
             "--max-size",
@@ -166,7 +169,7 @@ class Approx(Method):
             default=256,
             show_default=True,
             metavar="MB",
-            help="Refuse to write a larger model.",
+            help="Maximum size of the compiled model; a larger one is refused.",
         ),
         quiet_option(),
         model_arguments,

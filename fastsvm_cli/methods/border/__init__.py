@@ -121,8 +121,8 @@ class Border(Method):
             type=Target(),
             metavar="E",
             help=(
-                "Instead of --samples: as many (100,000 at most) as bring the share of labels that differ (0.002 or"
-                " 0.2%), on rows that placed none of them, to E or below."
+                "Largest share of labels that may differ (0.002 or 0.2%) on rows that placed no sample; as"
+                " many samples as that needs (100,000 at most), instead of --samples."
             ),
         ),
         click.option(
@@ -131,8 +131,8 @@ class Border(Method):
             show_default="the support vectors",
             metavar="TRAIN_FILE",
             help=(
-                "Rows to draw the lines between, and to measure on: half of them for either (fewer than 50: all for"
-                " both). 40,000 drawn rows at most, fewer beyond 838 features."
+                "Rows to draw lines between and to measure on, half for each (fewer than 50: all for both)."
+                " At most 40,000 rows are drawn, fewer beyond 838 features."
             ),
         ),
         click.option(
@@ -141,9 +141,9 @@ class Border(Method):
             default="refined",
             show_default=True,
             help=(
-                "Which rows lines are drawn between. random: any two on either side, as in the paper; dense: the second"
-                " one near the first (the nearest of 2,000 drawn ones); refined: from the rows that the samples so far"
-                " get wrong, to a near one."
+                "Rows that a line joins. random: any two on opposite sides, as in the paper. dense: two that"
+                " are near each other (the nearest of 2,000 drawn rows). refined: the same, from rows that the"
+                " samples so far get wrong."
             ),
         ),
         click.option(
@@ -152,10 +152,7 @@ class Border(Method):
             default=1,
             show_default=True,
             metavar="K",
-            help=(
-                "Weigh the K nearest samples instead of the nearest alone, if that lowers the share of labels that"
-                " differ."
-            ),
+            help=("Number of nearest samples that answer together, if that lowers the share of labels that differ."),
         ),
         click.option(
             "--tolerance",
@@ -163,14 +160,14 @@ class Border(Method):
             default=1e-4,
             show_default=True,
             metavar="E",
-            help="Of the decision value at a border sample.",
+            help="Largest absolute decision value at a border sample.",
         ),
         click.option(
             "--raw",
             is_flag=True,
             help=(
-                "A model with probabilities: sample where the decision value is 0 (the labels of svm-predict -b 0), not"
-                " where both classes are as likely (-b 1)."
+                "Sample a model with probabilities where the decision value is 0 (labels of svm-predict -b"
+                " 0), not where both classes are equally likely (-b 1)."
             ),
         ),
         click.option(
@@ -178,9 +175,9 @@ class Border(Method):
             callback=_bandwidth,
             metavar="adaptive|H",
             help=(
-                "No SVM: MODEL_FILE is a training file, and the border is where Gaussian kernel density estimates of"
-                " the classes are equal; of bandwidth H, or of one that varies so that the weights of all rows add up"
-                " to W."
+                "Bandwidth of Gaussian kernel density estimates, instead of an SVM. MODEL_FILE is then a"
+                " training file, and the border is where two classes' estimates are equal. adaptive: varies so"
+                " that the weights of all rows add up to W."
             ),
         ),
         click.option(
@@ -188,23 +185,23 @@ class Border(Method):
             "--weight",
             type=POSITIVE,
             metavar="W",
-            help="With --bandwidth adaptive: how many rows a density estimate rests on, about.",
+            help="Approximate number of rows that a density estimate rests on (--bandwidth adaptive).",
         ),
         click.option(
             "--density",
             is_flag=True,
             help=(
-                "With --bandwidth: no border, but the density estimate itself, which answers at the cost of all"
-                " training rows. Of a fixed bandwidth a LIBSVM model, for svm-predict and every command here; of an"
-                " adaptive one a model with probabilities."
+                "Write the density estimate of --bandwidth, not a border; a prediction costs all training"
+                " rows. A fixed bandwidth gives a LIBSVM model, for svm-predict and every command here;"
+                " adaptive, a model with probabilities."
             ),
         ),
         carry_option(
             "--scale",
-            " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw ones. (--density of a fixed bandwidth"
-            " makes a LIBSVM model of both, as reduce does.)",
+            " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw. (With --density and a fixed bandwidth"
+            " the result is a LIBSVM model of raw rows.)",
         ),
-        seed_option("Of what is drawn."),
+        seed_option("Seed of random draws."),
         threads_option,
         quiet_option(),
         model_arguments,

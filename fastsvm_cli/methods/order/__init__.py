@@ -111,24 +111,25 @@ class Order(Method):
             default="geometry",
             show_default=True,
             help=(
-                "geometry: intervals from the kernel values of a few points; kernels that are inner products (linear,"
-                " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists by distance from a pivot; RBF."
+                "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear"
+                " kernels; polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support"
+                " vectors by distance from a pivot (RBF)."
             ),
         ),
         click.option(
             "--points",
             type=click.IntRange(1),
-            show_default="max(d, sqrt(d n)) for n support vectors of d entries, but 2,048 at most",
+            show_default="max(d, sqrt(d n)) for n support vectors of d entries, at most 2,048",
             metavar="K",
-            help="geometry: how many points at most, before a row is evaluated in full.",
+            help="geometry: maximum number of points before a row is evaluated in full.",
         ),
         click.option(
             "--sequence",
             type=click.Choice(["greedy", "sgma"]),
             show_default="greedy",
             help=(
-                "geometry: their order. greedy: what takes most from the uncertainty of the decision functions; sgma:"
-                " what takes most from the kernel matrix, as in the paper."
+                "geometry: order of the points. greedy: by what each takes from the uncertainty of the"
+                " decision functions. sgma: by what it takes from the kernel matrix, as in the paper."
             ),
         ),
         click.option(
@@ -136,8 +137,8 @@ class Order(Method):
             "fold_file",
             metavar="TRAIN_FILE",
             help=(
-                "geometry, two classes: train a linear SVM (C = 1) on this file, and begin with its two folded weight"
-                " vectors."
+                "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight"
+                " vectors come first."
             ),
         ),
         click.option(
@@ -146,28 +147,28 @@ class Order(Method):
             show_default="the number of classes",
             metavar="K",
             help=(
-                "triangle: pivots, each with a list, the support vectors nearest to the means of as many clusters"
-                " (k-means, 30 rounds)."
+                "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster"
+                " means (k-means, 30 rounds)."
             ),
         ),
-        seed_option("Of what is drawn: the candidates of sgma, the start of k-means."),
+        seed_option("Seed of the candidates of sgma and of k-means."),
         click.option(
             "--kernel",
             "own_kernel",
             type=click.Choice(["exponential", "normalized-polynomial"]),
             help=(
-                "For a model trained through a precomputed kernel (-t 4): exp(-gamma |x-z|), or"
+                "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or"
                 " k(x,z)/sqrt(k(x,x)k(z,z)) with k = (gamma x.z + coef0)^degree."
             ),
         ),
-        click.option("-g", "--gamma", type=POSITIVE, metavar="G", help="Of --kernel."),
+        click.option("-g", "--gamma", type=POSITIVE, metavar="G", help="Parameter gamma of --kernel."),
         click.option(
             "-r",
             "--coef0",
             type=POSITIVE,
             show_default="1",
             metavar="C",
-            help="Of --kernel normalized-polynomial; above 0.",
+            help="Parameter coef0 of --kernel normalized-polynomial; above 0.",
         ),
         click.option(
             "-d",
@@ -175,17 +176,17 @@ class Order(Method):
             type=click.IntRange(1, 50),
             show_default="3",
             metavar="D",
-            help="Of --kernel normalized-polynomial.",
+            help="Parameter degree of --kernel normalized-polynomial.",
         ),
         click.option(
             "--vectors",
             "vectors_file",
             metavar="TRAIN_FILE",
-            help="With --kernel: the rows that the model's serial numbers stand for.",
+            help="Training rows that the model's serial numbers refer to, for --kernel.",
         ),
         scale_option("Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."),
         carry_option("--carry"),
-        y_scale_option("The model predicts y itself, as it does where a range file holds y.", "--carry"),
+        y_scale_option("The model then predicts unscaled y, as with a range file of y.", "--carry"),
         threads_option,
         quiet_option(),
         model_arguments,

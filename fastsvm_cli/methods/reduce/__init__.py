@@ -88,20 +88,21 @@ class Reduce(Method):
     better = "more vectors"
     Options = ReduceOptions
     parameters = listed(
-        click.option("--vectors", type=click.IntRange(1), metavar="L", help="So many vectors, at most."),
+        click.option("--vectors", type=click.IntRange(1), metavar="L", help="Maximum number of vectors."),
         click.option(
             "--ratio",
             type=Number(0, 1, min_open=True),
             metavar="R",
-            help="So many times the support vectors, as 0.05.",
+            help="Number of vectors, as a share of the support vectors (0.05).",
         ),
         click.option(
             "--target",
             type=Target(),
             metavar="E",
             help=(
-                "As many as bring the share of labels that differ (0.002 or 0.2%) on --data, or on the support vectors,"
-                " to E or below; for regression, the root mean square difference of the values."
+                "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support"
+                " vectors; for regression, the largest root mean square difference. The smallest such set is"
+                " written."
             ),
         ),
         click.option(
@@ -109,20 +110,20 @@ class Reduce(Method):
             "data_file",
             metavar="FILE",
             help=(
-                "Rows to measure disagreement on; where they have labels, accuracy too, and a model's probability"
-                " parameters are fitted to them."
+                "Rows to measure disagreement on; if they have labels, accuracy too, and a model's"
+                " probability parameters are fitted to them."
             ),
         ),
-        click.option("--lossless", is_flag=True, help="Merge equal support vectors, and nothing else."),
+        click.option("--lossless", is_flag=True, help="Merge equal support vectors only."),
         click.option(
             "--init",
             type=click.Choice(["greedy", "random", "alpha", "cluster"]),
             default="greedy",
             show_default=True,
             help=(
-                "Where vectors start: the support vector that takes most from what is left; drawn; drawn by"
-                " coefficient; kernel k-means (20 rounds, on 4,000 drawn support vectors of a side where there are"
-                " more)."
+                "Start of each vector. greedy: the support vector that lowers the squared distance most."
+                " random: drawn. alpha: drawn by coefficient. cluster: kernel k-means (20 rounds, on at most"
+                " 4,000 drawn support vectors of each side)."
             ),
         ),
         click.option(
@@ -131,9 +132,9 @@ class Reduce(Method):
             default="none",
             show_default=True,
             help=(
-                "How each is placed before the next is added: where it starts; by iRprop+ (100 steps); by fixed-point"
-                " iteration (1,000 steps, from 10 starts; it often comes to no rest). The paper's recipe: --init random"
-                " --optimizer irprop."
+                "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or"
+                " by fixed-point iteration (1,000 steps, from 10 starts), which often does not converge. The"
+                " paper uses --init random --optimizer irprop."
             ),
         ),
         click.option(
@@ -143,16 +144,16 @@ class Reduce(Method):
             flag_value=False,
             default=True,
             help=(
-                "No descent on all vectors at the end (L-BFGS, 100 rounds): seconds, and several times the squared"
-                " distance."
+                "Skip the final descent on all vectors (L-BFGS, 100 rounds). The run then takes seconds, and"
+                " the squared distance is several times larger."
             ),
         ),
-        plot_option("Draw disagreement and time against the number of vectors, of 8 sizes up to this one"),
+        plot_option("Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"),
         fold_option(" One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."),
-        y_scale_option("The model predicts y itself, as it does where a range file holds y."),
-        seed_option("Of what is drawn."),
+        y_scale_option("The model then predicts unscaled y, as with a range file of y."),
+        seed_option("Seed of random draws."),
         threads_option,
-        quiet_option("No summary, no progress bar."),
+        quiet_option("Print no summary or progress bar."),
         model_arguments,
     )
 

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Writes the option lists of the reference, fastsvm_cli/commands/README.md, from the options of the commands.
+
+    scripts/update_reference.py            write the lists
+    scripts/update_reference.py --check    write nothing, and exit with 1 if a list is not up to date
+
+Needs click, but not the compiled core. A list is between two comments,
+<!-- options of approx, by scripts/update_reference.py --> and <!-- end of options -->. An option that several commands
+have, with the same help, is in the list `several` alone.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from textwrap import wrap
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fastsvm_cli.cli import COMMANDS, fastsvm
+from fastsvm_cli.console.help_page import HARD_BLANK, option_words
+
+PAGE = Path(__file__).resolve().parent.parent / "fastsvm_cli" / "commands" / "README.md"
+_LIST = re.compile(r"(<!-- options of (\w+), [^>]*-->\n).*?(<!-- end of options -->)", re.S)
+#: Name of the list of what two commands or more have with the same words.
+_SEVERAL = "several"
+
+
+def updated(page: str) -> str:
+    """The text of the page with the present option lists. Raises ValueError if a list is missing, or there twice."""
+    named = [name for _, name, _ in _LIST.findall(page)]
+    if sorted(named) != sorted([*COMMANDS, _SEVERAL]):
+        raise ValueError(f"option lists of {', '.join(named)} found, expected one of each command and of {_SEVERAL}")
+    lists = _lists()
+    return _LIST.sub(lambda found: f"{found[1]}\n{lists[found[2]]}\n\n{found[3]}", page)
+
+
+def _lists() -> "dict[str, str]":
+    """Name of a command, or `several` -> its list."""
+    options = {name: _options(name) for name in COMMANDS}
+    having = {each: [name for name in COMMANDS if each in options[name]] for each in chain(*options.values())}
+    lists = {_SEVERAL: [_entry(*each, names) for each, names in having.items() if len(names) > 1]}
+    for name, own in options.items():
+        lists[name] = [_entry(*each) for each in own if len(having[each]) == 1]
+        shared = ", ".join(f"`{written}`" for written, words in own if len(having[written, words]) > 1)
+        link = "[options of several commands](#options-of-several-commands)".replace(" ", HARD_BLANK)
+        lists[name] += _wrapped(f"- {shared}: {link}.")
+    return {name: "\n".join(lines) for name, lines in lists.items()}
+
+
+def _options(name: str) -> "list[tuple[str, str]]":
+    """How each option of a command is written, and its help."""
+    command = fastsvm.get_command(click.Context(fastsvm), name)
+    assert command is not None
+    return [option_words(each) for each in command.params if isinstance(each, click.Option)]
+
+
+def _entry(written: str, words: str, names: "Sequence[str]" = ()) -> str:
+    # Markdown takes a "#", a "-" or a "1." at the start of a line for a heading or a list.
+    words = re.sub(r" (?=([-+*#>]|\d+[.)]) )", HARD_BLANK, words)
+    commands = f" ({', '.join(names)})" if names else ""
+    return "\n".join(_wrapped(f"- `{written}`{commands}: {words}"))
+
+
+def _wrapped(item: str) -> "list[str]":
+    lines = wrap(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line.replace(HARD_BLANK, " ") for line in lines]
+
+
+def main() -> None:
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit("usage: scripts/update_reference.py [--check]")
+    page = PAGE.read_text()
+    try:
+        new = updated(page)
+    except ValueError as fault:
+        sys.exit(f"{PAGE}: {fault}")
+    if new == page:
+        return
+    if sys.argv[1:]:
+        sys.exit(f"{PAGE}: option lists are not up to date; run scripts/update_reference.py")
+    PAGE.write_text(new)
+
+
+if __name__ == "__main__":
+    main()
