@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastsvm_cli
-from fastsvm_cli.estimators import blocks
+from fastsvm_cli.estimators import batches
 from support.arrays import sparse_rows
 from support.profiles import calm
 from support.training import train
@@ -167,9 +167,9 @@ def test_names_of_a_frames_columns(whole):
 @pytest.fixture
 def small_blocks(monkeypatch, all_threads):
     """Blocks of a few rows, on three threads."""
-    monkeypatch.setattr(blocks, "_LEAST_ROWS", 7)
-    monkeypatch.setattr(blocks, "_MOST_ENTRIES", 200)
-    monkeypatch.setattr(blocks, "_ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(batches, "_LEAST_ROWS", 7)
+    monkeypatch.setattr(batches, "_MOST_ENTRIES", 200)
+    monkeypatch.setattr(batches, "_ALONE_SECONDS", 0.0)
 
 
 @pytest.mark.full(few=1)

@@ -203,10 +203,10 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_a_prediction_of_arrays(folder, tmp_path):
     code = f"""
 import _thread, numpy, fastsvm_cli
-from fastsvm_cli.estimators import blocks
+from fastsvm_cli.estimators import batches
 fast = fastsvm_cli.load({str(folder / "rings.model")!r}, n_threads=2)
 X = numpy.random.default_rng(0).random((100_000, 8))
-answered = blocks.Station._answer
+answered = batches.Station._answer
 count = 0
 def interrupted(*arguments):
     global count
@@ -214,12 +214,12 @@ def interrupted(*arguments):
     if count == 3:
         _thread.interrupt_main()
     return answered(*arguments)
-blocks.Station._answer = interrupted
+batches.Station._answer = interrupted
 try:
     fast.predict(X)
 except KeyboardInterrupt:
     print("interrupted")
-blocks.Station._answer = answered
+batches.Station._answer = answered
 print(len(fast.predict(X[:1000])))
 """
     done = subprocess.run(
