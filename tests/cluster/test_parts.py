@@ -31,7 +31,7 @@ def compare(folder, rows, model, *options, block, data=None):
     return on_dask
 
 
-@pytest.mark.full(few=11)
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("what, kind", [(what, kind) for what, (kinds, _) in OUTPUT.items() for kind in kinds])
 def test_one_run_in_parts(what, kind, models, tmp_path):
     model, rows, options = models[kind]
@@ -39,6 +39,7 @@ def test_one_run_in_parts(what, kind, models, tmp_path):
     assert len(list((tmp_path / "out").glob("part-*"))) > 3
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("block", [0.00001, 0.00007, 1])
 def test_whatever_the_size_of_blocks(block, models, tmp_path):
     model, rows, _ = models["two"]

@@ -26,7 +26,7 @@ def run(folder, *words, code=0):
     return done
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "command",
     [
@@ -203,7 +203,7 @@ def numbers(path, column=0):
     return np.array([float(line.split()[column]) for line in path.read_text().splitlines()])
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("command", ["approx --certify --degree 3 --scale", "order --carry"])
 def test_a_regression_model_predicts_raw_labels(regression, tmp_path, command):
     """So that the error in the summary is theirs, and so are tolerance and radius."""
@@ -273,6 +273,7 @@ def test_bench_compares_a_regression_model_in_the_exact_models_unit(regression, 
     assert carried["largest_difference"] == plain["largest_difference"] and not carried["failed"]
 
 
+@pytest.mark.full
 def test_an_ordered_models_own_vectors_are_checked(tmp_path):
     """Which come with the kernel of a precomputed one."""
     (tmp_path / "model").write_text(

@@ -63,7 +63,7 @@ def check(folder, svm_predict, fastsvm, said, training):
         assert (folder / "carried").read_bytes() == (folder / "theirs").read_bytes() and carried.out == theirs.stdout
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name, training, limits, y", OWN)
 def test_the_bytes_are_those_of_svm_scale_and_svm_predict(
     svm_scale, svm_predict, fastsvm, tmp_path, name, training, limits, y

@@ -47,6 +47,7 @@ def place(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("rows", ["proven", "some", "none"])
 @pytest.mark.parametrize("options", [[], ["-b", "1"], ["--values"], ["--json"], ["--resume"]], ids=" ".join)
 def test_another_model_is_refused_before_anything_is_written(fastsvm, place, tmp_path, rows, options):

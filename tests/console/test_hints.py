@@ -53,7 +53,7 @@ def errors(place, *words, code=1, input=None):
     return done.stderr.decode()
 
 
-@pytest.mark.full(few=24)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "words, message",
     [
@@ -191,7 +191,7 @@ COMMAS = "decimal commas found: tr , . < {} writes plain numbers"
 QUOTES = "quoted cells found: tr -d '\"' < {} writes plain numbers, for --dense"
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "text, options, message",
     [
@@ -263,6 +263,7 @@ def test_usage_that_other_programs_have(place):
         assert said.endswith("No such command 'help'. Type fastsvm --help, or fastsvm COMMAND --help.\n")
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("command", ["approx", "order", "border", "reduce --vectors 5"])
 def test_a_model_does_not_replace_rows(place, command):
     for name in ("rows", "rows.gz", "commented"):

@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     "words, said",
     [

@@ -42,7 +42,7 @@ def svc():
     return fit(SVC(gamma=0.05, C=3), X, y)
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(("method", "options", "words"), METHODS)
 def test_the_same_file_as_of_the_command(svc, method, options, words, tmp_path):
     fast = fastsvm_cli.compile(svc, method, **options)
@@ -56,6 +56,7 @@ def test_the_same_file_as_of_the_command(svc, method, options, words, tmp_path):
     assert (tmp_path / "again").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("method", ["exact", "approx", "reduce", "order", "border"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_estimator(kind, method):
@@ -120,7 +121,7 @@ def test_every_label_is_the_exact_models_where_it_falls_back(svc):
         fastsvm_cli.compile(svc, "approx", exact=True)
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["approx", "reduce"])
 @pytest.mark.parametrize("how", ["calibrated", "break_ties"])
 def test_nothing_is_proven_of_labels_that_follow_values(how, method):

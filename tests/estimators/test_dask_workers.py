@@ -47,6 +47,7 @@ def client(cluster):
         yield client
 
 
+@pytest.mark.full
 def test_collections_are_answered_by_workers_which_are_sent_the_model_once(folder, client):
     X = load_svmlight_file(str(folder / "rings.test"), n_features=8)[0].toarray()[:2000]
     path, exact = str(folder / "rings.model.approx"), str(folder / "rings.model")

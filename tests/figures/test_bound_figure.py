@@ -106,7 +106,7 @@ def test_a_regression_has_radii_alone(place, fastsvm, tmp_path):
     assert any(f"radius of half: {found[2].median:.2g}" in text.get_text() for text in figure.axes[1].texts)
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "model, words",
     [
@@ -125,12 +125,14 @@ def test_the_command_draws_and_prints_what_it_did(place, fastsvm, tmp_path, mode
     assert "rings.rows: 300 rows" in svg and ("reduced set" in svg) == (model == "rings.red")
 
 
+@pytest.mark.full
 def test_data_may_come_from_a_pipe(place, fastsvm, tmp_path):
     rows = (place / "rings.rows").read_bytes()
     fastsvm("bound", "--plot", "p.png", "-", place / "rings.4", input=rows)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "words, code, told",
     [

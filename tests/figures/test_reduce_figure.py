@@ -168,6 +168,7 @@ def test_without_matplotlib_it_is_one_line_and_nothing_is_done(place, fastsvm, t
     assert os.listdir(tmp_path) == ["block"]
 
 
+@pytest.mark.full
 def test_json_stays_json(place, fastsvm):
     assert json.loads(fastsvm("bound", "--json", "--plot", "p.svg", place / "rings.rows", place / "rings.4").out)
 

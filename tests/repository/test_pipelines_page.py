@@ -101,6 +101,7 @@ def test_after_easy(libsvm_tools, tmp_path):
     assert differing(written(tmp_path, "exact"), written(tmp_path, "out")) <= 0.005
 
 
+@pytest.mark.full
 def test_parts_give_the_bytes_of_one_process(svm_scale, tmp_path):
     """Which the lines of the page compare themselves."""
     lines = lines_of(sections(PAGE, 2)["In parts: split, xargs, GNU parallel"])

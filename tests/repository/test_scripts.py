@@ -73,7 +73,7 @@ def test_kernel_fisher_is_the_least_under_its_constraints():
         assert (slack(*other) ** 2).sum() + RIDGE * (other[0] ** 2).sum() > least
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("method", kernel_fisher.METHODS)
 def test_models_predict_right_in_libsvm_and_here(tmp_path, fastsvm, svm_predict, method):
     """From the file of rows to labels: the machine's own formula, fastsvm, svm-predict, and a reduced set of it."""
@@ -140,7 +140,7 @@ def test_kernel_evaluations_per_row_add_up(kind):
     assert len(set(by_vector)) > 1
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("shift", [0.0, 4096.0])
 def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, shift):
     """The exact and the reduced decision values, wherever the data lie: far away the vectors are told from their mean.

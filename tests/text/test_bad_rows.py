@@ -17,7 +17,7 @@ from support.processes import PATIENCE
 from support.reading import COMPRESS
 
 
-@pytest.mark.full(few=10)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "model, options",
     [
@@ -105,6 +105,7 @@ def test_without_bad_rows_nothing_is_said_of_them(fastsvm, models):
     assert (done.out, done.err) == (plain.out, plain.err)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("text", ["", "foo", "foo\n", "\n\n\n", "foo\nbar", "x\n" * 100_000])
 def test_a_file_of_bad_rows_alone_is_read_to_its_end(fastsvm, models, tmp_path, text):
     (tmp_path / "bad").write_text(text)

@@ -49,7 +49,7 @@ def test_every_dense_line_is_a_row_or_a_bad_one_beside_the_first_good_one(tmp_pa
     assert read_around(tmp_path / "data", size=size, dense=True) == (rows, bad, why[:NAMED])
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("share", [0.01, 0.0001, 0.5, 0.99])
 def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, share):
     """Text enough for several pieces of a chunk, each with a thread of its own."""

@@ -100,6 +100,7 @@ def test_rows_and_faults_do_not_depend_on_the_number_of_threads(text, where, bro
     assert results[1] == results[0] and results[2] == results[0]
 
 
+@pytest.mark.full
 def test_a_long_file_is_that_of_a_plain_reader_at_every_chunk_size_and_thread_count(file, long_text):
     rows, _ = plain_rows(long_text)
     path = file(long_text)

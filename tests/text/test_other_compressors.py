@@ -19,6 +19,7 @@ FOREIGN = {
 }
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", FOREIGN)
 def test_other_compressors_are_named_with_what_to_type(fastsvm, models, tmp_path, name):
     content, tool = FOREIGN[name]

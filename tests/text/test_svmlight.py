@@ -111,6 +111,7 @@ def test_large_texts_on_several_threads(file):
 # ---- the commands
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "model, options",
     [
@@ -197,7 +198,7 @@ def test_a_row_that_cannot_be_evaluated_has_the_line_of_the_file(fastsvm, tmp_pa
     assert "data:5: " in done.err and (tmp_path / "out").read_text().splitlines()[1:] == ["nan"]
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "words",
     [

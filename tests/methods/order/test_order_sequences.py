@@ -96,7 +96,7 @@ def test_the_file_to_fold_is_data_like_any_other(fastsvm, trained, tmp_path):
         assert (tmp_path / "o").read_text() == expected, path
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["", "1 1:1\n1 2:1\n", "1 x\n"], ids=["empty", "one class", "no data"])
 def test_a_file_that_cannot_be_folded_is_one_line_with_its_name(fastsvm, trained, tmp_path, text):
     (tmp_path / "train").write_text(text)
