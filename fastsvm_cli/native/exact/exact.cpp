@@ -242,16 +242,21 @@ bool Exact::odds_at_once(const Odds& odds) const {
     std::call_once(odds_tried_, [&] {
         const Rows& sv = *model_.vectors;
         const std::int64_t count = std::min(sv.rows, odds_trial_rows);
+        double steepest = 0;
+        for (double a : odds.a) steepest = std::max(steepest, std::fabs(a));
         // Printed probabilities are 1e-6 of themselves apart, or farther: where no radius comes near that, no trial.
         if (model_.kernel.type == KernelType::precomputed || !count ||
-            rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * std::fabs(odds.a) < 1e-7)
+            rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * steepest < 1e-7)
             return;
         std::vector<std::int64_t> which;
         for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
-        Decisions tried(1, true);
+        const std::int64_t pairs = model_.pairs();
+        Decisions tried(pairs, true);
         fast_values(select_rows(sv, which), tried);
+        Coupling coupling(odds);
         std::int64_t open = 0;
-        for (std::int64_t i = 0; i < count; ++i) open += !odds_settled(odds, tried.value[i], tried.radius[i]);
+        for (std::int64_t i = 0; i < count; ++i)
+            open += !coupling.settled(tried.value.data() + i * pairs, tried.radius.data() + i * pairs);
         odds_at_once_ = 2 * open > count;
     });
     return odds_at_once_;
@@ -274,6 +279,9 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
     const bool at_once = odds && odds_at_once(*odds);
     parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
         Block block;
+        std::optional<Coupling> coupling;
+        if (odds) coupling.emplace(*odds);
+        std::vector<double> radii(static_cast<std::size_t>(odds ? pairs : 0));
         RungRows settled{};
         if (out.labels_alone) {
             label(rows, first, last, block, out, settled);
@@ -309,8 +317,9 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     }
                     sure &= std::fabs(row_value[p]) > radius;  // false for NaN too
                     for (const auto& [at, margin] : thresholds) sure &= std::fabs(row_value[p] - at) > radius + margin;
-                    if (odds) sure = sure && odds_settled(*odds, row_value[p], radius);
+                    if (odds) radii[static_cast<std::size_t>(p)] = radius;
                 }
+                if (odds) sure = sure && coupling->settled(row_value, radii.data());
                 if (!sure) block.open.push_back(r);
             }
             settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size() - open_before);

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "answers/coupling.h"
 #include "answers/decisions.h"
-#include "answers/predictions.h"
 #include "exact/column_lists.h"
 #include "exact/ladder.h"
 #include "exact/reference.h"
@@ -42,8 +42,8 @@ public:
     ~Exact();
     // precise: the values themselves are used, not only their side of zero: they are within 1e-9 of svm-predict's, as a
     // share of sum |coef| and the largest a kernel value can be. thresholds: further values (and margins about them)
-    // whose side must be settled; odds: the six digits that are printed of these probabilities must be; both only for
-    // models with one pair. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
+    // whose side must be settled, of models with one pair; odds: the six digits that are printed of these probabilities
+    // must be. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
     // without_serials.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                          const std::optional<Odds>& odds, Decisions& out) const;
