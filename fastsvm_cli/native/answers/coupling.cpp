@@ -86,6 +86,17 @@ bool pair_range(double value, double radius, double a, double b, PairRange& out)
     return true;
 }
 
+// Numbers that loops take at a time: rows of matrices are filled up to whole ones with zeros.
+constexpr std::size_t together = 4;
+
+// Of term(j) for j < n, whole ones, in any order.
+template <class Term> double sum(std::size_t n, Term term) {
+    double sums[together] = {};
+    for (std::size_t j = 0; j < n; j += together)
+        for (std::size_t e = 0; e < together; ++e) sums[e] += term(j + e);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 struct NoWatch {
     bool test(double, double, double) { return true; }
     bool step(std::size_t, double, double) { return true; }
@@ -98,7 +109,8 @@ struct NoWatch {
 struct Coupling::Errors {
     explicit Errors(Coupling& owner)
         : k(owner.classes_),
-          c(owner),
+          width(owner.width_),
+          squares(owner.squares_.data()),
           q(owner.q_.data()),
           q_wrong(owner.q_wrong_.data()),
           diagonal(owner.q_diagonal_.data()),
@@ -107,30 +119,23 @@ struct Coupling::Errors {
           relative(owner.relative_.data()),
           noise(owner.noise_.data()) {}
 
-    // sum_j (|q_tj| relative_j + q_wrong_tj) p_j, but for j = t.
-    double others(std::size_t t) const {
-        const double *const row = q + t * k, *const wrong = q_wrong + t * k;
-        double sum = 0;
-        for (std::size_t j = 0; j < k; ++j) sum += (std::fabs(row[j]) * relative[j] + wrong[j]) * p[j];
-        return sum;
+    // How far sum_j q_tj p_j can be from svm-predict's, p taken to its length.
+    double product_wrong(std::size_t t) const {
+        const double *const row = q + t * width, *const wrong = q_wrong + t * width;
+        return sum(width, [&](std::size_t j) { return (std::fabs(row[j]) * relative[j] + wrong[j]) * p[j]; });
     }
 
     // What depends on p, g and l.
     void add_up(double l) {
-        size = linear = squares = 0;
-        mean = 0;
-        for (std::size_t j = 0; j < k; ++j) {
-            size += diagonal[j] * p[j] * p[j];
-            linear += (std::fabs(2 * g[j] - l) + 2 * noise[j]) * p[j] * relative[j];
-            squares += c.squares_[j] * p[j] * p[j];
-        }
-        size = 2 * size - l;
+        size = 2 * sum(width, [&](std::size_t j) { return diagonal[j] * p[j] * p[j]; }) - l;
+        linear = sum(width, [&](std::size_t j) { return (std::fabs(2 * g[j] - l) + 2 * noise[j]) * p[j] * relative[j]; });
+        chords = sum(width, [&](std::size_t j) { return squares[j] * p[j] * p[j]; });
     }
 
     // How far the quadratic form can be from svm-predict's, p taken to its length.
     double form_wrong(double l) const {
         const double rounding = u * static_cast<double>(k) * size;
-        return 1.01 * (2 * std::sqrt((std::fabs(l) + l_noise + rounding) * squares) + squares + 2.01 * rounding +
+        return 1.01 * (2 * std::sqrt((std::fabs(l) + l_noise + rounding) * chords) + chords + 2.01 * rounding +
                        linear +
                        most * (l_noise + stretch * std::fabs(l) + size * (4.5 * pair_max_seen + 1.1 * most)));
     }
@@ -138,20 +143,14 @@ struct Coupling::Errors {
     bool test(double l, double max_error, double eps) {
         const double n = static_cast<double>(k);
         most = *std::max_element(relative, relative + k);
-        double sizes = 0, mean = 0;
-        l_noise = 0;
-        for (std::size_t t = 0; t < k; ++t) {
-            noise[t] = 1.01 * u * (n + 1) * (2 * diagonal[t] * p[t] - g[t]);
-            l_noise += p[t] * noise[t];
-            sizes += p[t] * std::fabs(g[t]);
-            mean += p[t] * relative[t];
-        }
+        for (std::size_t t = 0; t < width; ++t) noise[t] = 1.01 * u * (n + 1) * (2 * diagonal[t] * p[t] - g[t]);
         add_up(l);
-        l_noise += 1.01 * u * n * (sizes + 1e-3 * size);
-        const double scale = 1.01 * (mean + 2 * stretch);
+        l_noise = sum(width, [&](std::size_t t) { return p[t] * (noise[t] + 1.01 * u * n * std::fabs(g[t])); }) +
+                  1.01e-3 * u * n * size;
+        const double scale = this->scale();
         const double both = form_wrong(l) + 2.02 * l_noise + (scale + 4 * stretch) * std::fabs(l);
         const auto wrong = [&](std::size_t t) {
-            return 1.02 * (both + 2.02 * noise[t] + scale * (std::fabs(g[t]) + std::fabs(l)) + others(t)) +
+            return 1.02 * (both + 2.02 * noise[t] + scale * (std::fabs(g[t]) + std::fabs(l)) + product_wrong(t)) +
                    3 * u * (std::fabs(g[t]) + std::fabs(l));
         };
         if (max_error < eps) {
@@ -173,10 +172,10 @@ struct Coupling::Errors {
         const double row = 2 * own * p[t] - g[t];  // sum |q_tj| p_j
         const double rounding =
             l_noise + noise[t] + 1.01 * stretch * (std::fabs(l) + l_noise) + u * own * (2.01 * move + 1.01 * next);
-        const double without = others(t) - (own * relative[t] + q_wrong[t * k + t]) * p[t];
+        const double without = product_wrong(t) - (own * relative[t] + q_wrong[t * width + t]) * p[t];
         const double found =
             1.02 * ((form_wrong(l) + 1.01 * std::max(without, 0.0) + 2.02 * rounding) / (own * next) +
-                    q_wrong[t * k + t] / own);
+                    q_wrong[t * width + t] / own);
         if (!(found < relative_max)) return false;
         moved_noise = l_noise + 2 * move * noise[t] +
                       1.01 * u *
@@ -189,14 +188,14 @@ struct Coupling::Errors {
 
     // After it, p and g divided by `divisor`.
     void stepped(std::size_t t, double divisor, double l) {
-        const double own = p[t] + move / divisor;
-        double sizes = 0;
-        for (std::size_t j = 0; j < k; ++j) {
-            const double row = 2 * diagonal[j] * p[j] - g[j];
-            noise[j] = noise[j] / divisor + 1.01 * u * (2 * std::fabs(g[j]) + 1.01 * row + std::fabs(q[j * k + t]) * own);
+        const double own = p[t] + move / divisor, inverse = 1.001 / divisor;
+        const double* const row = q + t * width;
+        for (std::size_t j = 0; j < width; ++j) {
+            noise[j] = noise[j] * inverse + 1.01 * u * (2 * std::fabs(g[j]) + 1.01 * (2 * diagonal[j] * p[j] - g[j]) +
+                                                        std::fabs(row[j]) * own);
             relative[j] += 2.01 * u;
-            sizes += std::fabs(g[j]) * p[j];
         }
+        const double sizes = sum(width, [&](std::size_t j) { return std::fabs(g[j]) * p[j]; });
         most += 2.01 * u;
         add_up(l);
         l_noise = moved_noise / divisor / divisor + 1.01 * u * (3 * std::fabs(l) + 2 * sizes + 1e-3 * size);
@@ -205,26 +204,25 @@ struct Coupling::Errors {
 
     // Of the probabilities, at the end.
     double scale() const {
-        double mean = 0;
-        for (std::size_t j = 0; j < k; ++j) mean += p[j] * relative[j];
-        return 1.01 * (mean + 2 * stretch);
+        return 1.01 * (sum(width, [&](std::size_t j) { return p[j] * relative[j]; }) + 2 * stretch);
     }
 
-    const std::size_t k;
-    const Coupling& c;
-    const double *const q, *const q_wrong, *const diagonal, *const p, *const g;
+    const std::size_t k, width;
+    const double *const squares, *const q, *const q_wrong, *const diagonal, *const p, *const g;
     double *const relative, *const noise;
     double l_noise = 0, moved_noise = 0, stretch = u, most = 0, pair_max_seen = 0;
-    double size = 0, linear = 0, squares = 0, mean = 0;
+    double size = 0, linear = 0, chords = 0;
     double next = 0, move = 0;
 };
 
 Coupling::Coupling(const Odds& odds)
-    : odds_(odds), classes_(static_cast<std::size_t>(odds.classes)), r_(classes_ * classes_), p_(classes_) {
-    if (classes_ <= 2) return;
-    q_.resize(r_.size());
-    qp_.resize(classes_);
-}
+    : odds_(odds),
+      classes_(static_cast<std::size_t>(odds.classes)),
+      width_((classes_ + together - 1) / together * together),
+      r_(classes_ * width_),
+      q_(r_.size()),
+      p_(width_),
+      qp_(width_) {}
 
 void Coupling::make_q() {
     const int k = static_cast<int>(classes_);
@@ -241,19 +239,21 @@ void Coupling::make_q() {
     }
 }
 
-template <class Watch> bool Coupling::couple(double* p, Watch& watch) {
+template <class Watch> bool Coupling::couple(Watch& watch) {
     const int k = static_cast<int>(classes_);
     const int max_iter = std::max(100, k);
     const double eps = 0.005 / k;
-    double* const qp = qp_.data();
+    const int width = static_cast<int>(width_);
+    double *const p = p_.data(), *const qp = qp_.data();
     for (int t = 0; t < k; ++t) p[t] = 1.0 / k;
     for (int iter = 0; iter < max_iter; ++iter) {
         double pqp = 0;
-        for (int t = 0; t < k; ++t) {
-            qp[t] = 0;
-            for (int j = 0; j < k; ++j) qp[t] += q_[at(t, j)] * p[j];
-            pqp += p[t] * qp[t];
+        std::fill_n(qp, width, 0.0);
+        for (int j = 0; j < k; ++j) {  // side by side: the matrix is symmetric
+            const double* const column = q_.data() + at(j, 0);
+            for (int t = 0; t < width; ++t) qp[t] += column[t] * p[j];
         }
+        for (int t = 0; t < k; ++t) pqp += p[t] * qp[t];
         double max_error = 0;
         for (int t = 0; t < k; ++t) max_error = max(std::fabs(qp[t] - pqp), max_error);
         if (!watch.test(pqp, max_error, eps)) return false;
@@ -264,8 +264,9 @@ template <class Watch> bool Coupling::couple(double* p, Watch& watch) {
             if (!watch.step(static_cast<std::size_t>(t), diff, pqp)) return false;
             p[t] += diff;
             pqp = (pqp + diff * (diff * own + 2 * qp[t])) / (1 + diff) / (1 + diff);
-            for (int j = 0; j < k; ++j) {
-                qp[j] = (qp[j] + diff * q_[at(t, j)]) / (1 + diff);
+            const double* const row = q_.data() + at(t, 0);
+            for (int j = 0; j < width; ++j) {
+                qp[j] = (qp[j] + diff * row[j]) / (1 + diff);
                 p[j] /= (1 + diff);
             }
             watch.stepped(static_cast<std::size_t>(t), 1 + diff, pqp);
@@ -284,12 +285,13 @@ void Coupling::probabilities(const double* value, double* p) {
         }
     if (k == 2) {
         p[0] = r_[1];
-        p[1] = r_[2];
+        p[1] = r_[at(1, 0)];
         return;
     }
     make_q();
     NoWatch none;
-    couple(p, none);
+    couple(none);
+    std::copy_n(p_.data(), k, p);
 }
 
 bool Coupling::settled(const double* value, const double* radius) {
@@ -298,10 +300,10 @@ bool Coupling::settled(const double* value, const double* radius) {
     if (k > 1000) return false;
     wrong_.assign(r_.size(), 0.0);
     q_wrong_.resize(r_.size());
-    q_diagonal_.resize(classes_);
-    squares_.assign(classes_, 0.0);
-    noise_.resize(classes_);
-    relative_.assign(classes_, 0.0);
+    q_diagonal_.resize(width_);
+    squares_.assign(width_, 0.0);
+    noise_.resize(width_);
+    relative_.assign(width_, 0.0);
     std::size_t pair = 0;
     double most = 0;
     for (int i = 0; i < k; ++i)
@@ -333,7 +335,7 @@ bool Coupling::settled(const double* value, const double* radius) {
     }
     Errors errors(*this);
     errors.pair_max_seen = most;
-    if (!couple(p_.data(), errors)) return false;
+    if (!couple(errors)) return false;
     const double scale = errors.scale();
     int best = 0;
     for (int i = 1; i < k; ++i)

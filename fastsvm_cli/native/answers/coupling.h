@@ -24,20 +24,19 @@ public:
 
 private:
     struct Errors;
-    bool ranges(const double* value, const double* radius);
     void make_q();
-    template <class Watch> bool couple(double* p, Watch& watch);
-    std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * classes_ + static_cast<std::size_t>(j); }
+    template <class Watch> bool couple(Watch& watch);
+    std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * width_ + static_cast<std::size_t>(j); }
 
     const Odds& odds_;
-    const std::size_t classes_;
-    std::vector<double> r_, q_;       // (classes, classes): of pairs, and the matrix of the iteration
-    std::vector<double> p_, qp_;      // (classes)
-    std::vector<double> wrong_;       // (classes, classes): how far r can be from svm-predict's
-    std::vector<double> q_wrong_;     // (classes, classes): and q
-    std::vector<double> q_diagonal_;  // (classes)
-    std::vector<double> squares_;     // (classes): twice the squares of a column of wrong_, added up
-    std::vector<double> relative_, noise_;  // (classes): of p, and of qp
+    const std::size_t classes_, width_;  // a row of what follows is `width_` numbers, with zeros at its end
+    std::vector<double> r_, q_;          // (classes): of pairs, and the matrix of the iteration
+    std::vector<double> p_, qp_;         // one row
+    std::vector<double> wrong_;          // (classes): how far r can be from svm-predict's
+    std::vector<double> q_wrong_;        // (classes): and q
+    std::vector<double> q_diagonal_;     // one row
+    std::vector<double> squares_;        // one row: twice the squares of a column of wrong_, added up
+    std::vector<double> relative_, noise_;  // one row: of p, and of qp
 };
 
 }  // namespace fastsvm

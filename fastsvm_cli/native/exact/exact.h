@@ -65,7 +65,8 @@ private:
     struct Block;
     struct Layout;
     void take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const;
-    void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const;
+    void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
+                  double* value) const;
     void label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
                RungRows& settled) const;
     void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
@@ -86,9 +87,11 @@ private:
     const Ladder& ladder() const;
     template <class Visit> void for_each_run(std::int64_t from, std::int64_t to, Visit visit) const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
-                    RowSize& size) const;
+                    RowSize* sizes) const;
     void accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const;
-    double radius_of_one_pair(const Rounding::Row& rounding, double value, const RowSize& size) const;
+    bool prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
+                      std::vector<double>& radii) const;
+    double least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const;
 
     SvmModel model_;
     Features features_;
@@ -101,7 +104,7 @@ private:
     std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
     std::vector<std::int64_t> order_;        // (padded): the support vector there, or -1
     bool in_strips_ = false;                 // rather than in lists by column
-    // One pair of classes, each with coefficients of one sign: the sizes of their sums add up to sum |a_i| K_i.
+    // In every pair both classes have coefficients of one sign: the sizes of their sums add up to sum |a_i| K_i.
     bool one_signed_ = false;
     mutable std::once_flag laid_out_, climbed_, odds_tried_;
     mutable bool odds_at_once_ = false;
