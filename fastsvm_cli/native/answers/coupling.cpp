@@ -13,8 +13,9 @@ namespace fastsvm {
 namespace {
 
 constexpr double u = 1.1102230246251565e-16;  // 2^-53
-// Beyond such relative errors nothing is proven.
+// Beyond such relative errors, of probabilities of classes and of pairs, nothing is proven; nor of more classes.
 constexpr double relative_max = 1e-5, pair_max = 1e-6;
+constexpr int classes_max = 1000;
 // A sigmoid is clamped for arguments of this size.
 constexpr double clamped_from = 16.2;
 
@@ -58,6 +59,17 @@ bool pair_settled(double a, double b, double value, double radius) {
     return same_text(low, high) && same_text(1 - low, 1 - high) && (1 - low > low) == (1 - high > high);
 }
 
+// Whether every number within `share` of p, relative to it, has p's text.
+bool prints_alike(double p, double share) {
+    if (p > 1e-12 && p < 1 && share < 1e-7) {  // most lie far from the next number with six digits
+        const double* power = power_of_ten + 6;
+        while (p * *power < 1e5) ++power;
+        const double scaled = p * *power, over = scaled - static_cast<double>(static_cast<int>(scaled));
+        if (std::fabs(over - 0.5) > scaled * (1.01 * share + 4 * u)) return true;
+    }
+    return same_text(p * (1 - share), p * (1 + share));
+}
+
 // A pair's probability, and how far svm-predict's can be from it, and one less svm-predict's from one less it.
 struct PairRange {
     double first, first_wrong, second_wrong;
@@ -68,7 +80,8 @@ bool pair_range(double value, double radius, double a, double b, PairRange& out)
     const double t = value * a + b, size = std::fabs(t);
     const double moved =
         radius > 0 && a != 0 ? 1.0001 * std::fabs(a) * radius + 2.1 * u * (std::fabs(value * a) + size) + 1e-300 : 0;
-    if (!(moved < 1e-3) || !(size < 1e300)) return false;  // of NaN, too
+    // Of NaN, too. Without a radius svm-predict's value may be infinite.
+    if (!(moved < 1e-3) || !(size < 1e300) || !std::isfinite(radius)) return false;
     const double power = std::exp(-size);
     const double own = t >= 0 ? power / (1.0 + power) : 1.0 / (1 + power);
     out = {clamped(own), 0, 0};
@@ -107,8 +120,10 @@ struct NoWatch {
 
 // Watches the iteration: bounds of what svm-predict's, which begins with other pairs' probabilities, has in its place.
 struct Coupling::Errors {
-    explicit Errors(Coupling& owner)
-        : k(owner.classes_),
+    // most_of_pairs: the largest relative error of a pair's probability.
+    Errors(Coupling& owner, double most_of_pairs)
+        : most_of_pairs(most_of_pairs),
+          k(owner.classes_),
           width(owner.width_),
           squares(owner.squares_.data()),
           q(owner.q_.data()),
@@ -137,7 +152,7 @@ struct Coupling::Errors {
         const double rounding = u * static_cast<double>(k) * size;
         return 1.01 * (2 * std::sqrt((std::fabs(l) + l_noise + rounding) * chords) + chords + 2.01 * rounding +
                        linear +
-                       most * (l_noise + stretch * std::fabs(l) + size * (4.5 * pair_max_seen + 1.1 * most)));
+                       most * (l_noise + stretch * std::fabs(l) + size * (4.5 * most_of_pairs + 1.1 * most)));
     }
 
     bool test(double l, double max_error, double eps) {
@@ -153,6 +168,7 @@ struct Coupling::Errors {
             return 1.02 * (both + 2.02 * noise[t] + scale * (std::fabs(g[t]) + std::fabs(l)) + product_wrong(t)) +
                    3 * u * (std::fabs(g[t]) + std::fabs(l));
         };
+        if (!(stretch < relative_max)) return false;
         if (max_error < eps) {
             for (std::size_t t = 0; t < k; ++t)
                 if (!(std::fabs(g[t] - l) + wrong(t) < eps)) return false;
@@ -166,7 +182,7 @@ struct Coupling::Errors {
     // Before p_t moves by `diff`.
     bool step(std::size_t t, double diff, double l) {
         next = p[t] + diff;
-        if (!(next > 0)) return false;
+        if (!(next > 0) || !(stretch < relative_max)) return false;
         const double own = diagonal[t];
         move = std::fabs(diff) + 1e-4 * (next + p[t]);
         const double row = 2 * own * p[t] - g[t];  // sum |q_tj| p_j
@@ -188,7 +204,7 @@ struct Coupling::Errors {
 
     // After it, p and g divided by `divisor`.
     void stepped(std::size_t t, double divisor, double l) {
-        const double own = p[t] + move / divisor, inverse = 1.001 / divisor;
+        const double own = p[t] + move / divisor, inverse = 1 / divisor;
         const double* const row = q + t * width;
         for (std::size_t j = 0; j < width; ++j) {
             noise[j] = noise[j] * inverse + 1.01 * u * (2 * std::fabs(g[j]) + 1.01 * (2 * diagonal[j] * p[j] - g[j]) +
@@ -207,10 +223,11 @@ struct Coupling::Errors {
         return 1.01 * (sum(width, [&](std::size_t j) { return p[j] * relative[j]; }) + 2 * stretch);
     }
 
+    const double most_of_pairs;
     const std::size_t k, width;
     const double *const squares, *const q, *const q_wrong, *const diagonal, *const p, *const g;
     double *const relative, *const noise;
-    double l_noise = 0, moved_noise = 0, stretch = u, most = 0, pair_max_seen = 0;
+    double l_noise = 0, moved_noise = 0, stretch = u, most = 0;
     double size = 0, linear = 0, chords = 0;
     double next = 0, move = 0;
 };
@@ -297,7 +314,7 @@ void Coupling::probabilities(const double* value, double* p) {
 bool Coupling::settled(const double* value, const double* radius) {
     if (classes_ == 2) return pair_settled(odds_.a[0], odds_.b[0], value[0], radius[0]);
     const int k = static_cast<int>(classes_);
-    if (k > 1000) return false;
+    if (k > classes_max) return false;
     wrong_.assign(r_.size(), 0.0);
     q_wrong_.resize(r_.size());
     q_diagonal_.resize(width_);
@@ -333,8 +350,7 @@ bool Coupling::settled(const double* value, const double* radius) {
         q_diagonal_[static_cast<std::size_t>(t)] = q_[at(t, t)];
         q_wrong_[at(t, t)] = own + 2.01 * k * u * q_[at(t, t)];
     }
-    Errors errors(*this);
-    errors.pair_max_seen = most;
+    Errors errors(*this, most);
     if (!couple(errors)) return false;
     const double scale = errors.scale();
     int best = 0;
@@ -345,7 +361,7 @@ bool Coupling::settled(const double* value, const double* radius) {
     for (int i = 0; i < k; ++i) {
         const double own = p_[static_cast<std::size_t>(i)], share = wrong(i);
         if (i != best && !(own * (1 + share) < least)) return false;
-        if (!same_text(own * (1 - share), own * (1 + share))) return false;
+        if (!prints_alike(own, share)) return false;
     }
     return true;
 }
