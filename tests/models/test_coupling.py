@@ -14,6 +14,8 @@ from support.oracles import random_machine, random_rows
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
+#: Indices of which a row has a few: kernel values then cost double precision much less than the reference sum.
+SPARSE = list(range(1, 200))
 #: How the arguments t of the pairs' sigmoids are made of the classes' numbers s_i.
 KINDS = ["consistent", "noisy", "any", "clamped", "even", "at the clamp", "apart"]
 
@@ -52,7 +54,7 @@ def open_rows(task, values, radii):
 
 def extremes(rng, values, radii, slopes):
     """Values within the radii of one row's, most of them at both ends: at random, and for or against one class."""
-    classes = int(round((1 + np.sqrt(1 + 8 * len(values))) / 2))
+    classes = round((1 + np.sqrt(1 + 8 * len(values))) / 2)
     i, j = np.triu_indices(classes, 1)
     moves = [np.ones(len(values)), -np.ones(len(values)), *rng.choice([-1.0, 1.0], (4, len(values)))]
     moves += list(rng.uniform(-1, 1, (2, len(values))))
@@ -130,9 +132,8 @@ def test_coupled_probabilities_of_hostile_models_are_svm_predicts(tmp_path, kern
     rng = np.random.default_rng([classes, len(kernel)])
     by_double = 0
     for slopes, size in ((1, 1), (1e-9, 1), (1e9, 1), (1, 1e5), (30, 1), (0, 1)):
-        machine = random_machine(
-            rng, "c_svc", kernel, random_rows(rng, 4 * classes, [1, 2, 3]), nr_class=classes, probability=True, gamma=0.5
-        )
+        vectors = random_rows(rng, 4 * classes, SPARSE, density=0.05)
+        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, probability=True, gamma=0.1)
         machine.coef *= size
         # LIBSVM's own signs: of a class in a pair one or the other.
         first = np.repeat(np.arange(classes), machine.nr_sv)
@@ -142,21 +143,36 @@ def test_coupled_probabilities_of_hostile_models_are_svm_predicts(tmp_path, kern
         machine.label = list(range(1, classes + 1))
         machine.probB = [0.0 if slopes == 0 else b for b in machine.probB]
         model, theirs = both(machine, tmp_path)
-        rows = [*random_rows(rng, 40, [1, 2, 3]), *machine.vectors[:10], {}]
+        rows = [*random_rows(rng, 40, SPARSE, density=0.05), *machine.vectors[:10], {}]
         text, tally = written_lines(model, [parse(rows)], probability=True)
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True), (slopes, size)
         by_double += tally.rows - tally.reference_rows
     assert by_double > 0
 
 
-def test_most_rows_of_a_model_of_many_classes_need_no_reference_sum(tmp_path):
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_most_rows_of_a_model_of_many_classes_need_no_reference_sum(tmp_path, kernel):
     rng = np.random.default_rng(3)
     machine = random_machine(
-        rng, "c_svc", "rbf", random_rows(rng, 120, [1, 2, 3, 4]), nr_class=8, probability=True, gamma=0.5
+        rng, "c_svc", kernel, random_rows(rng, 120, SPARSE, density=0.05), nr_class=8, probability=True, gamma=0.1
     )
     machine.label = list(range(1, 9))
     model, theirs = both(machine, tmp_path)
-    rows = random_rows(rng, 300, [1, 2, 3, 4])
+    rows = random_rows(rng, 300, SPARSE, density=0.05)
     text, tally = written_lines(model, [parse(rows)], probability=True)
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
     assert tally.double_rows >= 290
+
+
+def test_the_reference_sum_answers_at_once_where_the_proof_costs_more_than_it_saves(tmp_path):
+    """Two vectors for a class: the iteration costs more than all kernel values."""
+    rng = np.random.default_rng(4)
+    machine = random_machine(
+        rng, "c_svc", "rbf", random_rows(rng, 24, [1, 2, 3, 4]), nr_class=12, probability=True, gamma=0.5
+    )
+    machine.label = list(range(1, 13))
+    model, theirs = both(machine, tmp_path)
+    rows = random_rows(rng, 50, [1, 2, 3, 4])
+    text, tally = written_lines(model, [parse(rows)], probability=True)
+    assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
+    assert tally.reference_rows == len(rows)

@@ -143,15 +143,15 @@ struct Coupling::Errors {
     // What depends on p, g and l.
     void add_up(double l) {
         size = 2 * sum(width, [&](std::size_t j) { return diagonal[j] * p[j] * p[j]; }) - l;
-        linear = sum(width, [&](std::size_t j) { return (std::fabs(2 * g[j] - l) + 2 * noise[j]) * p[j] * relative[j]; });
+        linear =
+            sum(width, [&](std::size_t j) { return (std::fabs(2 * g[j] - l) + 2 * noise[j]) * p[j] * relative[j]; });
         chords = sum(width, [&](std::size_t j) { return squares[j] * p[j] * p[j]; });
     }
 
     // How far the quadratic form can be from svm-predict's, p taken to its length.
     double form_wrong(double l) const {
         const double rounding = u * static_cast<double>(k) * size;
-        return 1.01 * (2 * std::sqrt((std::fabs(l) + l_noise + rounding) * chords) + chords + 2.01 * rounding +
-                       linear +
+        return 1.01 * (2 * std::sqrt((std::fabs(l) + l_noise + rounding) * chords) + chords + 2.01 * rounding + linear +
                        most * (l_noise + stretch * std::fabs(l) + size * (4.5 * most_of_pairs + 1.1 * most)));
     }
 
@@ -189,9 +189,8 @@ struct Coupling::Errors {
         const double rounding =
             l_noise + noise[t] + 1.01 * stretch * (std::fabs(l) + l_noise) + u * own * (2.01 * move + 1.01 * next);
         const double without = product_wrong(t) - (own * relative[t] + q_wrong[t * width + t]) * p[t];
-        const double found =
-            1.02 * ((form_wrong(l) + 1.01 * std::max(without, 0.0) + 2.02 * rounding) / (own * next) +
-                    q_wrong[t * width + t] / own);
+        const double found = 1.02 * ((form_wrong(l) + 1.01 * std::max(without, 0.0) + 2.02 * rounding) / (own * next) +
+                                     q_wrong[t * width + t] / own);
         if (!(found < relative_max)) return false;
         moved_noise = l_noise + 2 * move * noise[t] +
                       1.01 * u *
@@ -207,8 +206,9 @@ struct Coupling::Errors {
         const double own = p[t] + move / divisor, inverse = 1 / divisor;
         const double* const row = q + t * width;
         for (std::size_t j = 0; j < width; ++j) {
-            noise[j] = noise[j] * inverse + 1.01 * u * (2 * std::fabs(g[j]) + 1.01 * (2 * diagonal[j] * p[j] - g[j]) +
-                                                        std::fabs(row[j]) * own);
+            noise[j] =
+                noise[j] * inverse +
+                1.01 * u * (2 * std::fabs(g[j]) + 1.01 * (2 * diagonal[j] * p[j] - g[j]) + std::fabs(row[j]) * own);
             relative[j] += 2.01 * u;
         }
         const double sizes = sum(width, [&](std::size_t j) { return std::fabs(g[j]) * p[j]; });

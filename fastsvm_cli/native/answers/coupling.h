@@ -29,13 +29,13 @@ private:
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * width_ + static_cast<std::size_t>(j); }
 
     const Odds& odds_;
-    const std::size_t classes_, width_;  // a row of what follows is `width_` numbers, with zeros at its end
-    std::vector<double> r_, q_;          // (classes): of pairs, and the matrix of the iteration
-    std::vector<double> p_, qp_;         // one row
-    std::vector<double> wrong_;          // (classes): how far r can be from svm-predict's
-    std::vector<double> q_wrong_;        // (classes): and q
-    std::vector<double> q_diagonal_;     // one row
-    std::vector<double> squares_;        // one row: twice the squares of a column of wrong_, added up
+    const std::size_t classes_, width_;     // a row of what follows is `width_` numbers, with zeros at its end
+    std::vector<double> r_, q_;             // (classes): of pairs, and the matrix of the iteration
+    std::vector<double> p_, qp_;            // one row
+    std::vector<double> wrong_;             // (classes): how far r can be from svm-predict's
+    std::vector<double> q_wrong_;           // (classes): and q
+    std::vector<double> q_diagonal_;        // one row
+    std::vector<double> squares_;           // one row: twice the squares of a column of wrong_, added up
     std::vector<double> relative_, noise_;  // one row: of p, and of qp
 };
 

@@ -130,7 +130,9 @@ void bind_exact(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 const std::int64_t row = self.without_serials(*chunk.rows);
                 std::optional<Odds> sigmoid;
-                if (odds) sigmoid = {static_cast<int>(self.model().classes()), std::move(odds->first), std::move(odds->second)};
+                if (odds)
+                    sigmoid = {static_cast<int>(self.model().classes()), std::move(odds->first),
+                               std::move(odds->second)};
                 if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, sigmoid, out);
                 return row;
             },

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "exact/exact_block.h"
+#include "exact/rung_costs.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -225,8 +226,7 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
                 for (std::int64_t p = 0; p < pairs; ++p, ++value) {
                     *value -= model_.rho[p];
                     if (out.with_radius)
-                        out.radius[r * pairs + p] =
-                            least_radius(p, rounding, *value, block.sizes_of(r - first, pairs));
+                        out.radius[r * pairs + p] = least_radius(p, rounding, *value, block.sizes_of(r - first, pairs));
                 }
             }
         }
@@ -260,16 +260,32 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
+// Of the reference sum's time for a row whose probabilities are asked, where double precision and what follows from it
+// prove them. Of what the costs are not known of it is about half.
+double Exact::share_saved_by_double() const {
+    const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());
+    const double entries = static_cast<double>(model_.vectors->indices.size());
+    if (model_.pairs() == 1 || !in_strips_ || model_.kernel.by_differences() ||
+        !in_tiles(entries / n, features_.size()))
+        return 0.5;
+    const RungCosts& costs = rung_costs();
+    const double classes = static_cast<double>(model_.classes());
+    return 1 - (n * costs.several.of(d) + classes * costs.proof.of(classes)) / (n * costs.reference.of(d));
+}
+
 bool Exact::odds_at_once(const Odds& odds) const {
     std::call_once(odds_tried_, [&] {
         const Rows& sv = *model_.vectors;
+        const double saved = share_saved_by_double();
+        if (model_.kernel.type == KernelType::precomputed || !(saved > 0)) {
+            odds_at_once_ = true;
+            return;
+        }
         const std::int64_t count = std::min(sv.rows, odds_trial_rows);
         double steepest = 0;
         for (double a : odds.a) steepest = std::max(steepest, std::fabs(a));
         // Printed probabilities are 1e-6 of themselves apart, or farther: where no radius comes near that, no trial.
-        if (model_.kernel.type == KernelType::precomputed || !count ||
-            rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * steepest < 1e-7)
-            return;
+        if (!count || rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * steepest < 1e-7) return;
         std::vector<std::int64_t> which;
         for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
         const std::int64_t pairs = model_.pairs();
@@ -284,7 +300,7 @@ bool Exact::odds_at_once(const Odds& odds) const {
             open += !prints_alike(coupling, rounding_->row(sv, which[static_cast<std::size_t>(i)], false), own,
                                   block.sizes_of(i, pairs), radii);
         }
-        odds_at_once_ = 2 * open > count;
+        odds_at_once_ = static_cast<double>(open) > saved * static_cast<double>(count);
     });
     return odds_at_once_;
 }

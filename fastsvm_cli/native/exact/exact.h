@@ -79,8 +79,9 @@ private:
     void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     // Whether rows of which these probabilities are asked, the model's own, go to the reference sum at once: double
-    // precision leaves most of a few support vectors open, and costs about half of that sum.
+    // precision leaves too many of a few support vectors open, or costs no less.
     bool odds_at_once(const Odds& odds) const;
+    double share_saved_by_double() const;
     void fold_linear();
     void place_vectors();
     const Layout& layout() const;

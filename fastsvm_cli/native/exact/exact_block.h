@@ -32,7 +32,7 @@ struct Exact::Block {
     std::vector<Columns> columns;
     StripRows rows;
     std::vector<double> kernel_values, scratch, value, own, sums;
-    std::vector<RowSize> sizes;          // (rows, pairs), or empty: of no use
+    std::vector<RowSize> sizes;  // (rows, pairs), or empty: of no use
     const RowSize* sizes_of(std::int64_t row, std::int64_t pairs) const {
         return sizes.empty() ? nullptr : sizes.data() + row * pairs;
     }
