@@ -16,9 +16,8 @@ constexpr RungCost none{std::numeric_limits<double>::infinity(), 0};
 // proof. Within a row the ratios count, and they are of one machine.
 constexpr RungCosts all[] = {
     // A machine with AVX-512 and VNNI: single, bits, bytes and lists. Not measured: tiles and entries, taken for twice
-    // the products of single precision, and three times its exponential; several, reference and proof by AVX2's ratios
-    // to
-    // them. The same without VNNI, not measured either.
+    // the products of single precision, and three times its exponential; several, reference and proof, taken by AVX2's
+    // ratios to them. The same without VNNI, not measured either.
     {"avx512_vnni",
      {0.25, 0.011},
      none,
