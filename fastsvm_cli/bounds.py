@@ -263,20 +263,21 @@ B36. *A compressed M*, sum_r lambda_r q_r q_r', R = M - that. |z~'R z~| <= |R|_2
      + 5) u |lambda_r| |q_r|^2 (|z| + |m|)^2; v.z and the constant pass through d + rank + 3: at most the 4 (d + 8) + 20
      + rank of the code, with sum_r |lambda_r| |q_r|^2 for |T_2|.
 
-The value of a model with one pair, by the row's own terms (native/exact/rounding.cpp)
----------------------------------------------------------------------------------------
-B37. RBF kernels, gamma < 1e100, A = sum |a_i| < 1e90, n < 1e9 support vectors, every class with coefficients of one
-     sign. W = sum |a_i| K_i, K_i = e^-t_i. A kernel value is wrong relative to itself: svm-predict's by (q + s + 5) u
-     t_i, from the distance and its product with gamma, and 4 u for exp and the product with a_i; ours by e^delta - 1
-     <= 1.02 delta for the distance, t_i u for the product with gamma, and 10 u (`Rounding::row`). -x ln x is concave:
-     by Jensen's inequality sum |a_i| K_i t_i <= A phi(W / A), phi(x) = -x ln x up to 1/e and 1/e from there on
-     (`exponents`); 2.71 times B5's 0.4 (q + s + 5) u is more than (q + s + 5) u. *Sums.* One in serial order is wrong
-     by u times the sizes of its partial sums. The terms of a class have one sign, so that between the ends of a run of
-     them partial sums are between the sums at the ends: `partials` has the larger of the two for every term, and n
-     times what the ends themselves can be wrong by. Ours adds up 16 sums side by side in runs of at least 32 vectors,
-     and the runs: each term passes through fewer than 0.1 n + 34 additions. *W*: the sizes of the runs' sums, as
-     computed, add up to at least W less 0.0105 of it, since 1.02 delta < 0.01; 1.02 times them, and 1e-190 for values
-     that underflow, is more. What underflows elsewhere is below A 1e-100 + 1e-200. The subtraction of rho is B5's.
+The value of a pair, by the row's own terms (native/exact/rounding.cpp)
+------------------------------------------------------------------------
+B37. RBF kernels, gamma < 1e100, A = sum |a_i| < 1e90, n < 1e9 support vectors in the pair, both classes with
+     coefficients of one sign. W = sum |a_i| K_i, K_i = e^-t_i. A kernel value is wrong relative to itself:
+     svm-predict's by (q + s + 5) u t_i, from the distance and its product with gamma, and 4 u for exp and the product
+     with a_i; ours by e^delta - 1 <= 1.02 delta for the distance, t_i u for the product with gamma, and 10 u
+     (`Rounding::row`). -x ln x is concave: by Jensen's inequality sum |a_i| K_i t_i <= A phi(W / A), phi(x) = -x ln x
+     up to 1/e and 1/e from there on (`exponents`); 2.71 times B5's 0.4 (q + s + 5) u is more than (q + s + 5) u.
+     *Sums.* One in serial order is wrong by u times the sizes of its partial sums. The terms of a class have one sign,
+     so that between the ends of a run of them partial sums are between the sums at the ends: `partials` has the larger
+     of the two for every term, and n times what the ends themselves can be wrong by. Ours adds up 16 sums side by side
+     in runs of at least 32 vectors (but for two of each class, where a tile of vectors cuts it), and the runs: each
+     term passes through fewer than 0.1 n + 34 additions. *W*: the sizes of the runs' sums, as computed, add up to at
+     least W less 0.0105 of it, since 1.02 delta < 0.01; 1.02 times them, and 1e-190 for values that underflow, is more.
+     What underflows elsewhere is below A 1e-100 + 1e-200. The subtraction of rho is B5's.
 
 All pairs of many classes in single precision (native/exact/all_pairs.cpp, native/simd/pair_votes.cpp)
 ------------------------------------------------------------------------------------------------------
@@ -302,6 +303,54 @@ B38. RBF kernels, classes of at most T vectors, coefficients and rho divided by 
      the comparison, fewer than 8 v. A class that wins all its pairs is the label (B21); otherwise each class has the
      votes that are proven, and those of its open pairs at most. Of a pair that is open svm-predict's own value is
      computed, and needs no proof.
+
+Coupled probabilities (native/answers/coupling.cpp)
+----------------------------------------------------
+B39. k >= 3 classes. svm-predict makes r_ij of the pairs' decision values, r_ji = 1 - r_ij, the matrix Q with Q_tt =
+     sum_j r_jt^2 and Q_tj = -r_jt r_tj, and from p = (1/k, ..., 1/k) on repeats: g = Q p, l = p'g; stop where max_t
+     |g_t - l| < 0.005 / k; else for t = 1, ..., k in turn d = (l - g_t) / Q_tt, p_t += d, l and g are brought up to
+     date, and p, g (and l, twice) are divided by m = 1 + d. We run the same operations in the same order from our own
+     decision values. The names above are what we compute; svm-predict's numbers have a hat. All bounds are computed
+     along with the iteration. Nothing is proven where a pair's probability is not known to 1e-6 of itself, one of those
+     below or sum p to 1e-5 of itself, or some p_t is not positive: so every positive number of theirs below, a product
+     of few of these, is ours to within one in a thousand, which the factors 1.01 and 1.02 cover with all that is of
+     second order.
+
+     *Pairs.* t = A f + B moves by at most |A| radius + 2 u (|A f| + |t|) (`moved`), and e^-|t| by that and 4 u, for exp
+     errs by 2 u. For t < 0, 1 / (1 + e) is monotonous in e as it is computed, the clamps and 1 - r too: both ends of e
+     give r its range. For t >= 0, e / (1 + e) moves by a share 1 / (1 + e) of what e does, and 4 u for two roundings in
+     each run. a_ij is how far r^_ij can be from r_ij. Beyond |t| = 16.2 both are clamped to the same number. A radius
+     of 0 says that the values are the same.
+
+     *The error is measured up to a factor.* p^_j = c p_j (1 + e_j), with one c for all j, and |e_j| <= eps_j
+     (`relative`): a division of all p by a number changes c, and e_j by 2 u for its roundings. So a step changes e_t
+     alone. With sum p = 1 the new p_t is
+
+       y = p_t + (p'Qp - (Qp)_t) / Q_tt = (h(p) + sum_{j != t} |Q_tj| p_j) / Q_tt,  h(p) = p'Qp / sum p:
+
+     a quotient of sums of positive terms, homogeneous of degree 1 in p, so that c passes through it. |y^ / (c y) - 1|
+     is at most (dh + sum_{j != t} (|Q_tj| eps_j + E_tj) p_j + 2 N) / (Q_tt y) + E_tt / Q_tt, E_tj = |Q^_tj - Q_tj|, N
+     the noise of one run, dh = |h(p (1 + e); Q^) - h(p; Q)|. This does not grow from step to step: near the end (Qp)_j
+     is about h for all j, so that dh / h is a mean of eps_j, and the whole a mean of eps and of E / Q.
+
+     *dh.* p'Qp = sum_{i<j} (r_ji p_i - r_ij p_j)^2, so that other r move it by 2 sqrt(p'Qp) sqrt(U) + U at most, by
+     Cauchy-Schwarz, U = sum_{i<j} (a_ji p_i + a_ij p_j)^2 <= sum_i p_i^2 2 sum_j a_ji^2 (`chords`). Q's own rounding is
+     (k - 1) u of Q_tt and u of the others, in both runs: 2 u k T, T = sum |Q_ij| p_i p_j = 2 sum Q_jj p_j^2 - p'Qp
+     (`size`). Then e moves h by sum |2 (Qp)_j - h| p_j eps_j (`linear`) and, of second order, max eps (4.5 max a / r +
+     1.1 max eps) T.
+
+     *Noise.* How far g_j is from (Qp)_j of the p that stand there, D_j, and l from p'Qp, D_l. At the beginning of a
+     pass k + 1 roundings of S_j = sum |Q_jl| p_l = 2 Q_jj p_j - (Qp)_j, and sum p D and k u sum p |g| for l. In a step
+     the product d Q_jt, the sum, the quotient, and the roundings of p itself, of which g knows nothing: D_j' = D_j / m
+     + u (2 |g_j'| + S_j' + |Q_jt| (y + |d|) / m). l' = (l + d (d Q_tt + 2 g_t)) / m^2: D_l' = (D_l + 2 |d| D_t + u (3
+     d^2 Q_tt + 4 |d| S_t + 2 y |g_t + d Q_tt|)) / m^2 + u (3 |l'| + 2 sum |g'| p'). |d| of theirs is at most |d| + 1e-4
+     (y + p_t) (`move`). sum p differs from 1 by at most tau (`stretch`): u at first, tau' = tau / m + 3.2 u. Together N
+     = D_l + D_t + tau |l| + u Q_tt (2 |d| + y).
+
+     *The stopping test* compares the same numbers but for D_t + D_l in each run, what e and E do to g_t and l, and c:
+     |c - 1| <= sum p eps + 2 tau (`scale`), since both p add up to 1 but for tau. Where these leave it open the row is
+     open. Otherwise both runs take the same steps, and end with p^_j within scale + eps_j of p_j. The row is settled
+     where all numbers in these ranges print alike, and the largest is larger than the others for certain.
 
 Where each is used, and what tries to break it
 ----------------------------------------------
@@ -348,6 +397,8 @@ B35  native/models/center.cpp                test_a_row_is_far_only_where_every_
 B36  methods/approx/compression.py      test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed
 B37  native/exact/rounding.cpp               test_values_of_cancelling_coefficients_are_within_their_radius
 B38  native/exact/all_pairs.cpp              test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts
+B39  native/answers/coupling.cpp             test_whatever_the_values_are_within_their_radii_settled_rows_print_alike
+                                             test_coupled_probabilities_of_hostile_models_are_svm_predicts
 """
 
 from math import exp, factorial, inf, sqrt

@@ -6,7 +6,8 @@
 For every instruction set of the machine, or the one that FASTSVM_INSTRUCTIONS names, prints a row for
 fastsvm_cli/native/exact/rung_costs.cpp: the nanoseconds of a kernel value on each rung, as a share for itself and one
 for each product. Each pair is the line through two made-up models of 4,096 support vectors and 480 rows, one with few
-products and one with many. One thread, in memory, processor time, the least of runs that take turns for --seconds.
+products and one with many; that of coupled probabilities, whose proof costs so much for each class, through rows of few
+classes and of many. One thread, in memory, processor time, the least of runs that take turns for --seconds.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from measure_exact import ROWS, two_classes
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.environment import describe
+from fastsvm_cli.models.kernel import KERNELS
 
 VECTORS = 4096
 #: Features of the two models: numbers and bits; models and rows of few entries.
@@ -31,14 +33,17 @@ GRIDS = [(2, 0.2), (17, 0.8), (200, 0.8)]
 GRID_COSTS = {16: "codes", 32: "bits", 4: "bytes", 2: "halves"}
 #: Of rows that pass over the strips alone, entries; of lists, the share of features that are not 0.
 ENTRIES, SHARES = (4, 48), (0.01, 0.06)
-ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists"]
+ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists", "several", "reference", "proof"]
+#: Of a model of several classes; and of rows whose probabilities are proven.
+CLASSES, PROVEN = 6, (6, 26)
 
 
 class Point:
     """One end of a rung's line: a run of `evaluations` kernel values of so many products each."""
 
-    def __init__(self, run: "Callable[[], object]", products: float):
+    def __init__(self, run: "Callable[[], object]", products: float, evaluations: int = VECTORS * ROWS):
         self.run, self.products, self.best, self.total = run, products, float("inf"), 0.0
+        self.evaluations = evaluations
 
     def take(self) -> None:
         start = process_time()
@@ -49,7 +54,7 @@ class Point:
     @property
     def each(self) -> float:
         """Nanoseconds of a kernel value."""
-        return 1e9 * self.best / (VECTORS * ROWS)
+        return 1e9 * self.best / self.evaluations
 
 
 def main() -> None:
@@ -77,6 +82,9 @@ def measured(seconds: float) -> "dict[str, tuple[float, float]]":
         "tiles": [double(d, d, 1.0) for d in FEATURES],
         "entries": [double(FEATURES[1], entries, 1.0) for entries in ENTRIES],
         "lists": [double(SPARSE, None, share) for share in SHARES],
+        "several": [several(d, False) for d in FEATURES],
+        "reference": [several(d, True) for d in FEATURES],
+        "proof": [proof(classes) for classes in PROVEN],
     }
     for levels, share in GRIDS:
         found = [on_grid(d, levels, share) for d in FEATURES]
@@ -122,6 +130,33 @@ def double(features: int, entries: "int | None", share: float) -> Point:
     model, chunk = two_classes(vectors, rows, 1 / (features * share))
     values = _native.Decisions(1)
     return Point(lambda: model.evaluator.fast_values(chunk, values), products)
+
+
+def several(features: int, reference: bool) -> Point:
+    """The values of all pairs of several classes."""
+    model, chunk = two_classes(*(made_up(n, features) for n in (VECTORS, ROWS)), 1 / features)
+    vectors, pairs = model.vectors, CLASSES * (CLASSES - 1) // 2
+    coef = np.random.default_rng(1).random((VECTORS, CLASSES - 1))
+    rows = _native.Chunk.from_csr(coef, vectors.indptr, vectors.indices, vectors.values)
+    share = VECTORS // CLASSES
+    sizes = [share] * (CLASSES - 1) + [VECTORS - share * (CLASSES - 1)]
+    kernel = KERNELS.index("rbf")
+    exact = _native.Exact(_native.SvmModel(kernel, 1 / features, 0.0, 0, False, sizes, [0.0] * pairs, rows))
+    values = _native.Decisions(pairs)
+    evaluate = exact.reference_sums if reference else exact.fast_values
+    return Point(lambda: evaluate(chunk, values), features)
+
+
+def proof(classes: int) -> Point:
+    """That the probabilities of rows are svm-predict's."""
+    rng = np.random.default_rng(classes)
+    pairs = classes * (classes - 1) // 2
+    task = _native.Task(0, list(range(classes)), [-2.0] * pairs, [0.0] * pairs, [])
+    decisions = _native.Decisions(pairs, True)
+    decisions.resize(ROWS)
+    np.asarray(decisions.value)[:] = rng.standard_normal((ROWS, pairs))
+    np.asarray(decisions.radius)[:] = 1e-12
+    return Point(lambda: _native.unsettled(task, decisions, True), classes, classes * ROWS)
 
 
 def made_up(n: int, features: int, share: float = 1.0) -> np.ndarray:

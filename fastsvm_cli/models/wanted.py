@@ -16,7 +16,7 @@ class Wanted:
         self,
         tolerance: "float | None",
         sides: "list[tuple[float, float]] | None",
-        odds: "tuple[float, float] | None" = None,
+        odds: "tuple[list[float], list[float]] | None" = None,
     ):
         self.tolerance, self.sides, self.odds = tolerance, sides, odds
 
@@ -32,12 +32,14 @@ class Wanted:
         return cls(tolerance, None)
 
     @classmethod
-    def values(cls, sides: "Sequence[tuple[float, float]]" = (), odds: "tuple[float, float] | None" = None) -> "Wanted":
+    def values(
+        cls, sides: "Sequence[tuple[float, float]]" = (), odds: "tuple[list[float], list[float]] | None" = None
+    ) -> "Wanted":
         """The values, to rounding, and labels with them. sides: (value, margin) pairs; the side of each such value is
-        wanted as surely as that of zero, as though it lay anywhere within its margin. odds: (A, B) of the sigmoid 1 /
-        (1 + exp(A f + B)) that makes probabilities of the values: a model that proves its labels answers with values
-        that print as svm-predict's probabilities do, digit for digit. Only models with one decision function are asked
-        for either."""
+        wanted as surely as that of zero, as though it lay anywhere within its margin; of models with one decision
+        function. odds: (A, B) of every pair's sigmoid 1 / (1 + exp(A f + B)), which makes probabilities of the values:
+        a model that proves its labels answers with values whose probabilities print as svm-predict's do, digit for
+        digit."""
         return cls(None, list(sides), odds)
 
     @property

@@ -68,11 +68,6 @@ class Request:
         self.answer_within = tolerance if self.units is not None and self.units.labels_back is not None else None
         self.with_radius = model.certified and (values or exact is not None or model.ordered or open_rows)
         self.with_radius = self.with_radius or self.answer_within is not None
-        many = self.header.classification and self.header.nr_class > 2
-        # Of more than two classes the coupled probabilities are the result of an iteration, no continuous function of
-        # the decision values: only svm-predict's own numbers are sure to give its own probabilities and label, to the
-        # last digit.
-        self.coupled = probability and many and (model.proves or exact is not None)
         # Of the rows that are left open only the exact model's label is wanted, if nothing else is printed.
         self.elects = exact is not None and self.header.elects and not (probability or values)
         self.stopped = model.ordered and not model.proves
@@ -190,12 +185,8 @@ class Answerer:
 
     def _evaluate(self, chunk: _native.Chunk) -> None:
         request = self.request
-        if request.coupled and request.exact is None:
-            request.model.reference_values(chunk, self.decisions)
-            self.decisions.reference_rows = chunk.rows
-        else:
-            request.model.decision_values(chunk, self.decisions, request.wanted)
-            self._in_units(self.decisions)
+        request.model.decision_values(chunk, self.decisions, request.wanted)
+        self._in_units(self.decisions)
         if request.answer_within is None:
             return
         far = _native.unsettled(request.task, self.decisions, False, request.answer_within)
@@ -248,19 +239,17 @@ class Answerer:
             elected = _native.Predictions()
             _native.predict(request.task, again, False, elected)
             return elected
-        open_still = list(range(len(rows)))
-        if not request.coupled:
-            exact.decision_values(part, again, request.wanted)
-            self._in_units(again)
-            again.count(exact.header.total_sv)
-            decisions.put(rows, again)
-            answer.count_rungs(again)
-            # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
-            open_still = [
-                row
-                for row in _native.unsettled(request.task, again, request.probability, request.exact.tolerance)
-                if again.radius[row, 0] > 0
-            ]
+        exact.decision_values(part, again, request.wanted)
+        self._in_units(again)
+        again.count(exact.header.total_sv)
+        decisions.put(rows, again)
+        answer.count_rungs(again)
+        # What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
+        open_still = [
+            row
+            for row in _native.unsettled(request.task, again, request.probability, request.exact.tolerance)
+            if again.radius[row, 0] > 0
+        ]
         answer.reference_rows += len(open_still)
         if open_still:
             exact.reference_values(part.select(open_still), again)
@@ -270,10 +259,10 @@ class Answerer:
         return None
 
 
-def _odds(header: Header) -> "tuple[float, float] | None":
-    """A and B of the sigmoid, where a model's one decision value alone makes its probabilities."""
-    if header.classification and header.pairs == 1 and header.probA and header.probB:
-        return header.probA[0], header.probB[0]
+def _odds(header: Header) -> "tuple[list[float], list[float]] | None":
+    """A and B of every pair's sigmoid, where decision values make probabilities."""
+    if header.classification and header.pairs and header.probA and header.probB:
+        return header.probA, header.probB
     return None
 
 

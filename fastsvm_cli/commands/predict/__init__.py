@@ -312,8 +312,8 @@ class Summary:
         header, probability = self.header, self.options.probability
         if self.exact is not None and probability and header.classification and header.nr_class > 2:
             self.warn(
-                "Note: probabilities of more than two classes are coupled by an iteration that proves nothing: every"
-                " row is evaluated exactly."
+                "Note: a compiled model's radii hardly ever prove the printed digits of the probabilities of more than"
+                " two classes: nearly every row is evaluated exactly."
             )
         if header.has_probability and not probability:
             self.say("Model supports probability estimates, but disabled in prediction.")

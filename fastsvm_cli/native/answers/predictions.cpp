@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "simd/parallel.h"
@@ -23,65 +24,6 @@ void Predictions::put(const std::vector<std::int64_t>& which, const Predictions&
 }
 
 namespace {
-
-// As LIBSVM's own: of two numbers the first of which is NaN they give the second, where std::min and std::max would
-// give the NaN.
-double min(double x, double y) { return x < y ? x : y; }
-double max(double x, double y) { return x > y ? x : y; }
-
-double sigmoid_predict(double decision_value, double a, double b) {
-    const double t = decision_value * a + b;
-    if (t >= 0) {
-        const double power = std::exp(-t);
-        return power / (1.0 + power);
-    }
-    return 1.0 / (1 + std::exp(t));
-}
-
-// Of the first class of a pair: kept away from 0 and 1, also where the decision value overflowed.
-double pairwise_probability(double decision_value, double a, double b) {
-    const double least = 1e-7;
-    return min(max(sigmoid_predict(decision_value, a, b), least), 1 - least);
-}
-
-// Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it. r: (k, k) pairwise probabilities; p: (k).
-void couple(int k, const std::vector<double>& r, double* p, std::vector<double>& q, std::vector<double>& qp) {
-    const int max_iter = std::max(100, k);
-    const double eps = 0.005 / k;
-    const auto at = [k](int i, int j) { return static_cast<std::size_t>(i * k + j); };
-    for (int t = 0; t < k; ++t) {
-        p[t] = 1.0 / k;
-        q[at(t, t)] = 0;
-        for (int j = 0; j < t; ++j) {
-            q[at(t, t)] += r[at(j, t)] * r[at(j, t)];
-            q[at(t, j)] = q[at(j, t)];
-        }
-        for (int j = t + 1; j < k; ++j) {
-            q[at(t, t)] += r[at(j, t)] * r[at(j, t)];
-            q[at(t, j)] = -r[at(j, t)] * r[at(t, j)];
-        }
-    }
-    for (int iter = 0; iter < max_iter; ++iter) {
-        double pqp = 0;
-        for (int t = 0; t < k; ++t) {
-            qp[t] = 0;
-            for (int j = 0; j < k; ++j) qp[t] += q[at(t, j)] * p[j];
-            pqp += p[t] * qp[t];
-        }
-        double max_error = 0;
-        for (int t = 0; t < k; ++t) max_error = max(std::fabs(qp[t] - pqp), max_error);
-        if (max_error < eps) break;
-        for (int t = 0; t < k; ++t) {
-            const double diff = (-qp[t] + pqp) / q[at(t, t)];
-            p[t] += diff;
-            pqp = (pqp + diff * (diff * q[at(t, t)] + 2 * qp[t])) / (1 + diff) / (1 + diff);
-            for (int j = 0; j < k; ++j) {
-                qp[j] = (qp[j] + diff * q[at(t, j)]) / (1 + diff);
-                p[j] /= (1 + diff);
-            }
-        }
-    }
-}
 
 double one_class_probability(const std::vector<double>& marks, double value) {
     const int nr_marks = static_cast<int>(marks.size());
@@ -102,10 +44,11 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     out.probability.resize(static_cast<std::size_t>(out.rows * out.columns));
     // Coupling takes k * k numbers for every row, and as many steps of an iteration.
     const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
+    const Odds odds = task.odds();
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         std::vector<int> votes(static_cast<std::size_t>(k));
-        std::vector<double> r(out.columns ? static_cast<std::size_t>(k) * k : 0), q(r.size()),
-            qp(static_cast<std::size_t>(k));
+        std::optional<Coupling> coupling;
+        if (out.columns && task.classification()) coupling.emplace(odds);
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
@@ -123,19 +66,7 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
                     p[1] = 1 - p[0];
                 }
             } else if (out.columns) {
-                std::size_t pair = 0;
-                for (int i = 0; i < k; ++i)
-                    for (int j = i + 1; j < k; ++j, ++pair) {
-                        r[static_cast<std::size_t>(i * k + j)] =
-                            pairwise_probability(value[pair], task.prob_a[pair], task.prob_b[pair]);
-                        r[static_cast<std::size_t>(j * k + i)] = 1 - r[static_cast<std::size_t>(i * k + j)];
-                    }
-                if (k == 2) {
-                    p[0] = r[1];
-                    p[1] = r[2];
-                } else {
-                    couple(k, r, p, q, qp);
-                }
+                coupling->probabilities(value, p);
                 int best = 0;
                 for (int i = 1; i < k; ++i)
                     if (p[i] > p[best]) best = i;
@@ -184,26 +115,6 @@ bool votes_settled(int k, const double* value, const double* radius, std::vector
 
 }  // namespace
 
-// Both ends of the interval print alike: the probabilities are monotonous in between.
-bool odds_settled(const Odds& odds, double value, double radius) {
-    const auto [a, b] = odds;
-    if (!std::isfinite(value) || !std::isfinite(radius)) return false;
-    const auto text = [a = a, b = b](double f, char* out) {
-        const double p = pairwise_probability(f, a, b);
-        char* end = write_g(out, p, 6);
-        *end++ = ' ';
-        end = write_g(end, 1 - p, 6);
-        *end++ = ' ';
-        *end++ = 1 - p > p ? '2' : '1';
-        return end - out;
-    };
-    // The sigmoid's own rounding, as a change of f.
-    radius += a != 0 ? (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a) : 0;
-    char low[3 * number_text_max], high[3 * number_text_max];
-    const auto n = text(value - radius, low);
-    return n == text(value + radius, high) && std::memcmp(low, high, static_cast<std::size_t>(n)) == 0;
-}
-
 bool Settled::operator()(const double* value, const double* radius) {
     if (task_.regression()) return radius[0] <= tolerance_;
     if (task_.type == SvmType::one_class || task_.labels.size() == 2)
@@ -212,23 +123,23 @@ bool Settled::operator()(const double* value, const double* radius) {
 }
 
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance) {
-    std::vector<std::int64_t> rows;
-    const int k = static_cast<int>(task.labels.size());
-    Settled label(task, tolerance);
-    for (std::int64_t row = 0; row < decisions.rows; ++row) {
-        const double* const value = decisions.value.data() + row * decisions.pairs;
-        const double* const radius = decisions.radius.data() + row * decisions.pairs;
-        bool settled;
-        if (probability && task.classification() && k >= 2) {
-            settled = k == 2 && odds_settled({task.prob_a[0], task.prob_b[0]}, value[0], radius[0]);
-        } else {
-            settled = label(value, radius);
+    const bool printed = probability && task.classification() && task.labels.size() >= 2;
+    const Odds odds = task.odds();
+    std::vector<char> open(static_cast<std::size_t>(decisions.rows));
+    parallel_for(decisions.rows, printed ? 64 : 4096, [&](std::int64_t first, std::int64_t last) {
+        Settled label(task, tolerance);
+        std::optional<Coupling> coupling;
+        if (printed) coupling.emplace(odds);
+        for (std::int64_t row = first; row < last; ++row) {
+            const double* const value = decisions.value.data() + row * decisions.pairs;
+            const double* const radius = decisions.radius.data() + row * decisions.pairs;
+            bool settled = coupling ? coupling->settled(value, radius) : label(value, radius);
             if (probability && task.type == SvmType::one_class)
                 for (double mark : task.density_marks) settled &= std::fabs(value[0] - mark) > radius[0];
+            open[static_cast<std::size_t>(row)] = !settled;
         }
-        if (!settled) rows.push_back(row);
-    }
-    return rows;
+    });
+    return flagged_rows(open);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/coupling.h"
 #include "answers/decisions.h"
 #include "text/rows.h"
 
@@ -22,6 +23,8 @@ struct Task {
 
     bool classification() const { return type == SvmType::c_svc || type == SvmType::nu_svc; }
     bool regression() const { return type == SvmType::epsilon_svr || type == SvmType::nu_svr; }
+    // Of classification.
+    Odds odds() const { return {static_cast<int>(labels.size()), prob_a, prob_b}; }
 };
 
 struct Predictions {
@@ -38,19 +41,8 @@ struct Predictions {
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
 // The rows whose answer the radii leave open. Without `probability`: the label, by svm-predict's votes (regression: a
-// radius above `tolerance`). With it: the text of label and probabilities; of more than two classes that is every row,
-// because the coupled probabilities are not a continuous function of the decision values, so that no radius settles
-// them.
+// radius above `tolerance`). With it: the text of label and probabilities.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
-
-// A and B of the sigmoid of two classes: 1 / (1 + exp(A f + B)) is the probability of the first.
-struct Odds {
-    double a, b;
-};
-
-// Whether the probabilities of two classes, and the label that follows from them, print alike wherever in
-// [value - radius, value + radius] svm-predict's decision value lies.
-bool odds_settled(const Odds& odds, double value, double radius);
 
 // Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
 class Settled {

@@ -125,12 +125,14 @@ void bind_exact(nb::module_& m) {
         .def(
             "decision_values",
             [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds,
-               const std::optional<std::pair<double, double>>& odds, Decisions& out) {
+               std::optional<std::pair<std::vector<double>, std::vector<double>>> odds, Decisions& out) {
                 check_pairs(out, self.model().pairs(), !self.model().regression);
                 const nb::gil_scoped_release release;
                 const std::int64_t row = self.without_serials(*chunk.rows);
                 std::optional<Odds> sigmoid;
-                if (odds) sigmoid = {odds->first, odds->second};
+                if (odds)
+                    sigmoid = {static_cast<int>(self.model().classes()), std::move(odds->first),
+                               std::move(odds->second)};
                 if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, sigmoid, out);
                 return row;
             },

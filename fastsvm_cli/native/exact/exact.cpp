@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "exact/exact_block.h"
+#include "exact/rung_costs.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -25,12 +26,18 @@ constexpr double folded_max = 4e6;
 constexpr std::int64_t odds_trial_rows = 16;
 
 bool of_one_sign_by_class(const SvmModel& model) {
+    const std::int64_t columns = model.vectors->leading_count;
     const double* coef = model.vectors->leading.data();
     for (std::int64_t n : model.nr_sv) {
-        if (n == 0) continue;
-        const auto [least, most] = std::minmax_element(coef, coef + n);
-        if (*least < 0 && *most > 0) return false;
-        coef += n;
+        for (std::int64_t j = 0; j < columns; ++j) {
+            bool above = false, below = false;
+            for (std::int64_t i = 0; i < n; ++i) {
+                above |= coef[i * columns + j] > 0;
+                below |= coef[i * columns + j] < 0;
+            }
+            if (above && below) return false;
+        }
+        coef += n * columns;
     }
     return true;
 }
@@ -81,7 +88,7 @@ void Exact::place_vectors() {
     std::int64_t i = 0;
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c)
         for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k) order_[class_start_[c] + k] = i++;
-    one_signed_ = model_.pairs() == 1 && of_one_sign_by_class(model_);
+    one_signed_ = model_.pairs() >= 1 && of_one_sign_by_class(model_);
     in_strips_ = dense(sv, features_.size()) || model_.kernel.by_differences() || model_.kernel.normalized();
 }
 
@@ -120,13 +127,13 @@ template <class Visit> void Exact::for_each_run(std::int64_t from, std::int64_t 
 
 // Adds the terms of the padded support vectors [from, to) to a row's values.
 void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
-                       RowSize& size) const {
+                       RowSize* sizes) const {
     const double* const coef = layout().coef.data();
     for_each_run(from, to, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
         for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
             const double sum =
                 loops().dot(last - first, coef + column * padded_ + first, kernel_values + (first - from));
-            size.add(last - first, value[pair], sum);
+            if (sizes) sizes[pair].add(last - first, value[pair], sum);
             value[pair] += sum;
         });
     });
@@ -138,7 +145,7 @@ void Exact::accumulate_panels(std::int64_t from, std::int64_t to, Block& block, 
         layout().strips->panel_sums(block.rows, first, last, layout().coef.data() + first, block.sums.data());
         for (std::size_t i = 0; i < block.rows.in_panels.size(); ++i) {
             const std::int64_t r = block.rows.in_panels[i];
-            block.sizes[r].add(last - first, value[r], block.sums[i]);
+            if (!block.sizes.empty()) block.sizes[r].add(last - first, value[r], block.sums[i]);
             value[r] += block.sums[i];
         }
     });
@@ -154,10 +161,12 @@ void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t 
     }
 }
 
-void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const {
+void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
+                     double* value) const {
     const std::int64_t pairs = model_.pairs();
     std::fill_n(value, n * pairs, 0.0);
-    block.sizes.assign(static_cast<std::size_t>(n), RowSize{});
+    block.sizes.assign(static_cast<std::size_t>(sized ? n * pairs : 0), RowSize{});
+    const auto sizes = [&](std::int64_t r) { return sized ? block.sizes.data() + r * pairs : nullptr; };
     take_rows(rows, which, n, block);
     if (in_strips_) {
         const Strips& strips = *layout().strips;
@@ -172,11 +181,11 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
             } else {
                 strips.panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
                 for (std::int64_t r : block.rows.in_panels)
-                    accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs, block.sizes[r]);
+                    accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs, sizes(r));
             }
             for (std::int64_t r : block.rows.by_entry) {
                 strips.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data(), block.scratch);
-                accumulate(from, to, block.kernel_values.data(), value + r * pairs, block.sizes[r]);
+                accumulate(from, to, block.kernel_values.data(), value + r * pairs, sizes(r));
             }
         }
         return;
@@ -191,38 +200,51 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     block.kernel_values.resize(static_cast<std::size_t>(padded_));
     for (std::int64_t r = 0; r < n; ++r) {
         layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], block.kernel_values.data());
-        accumulate(0, padded_, block.kernel_values.data(), value + r * pairs, block.sizes[r]);
+        accumulate(0, padded_, block.kernel_values.data(), value + r * pairs, sizes(r));
     }
 }
 
-// How far a value of a model with one pair can be from svm-predict's.
-double Exact::radius_of_one_pair(const Rounding::Row& rounding, double value, const RowSize& size) const {
-    const double radius = rounding_->radius(0, rounding, value);
-    return one_signed_ ? std::min(radius, rounding_->radius_by_size(rounding, value, size)) : radius;
+// How far a pair's value can be from svm-predict's. sizes: the row's, or null.
+double Exact::least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const {
+    const double radius = rounding_->radius(pair, rounding, value);
+    return sizes ? std::min(radius, rounding_->radius_by_size(pair, rounding, value, sizes[pair])) : radius;
 }
 
 void Exact::fast_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = model_.pairs();
     const std::int64_t grain = rows_per_block(rows.rows);
+    const bool sized = one_signed_ && pairs == 1;
     parallel_for(rows.rows, grain, [&](std::int64_t first, std::int64_t last) {
         Block block;
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
             double* value = out.value.data() + first * pairs;
-            evaluate(rows, block.numbers(first, stop), stop - first, block, value);
+            evaluate(rows, block.numbers(first, stop), stop - first, sized, block, value);
             for (std::int64_t r = first; r < stop; ++r) {
                 const Rounding::Row rounding = rounding_->row(rows, r, false);
                 for (std::int64_t p = 0; p < pairs; ++p, ++value) {
                     *value -= model_.rho[p];
                     if (out.with_radius)
-                        out.radius[r * pairs + p] = pairs == 1
-                                                        ? radius_of_one_pair(rounding, *value, block.sizes[r - first])
-                                                        : rounding_->radius(p, rounding, *value);
+                        out.radius[r * pairs + p] = least_radius(p, rounding, *value, block.sizes_of(r - first, pairs));
                 }
             }
         }
     });
+}
+
+// Whether a row's probabilities are svm-predict's as they are printed. value: less rho. radii: scratch.
+bool Exact::prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
+                         std::vector<double>& radii) const {
+    const std::int64_t pairs = model_.pairs();
+    radii.resize(static_cast<std::size_t>(pairs));
+    // The row's own sizes cost a logarithm for every pair, and few rows of many pairs need them.
+    const auto settled = [&](const RowSize* known) {
+        for (std::int64_t p = 0; p < pairs; ++p)
+            radii[static_cast<std::size_t>(p)] = least_radius(p, rounding, value[p], known);
+        return coupling.settled(value, radii.data());
+    };
+    return (pairs > 1 && settled(nullptr)) || ((pairs == 1 || sizes) && settled(sizes));
 }
 
 std::int64_t Exact::without_serials(const Rows& rows) const {
@@ -238,21 +260,47 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
+// Of the reference sum's time for a row whose probabilities are asked, where double precision and what follows from it
+// prove them. Of what the costs are not known of it is about half.
+double Exact::share_saved_by_double() const {
+    const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());
+    const double entries = static_cast<double>(model_.vectors->indices.size());
+    if (model_.pairs() == 1 || !in_strips_ || model_.kernel.by_differences() ||
+        !in_tiles(entries / n, features_.size()))
+        return 0.5;
+    const RungCosts& costs = rung_costs();
+    const double classes = static_cast<double>(model_.classes());
+    return 1 - (n * costs.several.of(d) + classes * costs.proof.of(classes)) / (n * costs.reference.of(d));
+}
+
 bool Exact::odds_at_once(const Odds& odds) const {
     std::call_once(odds_tried_, [&] {
         const Rows& sv = *model_.vectors;
-        const std::int64_t count = std::min(sv.rows, odds_trial_rows);
-        // Printed probabilities are 1e-6 of themselves apart, or farther: where no radius comes near that, no trial.
-        if (model_.kernel.type == KernelType::precomputed || !count ||
-            rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * std::fabs(odds.a) < 1e-7)
+        const double saved = share_saved_by_double();
+        if (model_.kernel.type == KernelType::precomputed || !(saved > 0)) {
+            odds_at_once_ = true;
             return;
+        }
+        const std::int64_t count = std::min(sv.rows, odds_trial_rows);
+        double steepest = 0;
+        for (double a : odds.a) steepest = std::max(steepest, std::fabs(a));
+        // Printed probabilities are 1e-6 of themselves apart, or farther: where no radius comes near that, no trial.
+        if (!count || rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * steepest < 1e-7) return;
         std::vector<std::int64_t> which;
         for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
-        Decisions tried(1, true);
-        fast_values(select_rows(sv, which), tried);
+        const std::int64_t pairs = model_.pairs();
+        Block block;
+        std::vector<double> value(static_cast<std::size_t>(count * pairs)), radii;
+        evaluate(sv, which.data(), count, one_signed_, block, value.data());
+        Coupling coupling(odds);
         std::int64_t open = 0;
-        for (std::int64_t i = 0; i < count; ++i) open += !odds_settled(odds, tried.value[i], tried.radius[i]);
-        odds_at_once_ = 2 * open > count;
+        for (std::int64_t i = 0; i < count; ++i) {
+            double* const own = value.data() + i * pairs;
+            for (std::int64_t p = 0; p < pairs; ++p) own[p] -= model_.rho[static_cast<std::size_t>(p)];
+            open += !prints_alike(coupling, rounding_->row(sv, which[static_cast<std::size_t>(i)], false), own,
+                                  block.sizes_of(i, pairs), radii);
+        }
+        odds_at_once_ = static_cast<double>(open) > saved * static_cast<double>(count);
     });
     return odds_at_once_;
 }
@@ -272,8 +320,12 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
         share = std::max(grain, (rows.rows + threads - 1) / threads);
     }
     const bool at_once = odds && odds_at_once(*odds);
+    const bool sized = one_signed_ && (pairs == 1 || (odds && grain * pairs <= numbers_per_thread()));
     parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
         Block block;
+        std::optional<Coupling> coupling;
+        if (odds) coupling.emplace(*odds);
+        std::vector<double> radii;
         RungRows settled{};
         if (out.labels_alone) {
             label(rows, first, last, block, out, settled);
@@ -284,7 +336,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             const std::int64_t stop = std::min(last, first + grain);
             double* const value = out.value.data() + first * pairs;
             if (model_.kernel.type != KernelType::precomputed && !at_once)
-                evaluate(rows, block.numbers(first, stop), stop - first, block, value);
+                evaluate(rows, block.numbers(first, stop), stop - first, sized, block, value);
             const std::size_t open_before = block.open.size();
             for (std::int64_t r = first; r < stop; ++r) {
                 if (at_once) {
@@ -298,9 +350,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
                 bool sure = true;
                 for (std::int64_t p = 0; p < pairs && (sure || out.with_radius); ++p) {
-                    const double radius = pairs == 1
-                                              ? radius_of_one_pair(rounding, row_value[p], block.sizes[r - first])
-                                              : rounding_->radius(p, rounding, row_value[p]);
+                    const double radius =
+                        least_radius(p, rounding, row_value[p], pairs == 1 ? block.sizes_of(r - first, 1) : nullptr);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
                         // Where nothing is known of rounding, one of the sums may overflow where the other does not.
@@ -309,8 +360,9 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     }
                     sure &= std::fabs(row_value[p]) > radius;  // false for NaN too
                     for (const auto& [at, margin] : thresholds) sure &= std::fabs(row_value[p] - at) > radius + margin;
-                    if (odds) sure = sure && odds_settled(*odds, row_value[p], radius);
                 }
+                if (odds && sure)
+                    sure = prints_alike(*coupling, rounding, row_value, block.sizes_of(r - first, pairs), radii);
                 if (!sure) block.open.push_back(r);
             }
             settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size() - open_before);

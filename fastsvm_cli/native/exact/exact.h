@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "answers/coupling.h"
 #include "answers/decisions.h"
-#include "answers/predictions.h"
 #include "exact/column_lists.h"
 #include "exact/ladder.h"
 #include "exact/reference.h"
@@ -42,8 +42,8 @@ public:
     ~Exact();
     // precise: the values themselves are used, not only their side of zero: they are within 1e-9 of svm-predict's, as a
     // share of sum |coef| and the largest a kernel value can be. thresholds: further values (and margins about them)
-    // whose side must be settled; odds: the six digits that are printed of these probabilities must be; both only for
-    // models with one pair. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
+    // whose side must be settled, of models with one pair; odds: the six digits that are printed of these probabilities
+    // must be. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
     // without_serials.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                          const std::optional<Odds>& odds, Decisions& out) const;
@@ -65,7 +65,8 @@ private:
     struct Block;
     struct Layout;
     void take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const;
-    void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const;
+    void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
+                  double* value) const;
     void label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
                RungRows& settled) const;
     void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
@@ -78,17 +79,20 @@ private:
     void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     // Whether rows of which these probabilities are asked, the model's own, go to the reference sum at once: double
-    // precision leaves most of a few support vectors open, and costs about half of that sum.
+    // precision leaves too many of a few support vectors open, or costs no less.
     bool odds_at_once(const Odds& odds) const;
+    double share_saved_by_double() const;
     void fold_linear();
     void place_vectors();
     const Layout& layout() const;
     const Ladder& ladder() const;
     template <class Visit> void for_each_run(std::int64_t from, std::int64_t to, Visit visit) const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
-                    RowSize& size) const;
+                    RowSize* sizes) const;
     void accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const;
-    double radius_of_one_pair(const Rounding::Row& rounding, double value, const RowSize& size) const;
+    bool prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
+                      std::vector<double>& radii) const;
+    double least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const;
 
     SvmModel model_;
     Features features_;
@@ -101,7 +105,7 @@ private:
     std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
     std::vector<std::int64_t> order_;        // (padded): the support vector there, or -1
     bool in_strips_ = false;                 // rather than in lists by column
-    // One pair of classes, each with coefficients of one sign: the sizes of their sums add up to sum |a_i| K_i.
+    // In every pair both classes have coefficients of one sign: the sizes of their sums add up to sum |a_i| K_i.
     bool one_signed_ = false;
     mutable std::once_flag laid_out_, climbed_, odds_tried_;
     mutable bool odds_at_once_ = false;

@@ -32,7 +32,10 @@ struct Exact::Block {
     std::vector<Columns> columns;
     StripRows rows;
     std::vector<double> kernel_values, scratch, value, own, sums;
-    std::vector<RowSize> sizes;          // (rows): of one pair
+    std::vector<RowSize> sizes;  // (rows, pairs), or empty: of no use
+    const RowSize* sizes_of(std::int64_t row, std::int64_t pairs) const {
+        return sizes.empty() ? nullptr : sizes.data() + row * pairs;
+    }
     std::vector<std::int64_t> open;      // rows that the next rung decides
     std::vector<std::int64_t> open_now;  // those of this rung
     const std::int64_t* numbers(std::int64_t first, std::int64_t last) {

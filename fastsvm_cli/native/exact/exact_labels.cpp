@@ -171,12 +171,12 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
 void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                    std::int32_t* winner) const {
     block.value.resize(static_cast<std::size_t>(n));
-    evaluate(rows, which, n, block, block.value.data());
+    evaluate(rows, which, n, one_signed_, block, block.value.data());
     for (std::int64_t r = 0; r < n; ++r) {
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
         const double value = block.value[r] - model_.rho[0];
         const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
-        if (known && std::fabs(value) > radius_of_one_pair(rounding, value, block.sizes[r]))  // false for NaN too
+        if (known && std::fabs(value) > least_radius(0, rounding, value, block.sizes_of(r, 1)))  // false for NaN too
             winner[which[r]] = value > 0 ? 0 : 1;
         else
             block.open.push_back(which[r]);

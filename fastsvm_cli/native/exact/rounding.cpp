@@ -162,9 +162,9 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
 }
 
 // B37.
-double Rounding::radius_by_size(const Row& row, double value, const RowSize& size) const {
+double Rounding::radius_by_size(std::int64_t pair, const Row& row, double value, const RowSize& size) const {
     const double infinite = std::numeric_limits<double>::infinity();
-    const double all = pair_weight_[0], n = static_cast<double>(pair_count_[0]);
+    const double all = pair_weight_[pair], n = static_cast<double>(pair_count_[pair]);
     if (kernel_.type != KernelType::rbf || !(row.kernel() < 1e-2) || !(kernel_.gamma < 1e100) || !(all < 1e90) ||
         !(n < 1e9))
         return infinite;
@@ -174,7 +174,7 @@ double Rounding::radius_by_size(const Row& row, double value, const RowSize& siz
         2.71 * row.svm_predict.kernel * exponents + weight * (row.ours + 4.1 * unit) + 1.01 * unit * exponents;
     const double partials = size.partials + n * (kernels + weight * 2.2 * (n + 20) * unit);
     const double sums = 1.01 * unit * (partials + weight * (0.1 * n + 34));
-    return (kernels + sums + unit * (3 * std::fabs(value) + 3 * std::fabs(rho_[0]))) * (1 + 1e-9) + 1e-200 +
+    return (kernels + sums + unit * (3 * std::fabs(value) + 3 * std::fabs(rho_[pair]))) * (1 + 1e-9) + 1e-200 +
            all * 1e-100;
 }
 

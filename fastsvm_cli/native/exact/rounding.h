@@ -95,9 +95,9 @@ public:
     double radius(std::int64_t pair, const Row& row, double value) const {
         return radius(pair_weight_[pair], pair_count_[pair], rho_[pair], row, value);
     }
-    // Of the value of an RBF model with one pair whose classes have coefficients of one sign each, by what the row's
-    // own terms add up to (B37); infinite where nothing is stated.
-    double radius_by_size(const Row& row, double value, const RowSize& size) const;
+    // Of the value of an RBF model's pair whose classes have coefficients of one sign each, by what the row's own terms
+    // add up to (B37); infinite where nothing is stated.
+    double radius_by_size(std::int64_t pair, const Row& row, double value, const RowSize& size) const;
     // At least that of any pair with this value.
     double radius_of_any(const Row& row, double value) const {
         return radius(largest_weight_, largest_pair_count_, largest_rho_, row, value);

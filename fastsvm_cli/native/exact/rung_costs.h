@@ -18,6 +18,11 @@ struct RungCosts {
     // In double precision: a product for every feature in register tiles; for every entry of a row that meets the
     // strips alone; for every entry that row and vector share, of lists by column.
     RungCost tiles, entries, lists;
+    // Where every pair of several classes gets its value: in double precision, a product for every feature in register
+    // tiles; the reference sum, a product for every feature of rows that have them all.
+    RungCost several, reference;
+    // Of a row's coupled probabilities, for each class: what their proof takes, a product for every class.
+    RungCost proof;
 };
 
 // Those of the instruction set that runs.

@@ -78,7 +78,8 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
         lines, tally = exact_lines(machine, rows, probability, **hostile_options(rng))
         assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability), trial
         settled, seen = settled + tally.rows - tally.evaluated, seen + tally.rows
-    assert settled == 0 if probability and svm_type != "one_class" and classes > 2 else settled > 0.1 * seen
+    # Of coupled probabilities only radii near rounding prove all digits.
+    assert settled > (0 if probability and classes > 2 else 0.1) * seen
 
 
 @pytest.mark.parametrize("probability", [False, True])

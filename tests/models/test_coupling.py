@@ -1,0 +1,179 @@
+"""Probabilities of several classes: rows that decision values and their radii settle print as svm-predict's do (B39 of
+bounds.py)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from support import profiles
+from support.evaluation import parse
+from support.in_process import both, written_lines
+from support.oracles import random_machine, random_rows
+
+pytestmark = pytest.mark.usefixtures("serial_libsvm")
+
+#: Indices of which a row has a few: kernel values then cost double precision much less than the reference sum.
+SPARSE = list(range(1, 200))
+#: How the arguments t of the pairs' sigmoids are made of the classes' numbers s_i.
+KINDS = ["consistent", "noisy", "any", "clamped", "even", "at the clamp", "apart"]
+
+
+def arguments(rng, kind, classes):
+    i, j = np.triu_indices(classes, 1)
+    s, noise = 10 ** rng.uniform(-1.5, 1.5) * rng.standard_normal(classes), rng.standard_normal(len(i))
+    sides = rng.choice([-1.0, 1.0], len(i))
+    return {
+        "consistent": lambda: s[j] - s[i],
+        "noisy": lambda: s[j] - s[i] + 10 ** rng.uniform(-3, 0.5) * noise,
+        "any": lambda: 3 * noise,
+        "clamped": lambda: np.where(rng.random(len(i)) < 0.3, noise, 30 * sides),
+        "even": lambda: 1e-6 * noise,
+        "at the clamp": lambda: (16.118 + 1e-3 * noise) * sides,
+        "apart": lambda: np.where(j > i + 1, -20.0, 15 * noise),
+    }[kind]()
+
+
+def printed(task, values):
+    """The lines of rows with these decision values."""
+    decisions, out = _native.Decisions(values.shape[1]), _native.Predictions()
+    decisions.resize(len(values))
+    np.asarray(decisions.value)[:] = values
+    _native.predict(task, decisions, True, out)
+    return _native.format_lines(task, out, None).splitlines()
+
+
+def open_rows(task, values, radii):
+    decisions = _native.Decisions(values.shape[1], True)
+    decisions.resize(len(values))
+    np.asarray(decisions.value)[:] = values
+    np.asarray(decisions.radius)[:] = radii
+    return _native.unsettled(task, decisions, True, 0.0)
+
+
+def extremes(rng, values, radii, slopes):
+    """Values within the radii of one row's, most of them at both ends: at random, and for or against one class."""
+    classes = round((1 + np.sqrt(1 + 8 * len(values))) / 2)
+    i, j = np.triu_indices(classes, 1)
+    moves = [np.ones(len(values)), -np.ones(len(values)), *rng.choice([-1.0, 1.0], (4, len(values)))]
+    moves += list(rng.uniform(-1, 1, (2, len(values))))
+    for favoured in rng.integers(0, classes, 4):
+        sides = np.where(i == favoured, 1.0, np.where(j == favoured, -1.0, rng.choice([-1.0, 1.0], len(values))))
+        moves += [sides * np.sign(slopes), -sides * np.sign(slopes)]
+    moved = values + np.array(moves) * radii
+    return np.where(np.abs(moved - values) <= radii, moved, values)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(KINDS), st.integers(3, 50), st.floats(-14, -6))
+@profiles.calm(300)
+def test_whatever_the_values_are_within_their_radii_settled_rows_print_alike(seed, kind, classes, magnitude):
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        t = arguments(rng, kind, classes)
+        slopes = rng.choice([-1.0, 1.0], len(t)) * 10 ** rng.uniform(-2, 2, len(t))
+        shifts = rng.choice([0.0, 0.3, -2.0], len(t))
+        values = (t - shifts) / slopes
+        radii = 10**magnitude * 10 ** rng.uniform(-2, 0, len(t)) * (rng.random(len(t)) < 0.95)
+        task = _native.Task(0, list(range(classes)), slopes.tolist(), shifts.tolist(), [])
+        if open_rows(task, values[None], radii[None]):
+            continue
+        lines = printed(task, np.vstack([values, extremes(rng, values, radii, slopes)]))
+        assert set(lines) == {lines[0]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_small_radii_settle_most_rows_and_large_ones_none(kind):
+    """Unless they say nothing: the sigmoids of numbers far apart are clamped."""
+    rng = np.random.default_rng(1)
+    settled = 0
+    for _ in range(40):
+        t = arguments(rng, kind, 5)
+        task = _native.Task(0, [5, 4, 3, 2, 1], [-1.0] * len(t), [0.0] * len(t), [])
+        settled += not open_rows(task, -t[None], np.full((1, len(t)), 1e-13))
+        assert np.abs(t).min() > 18 or open_rows(task, -t[None], np.full((1, len(t)), 1e-2))
+        for unknown in (np.inf, np.nan):
+            assert open_rows(task, -t[None], np.full((1, len(t)), unknown)) == [0]
+            assert open_rows(task, np.full((1, len(t)), unknown), np.full((1, len(t)), 1e-13)) == [0]
+    assert settled >= 35 if kind != "even" else settled < 40
+
+
+def test_a_radius_across_one_more_iteration_leaves_the_row_open():
+    """Where the stopping test flips, probabilities jump by what a whole pass moves them: found by bisection."""
+    rng, found, beside = np.random.default_rng(9), 0, 0
+    task = _native.Task(0, [1, 2, 3], [-1.0] * 3, [0.0] * 3, [])
+
+    def at(start, step, position):
+        return (start + position * step)[None]
+
+    for _ in range(200):
+        start, step = rng.standard_normal((2, 3))
+        low, high = 0.0, 1.0
+        while low < (middle := (low + high) / 2) < high:
+            p, q, r = (
+                np.array(line.split()[1:], float)
+                for line in printed(task, np.vstack([at(start, step, x) for x in (low, middle, high)]))
+            )
+            low, high = (low, middle) if np.abs(p - q).max() > np.abs(q - r).max() else (middle, high)
+        before, after = printed(task, np.vstack([at(start, step, low), at(start, step, high)]))
+        if np.abs(np.array(before.split(), float) - np.array(after.split(), float)).max() < 1e-5:
+            continue  # one digit
+        found += 1
+        values, radii = at(start, step, low), np.abs(at(start, step, high) - at(start, step, low))
+        assert open_rows(task, values, radii) == [0]
+        beside += not open_rows(task, at(start, step, low - 1e-6), radii)
+    assert found >= 5
+    assert beside >= found - 1
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize("classes", [3, 4, 7, 12, 26, 50])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", "sigmoid"])
+def test_coupled_probabilities_of_hostile_models_are_svm_predicts(tmp_path, kernel, classes):
+    rng = np.random.default_rng([classes, len(kernel)])
+    by_double = 0
+    for slopes, size in ((1, 1), (1e-9, 1), (1e9, 1), (1, 1e5), (30, 1), (0, 1)):
+        vectors = random_rows(rng, 4 * classes, SPARSE, density=0.05)
+        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, probability=True, gamma=0.1)
+        machine.coef *= size
+        # LIBSVM's own signs: of a class in a pair one or the other.
+        first = np.repeat(np.arange(classes), machine.nr_sv)
+        signs = np.where(np.arange(classes - 1) >= first[:, None], 1.0, -1.0)
+        machine.coef = signs * np.abs(machine.coef)
+        machine.probA = [float(slopes * a * side) for a, side in zip(machine.probA, rng.choice([1.0, 1.0, -1.0], 2000))]
+        machine.label = list(range(1, classes + 1))
+        machine.probB = [0.0 if slopes == 0 else b for b in machine.probB]
+        model, theirs = both(machine, tmp_path)
+        rows = [*random_rows(rng, 40, SPARSE, density=0.05), *machine.vectors[:10], {}]
+        text, tally = written_lines(model, [parse(rows)], probability=True)
+        assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True), (slopes, size)
+        by_double += tally.rows - tally.reference_rows
+    assert by_double > 0
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_most_rows_of_a_model_of_many_classes_need_no_reference_sum(tmp_path, kernel):
+    rng = np.random.default_rng(3)
+    machine = random_machine(
+        rng, "c_svc", kernel, random_rows(rng, 120, SPARSE, density=0.05), nr_class=8, probability=True, gamma=0.1
+    )
+    machine.label = list(range(1, 9))
+    model, theirs = both(machine, tmp_path)
+    rows = random_rows(rng, 300, SPARSE, density=0.05)
+    text, tally = written_lines(model, [parse(rows)], probability=True)
+    assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
+    assert tally.double_rows >= 290
+
+
+def test_the_reference_sum_answers_at_once_where_the_proof_costs_more_than_it_saves(tmp_path):
+    """Two vectors for a class: the iteration costs more than all kernel values."""
+    rng = np.random.default_rng(4)
+    machine = random_machine(
+        rng, "c_svc", "rbf", random_rows(rng, 24, [1, 2, 3, 4]), nr_class=12, probability=True, gamma=0.5
+    )
+    machine.label = list(range(1, 13))
+    model, theirs = both(machine, tmp_path)
+    rows = random_rows(rng, 50, [1, 2, 3, 4])
+    text, tally = written_lines(model, [parse(rows)], probability=True)
+    assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
+    assert tally.reference_rows == len(rows)
