@@ -133,6 +133,7 @@ def test_a_shard_that_changes_while_it_is_read_is_found_out_at_its_end(tmp_path)
             content.read_into(room)
 
 
+@pytest.mark.full
 def test_a_large_block_is_read_in_pieces(tmp_path):
     """Also where it is one line, or zeros that were compressed well."""
     import tracemalloc

@@ -124,6 +124,7 @@ def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
     assert len(shares) == 10 and shares == sorted(shares) and 0 < shares[0] < 0.2 and shares[-1] == pytest.approx(1)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("at_a_time", [1, 3, 10])
 def test_no_block_is_lost_where_the_scheduler_knows_a_few_tasks_at_a_time(at_a_time, run, monkeypatch, tmp_path):
     monkeypatch.setattr(runs, "_TOGETHER", 1)

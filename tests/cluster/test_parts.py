@@ -31,7 +31,7 @@ def compare(folder, rows, model, *options, block, data=None):
     return on_dask
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("what, kind", [(what, kind) for what, (kinds, _) in OUTPUT.items() for kind in kinds])
 def test_one_run_in_parts(what, kind, models, tmp_path):
     model, rows, options = models[kind]

@@ -34,7 +34,7 @@ def warned(place, *words, text):
     return [line.removeprefix("Warning: ").removesuffix(".") for line in done.stderr.splitlines()]
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "words, text, expected",
     [

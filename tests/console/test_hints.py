@@ -290,6 +290,7 @@ def test_a_pipe_is_not_read_again(place):
     assert "the test file" not in errors(place, "predict", "-", "rows", input=rows)
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "text, words",
     [

@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "words, said",
     [

@@ -18,7 +18,7 @@ VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
 METHODS = ["sigmoid", "isotonic", *(["temperature"] if VERSION >= (1, 8) else [])]
 
 
-@pytest.mark.full(few=7)
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("shape", ["ovr", "ovo"])
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("classes", [2, 3])

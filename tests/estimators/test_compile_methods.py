@@ -56,7 +56,7 @@ def test_the_same_file_as_of_the_command(svc, method, options, words, tmp_path):
     assert (tmp_path / "again").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("method", ["exact", "approx", "reduce", "order", "border"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_estimator(kind, method):

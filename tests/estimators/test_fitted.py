@@ -70,7 +70,7 @@ def test_what_is_compiled_answers_as_the_estimator(weight, shape, ties, classes)
     np.testing.assert_allclose(fast.decision_function(X), svc.decision_function(X), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_any_labels(kind, labels, tmp_path):

@@ -29,7 +29,7 @@ ESTIMATORS = [
 ]
 
 
-@pytest.mark.full(few=11)
+@pytest.mark.full(few=7)
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(ESTIMATORS[:4])
 def test_scikit_learns_own_checks(estimator, check):

@@ -237,7 +237,7 @@ COPIES = {
 }
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("way", COPIES)
 def test_copies_answer_alike(folder, colors, way):
     _, X, _ = colors

@@ -39,7 +39,7 @@ CASES = [
 ]
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("name, option, threads", CASES)
 def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, name, option, threads):
     exact = ["--exact", "colors.model"] if name == "exact" else []

@@ -28,7 +28,7 @@ def _loaded(data, name, **options):
     return fastsvm_cli.load(GOLDEN / name, n_features_in=rows.shape[1], **options), rows
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", KINDS)
 def test_labels_and_values_of_every_golden_model(fastsvm, data, name):
     fast, rows = _loaded(data, name)
@@ -70,7 +70,7 @@ def _in_order(values, label, signed=True):
     return np.stack([columns[a, b] for at, a in enumerate(classes) for b in classes[at + 1 :]], axis=1)
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_radii_and_proofs_of_every_certified_golden_model(fastsvm, data, tmp_path, name):
     fast, rows = _loaded(data, name)
@@ -91,7 +91,7 @@ def test_radii_and_proofs_of_every_certified_golden_model(fastsvm, data, tmp_pat
     assert [line for line, sure in enumerate(proven, 1) if not sure] == open_rows
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_with_the_exact_model_behind_it(fastsvm, data, name):
     exact = GOLDEN / exact_name(name)

@@ -136,6 +136,7 @@ def test_the_command_writes_the_same_model_with_and_without_a_figure(place, fast
     assert (tmp_path / "q.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "words, code, told",
     [

@@ -83,7 +83,7 @@ def test_the_size_is_known_before_any_clusters(no_clusters, wide, options, what)
         compile_maclaurin(exact_model(machine), fingerprint="f", max_bytes=1e6, **options)
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "words, message",
     [

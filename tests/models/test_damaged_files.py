@@ -151,7 +151,7 @@ def test_a_version_that_never_was_is_refused(kind):
 JUNK = [b"\x1b[31m", b"\r", b"\x0b", b"\x00", b"\x85", b"\xe2\x80\xa8", b"\x7f", b"\x1c"]
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=2)
 @every_kind
 def test_bytes_that_are_not_text_never_reach_the_terminal(kind):
     text = FILES[SHORTEST[kind]]

@@ -149,6 +149,7 @@ def test_bad_rows_of_compressed_files(fastsvm, models, tmp_path, kind):
     assert [at for at, line in enumerate(done.out.splitlines(), 1) if line == "nan"] == [number for number, _ in where]
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("mode", ["skip", "nan"])
 @pytest.mark.parametrize("kind", COMPRESS)
 def test_a_compressed_file_that_is_cut_off_is_no_bad_row(fastsvm, models, tmp_path, kind, mode):
@@ -190,6 +191,7 @@ def test_unlabelled_rows(fastsvm, models, tmp_path):
     assert "Accuracy" not in done.err and "Bad rows: 1 of 4 lines, each a line of nan.\n" in done.err
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_precomputed_rows_without_their_serials_are_bad_rows(fastsvm, tmp_path, threads):
     good = ["1 0:1 1:0.5 2:0.25 3:0.125\n", "-1 0:2 1:0.1 2:0.2 3:0.9\n"]

@@ -109,6 +109,7 @@ def test_bytes_that_only_some_programs_take_for_blanks_are_faults(byte, name, ve
         )
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", REDUCED)
 def test_a_reduced_set_with_any_byte_changed_is_refused_in_one_sentence(name):
     text = read(name)

@@ -240,7 +240,7 @@ RBF = (
 )
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("model", ["exact", "compiled"])
 def test_a_huge_index_takes_no_memory(fastsvm, tmp_path, model):
     for name, index in (("small", 4), ("huge", 2_000_000_000)):

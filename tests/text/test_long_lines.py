@@ -19,7 +19,7 @@ from support.profiles import calm
 from support.reading import COMPRESS
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("kind", [None, *COMPRESS])
 @pytest.mark.parametrize("size", [1, 7, 100, 4096, 1 << 20])
 def test_a_line_that_is_too_long_is_named_after_the_rows_before_it(tmp_path, kind, size):

@@ -235,6 +235,7 @@ def test_a_matrix_beyond_single_precision_is_refused_before_it_is_compressed(opt
         certified(machine, **options)
 
 
+@pytest.mark.full
 def test_clusters_of_vectors_whose_distances_overflow_do_not_crash(fastsvm, tmp_path):
     rng = np.random.default_rng(7)
     vectors = [{}, *random_rows(rng, 4, range(1, 4), scale=1e155), {1: 1.0}]

@@ -82,6 +82,7 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
     assert settled > (0 if probability and classes > 2 else 0.1) * seen
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("probability", [False, True])
 def test_where_symmetry_makes_f_zero_exact_lines_are_still_libsvms(tmp_path, probability):
     rng = np.random.default_rng(16)
@@ -100,7 +101,7 @@ def test_where_symmetry_makes_f_zero_exact_lines_are_still_libsvms(tmp_path, pro
     )  # at f = 0 the odds are even to rounding: the first class
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
 def test_exact_lines_of_finite_expansions_are_libsvms(tmp_path, kernel):
     rng = np.random.default_rng(17)

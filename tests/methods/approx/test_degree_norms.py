@@ -28,7 +28,7 @@ def true_degree_norms(x, a, gamma, first, last):
     return out[first - 1 : last], sum(reversed(out[last:]))
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("largest", [1e-6, 0.1, 1, 5.9, 6.1, 20, 60])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_degree_norms_are_the_sums_of_their_definition(largest, threads):

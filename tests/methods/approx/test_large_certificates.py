@@ -56,7 +56,7 @@ def proven_norms(x, a, gamma, first, last):
     return computed, norms, tail, moment
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("largest", [1e-4, 0.5, 5, 30])
 def test_norms_by_shared_entries_are_those_of_the_definition_and_bounded(
@@ -102,7 +102,7 @@ def test_norms_do_not_depend_on_threads_and_little_on_the_instruction_set(monkey
         assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_no_sparse_model_has_a_value_beyond_its_radius(seed, monkeypatch):
     monkeypatch.setattr(certificates, "_ENTRY_COST", 0)

@@ -72,6 +72,7 @@ def test_there_are_no_fewer_candidates_than_points(model, factors, monkeypatch):
     assert factors[0].shape == (20, 20)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_one_file_whatever_the_number_of_threads(model, monkeypatch, sparse):
     monkeypatch.setattr(partial_cholesky, "_BLOCK_ROWS", 64)

@@ -97,7 +97,7 @@ def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_lib
     assert len(stops) > (6 if kernel == "linear" else 12)  # as many points as features span the space
 
 
-@pytest.mark.full(few=7)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("kernel", KERNELS["geometry"])
 @pytest.mark.parametrize("points", range(1, 10))
 def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, points):
@@ -169,7 +169,7 @@ def test_points_and_rows_that_are_one_settle_nothing_wrongly(tmp_path):
                     )
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize(
     "kernel, classes", [("rbf", 2), ("rbf", 3), ("rbf", 5), ("exponential", 2), ("exponential", 3), ("polynomial", 2)]
@@ -205,7 +205,7 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
 # ---- when
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
 @pytest.mark.parametrize("more", FIRST_STOPS)
 def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- the command
 
 
-@pytest.mark.full(few=5)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "arguments, words",
     [

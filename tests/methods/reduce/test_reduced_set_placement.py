@@ -160,6 +160,7 @@ def papers_irprop(residual, start, iterations):
     return best[1]
 
 
+@pytest.mark.full
 def test_irprop_takes_the_papers_steps():
     for residual, start in residuals(60, 3):
         for iterations in (1, 2, 5, 9):
