@@ -1,4 +1,4 @@
-"""Train, compile and predict, fold by fold: how good the exact and the compiled model are on rows that neither has
+"""Train, compile and predict, split by split: how good the exact and the compiled model are on rows that neither has
 seen (approxsvm's approx-xval)."""
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-class Fold:
-    """What was measured on one fold.
+class Split:
+    """What was measured on one split.
 
-    rows: of the fold. vectors: support vectors of the model that was trained on the other folds. exact, compiled: the
+    rows: of the split. vectors: support vectors of the model that was trained on the other splits. exact, compiled: the
     shares of labels that this model, and what was compiled from it, have right. disagreement: the share of labels in
     which the two differ."""
 
@@ -40,7 +40,7 @@ class Fold:
 def cross_validate(
     chunks: "list[_native.Chunk]",
     path: str,
-    folds: int,
+    splits: int,
     *,
     cost: float,
     gamma: float,
@@ -48,37 +48,37 @@ def cross_validate(
     folder: str,
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
-) -> "list[Fold]":
-    """C-SVMs with RBF kernels on `folds` random parts of the rows, every class in equal share in each. degree: of
-    the Maclaurin expansion. Raises FileError where a class has fewer rows than there are folds."""
+) -> "list[Split]":
+    """C-SVMs with RBF kernels on `splits` random parts of the rows, every class in equal share in each. degree: of
+    the Maclaurin expansion. Raises FileError where a class has fewer rows than there are splits."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):
         raise FileError(path, f"{len(found)} different labels found, expected two or more whole numbers: classes")
-    if counts.min() < folds:
+    if counts.min() < splits:
         raise FileError(
             path,
-            f"{counts.min()} rows of class {found[counts.argmin()]:g} found, expected {folds} or more, one for each"
-            " fold",
+            f"{counts.min()} rows of class {found[counts.argmin()]:g} found, expected {splits} or more, one for each"
+            " split",
         )
     rng, part = np.random.default_rng(seed), np.empty(len(labels), int)
     for label in found:
         mine = rng.permutation(np.flatnonzero(labels == label))
-        part[mine] = np.arange(len(mine)) % folds
+        part[mine] = np.arange(len(mine)) % splits
     _, rows = libsvm_problem(chunks)
     out = []
-    for fold in range(folds):
-        training = np.flatnonzero(part != fold).tolist()
+    for split in range(splits):
+        training = np.flatnonzero(part != split).tolist()
         exact = train(
             [labels[row] for row in training],
             [rows[row] for row in training],
             f"-g {gamma!r} -c {cost!r}",
-            f"{folder}/fold{fold}.model",
+            f"{folder}/split{split}.model",
         )
         compiled = compile_maclaurin(exact, fingerprint="-", degree=degree)
-        seen = agreement(compiled, exact, select_rows(chunks, np.flatnonzero(part == fold).tolist()))
+        seen = agreement(compiled, exact, select_rows(chunks, np.flatnonzero(part == split).tolist()))
         out.append(
-            Fold(
+            Split(
                 seen.rows,
                 exact.header.total_sv,
                 seen.reference_score.correct / seen.rows,
@@ -87,20 +87,20 @@ def cross_validate(
             )
         )
         if on_progress:
-            on_progress((fold + 1) / folds, f"fold {fold + 1}")
+            on_progress((split + 1) / splits, f"split {split + 1}")
     return out
 
 
-def as_json(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, degree: int) -> str:
+def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int) -> str:
     """Everything, for programs. data_file: what was cross-validated, and gamma, cost, degree: with what."""
-    exact, compiled, disagreement = _means(folds)
+    exact, compiled, disagreement = _means(splits)
     document = {
         "fastsvm": __version__,
         "data_file": data_file,
         "gamma": gamma,
         "cost": cost,
         "degree": degree,
-        "folds": [vars(fold) for fold in folds],
+        "splits": [vars(split) for split in splits],
         "exact": exact,
         "compiled": compiled,
         "disagreement": disagreement,
@@ -109,26 +109,27 @@ def as_json(data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, d
 
 
 def as_table(
-    data_file: str, folds: "list[Fold]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
+    data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
 ) -> "list[Text | Table]":
-    """The same for the eye: a line per fold, and one for all rows."""
-    exact, compiled, disagreement = _means(folds)
-    title = f"{data_file}: {len(folds)} folds, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
-    heads = ("fold", "rows", "support vectors", "exact", "compiled", "labels that differ")
-    rows = [Row(str(at), [str(fold.rows), str(fold.vectors), *_shares(fold)]) for at, fold in enumerate(folds, 1)]
-    whole = Fold(sum(fold.rows for fold in folds), 0, exact, compiled, disagreement)
+    """The same for the eye: a line per split, and one for all rows."""
+    exact, compiled, disagreement = _means(splits)
+    title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
+    heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")
+    rows = [Row(str(at), [str(split.rows), str(split.vectors), *_shares(split)]) for at, split in enumerate(splits, 1)]
+    whole = Split(sum(split.rows for split in splits), 0, exact, compiled, disagreement)
     rows.append(Row("all", [str(whole.rows), "", *_shares(whole)]))
     return tables(heads, rows, [[(title, range(5))]], 0, ascii_only=ascii_only)
 
 
-def _shares(fold: Fold) -> "tuple[str, str, str]":
-    return f"{100 * fold.exact:.2f} %", f"{100 * fold.compiled:.2f} %", f"{100 * fold.disagreement:.3g} %"
+def _shares(split: Split) -> "tuple[str, str, str]":
+    return f"{100 * split.exact:.2f} %", f"{100 * split.compiled:.2f} %", f"{100 * split.disagreement:.3g} %"
 
 
-def _means(folds: "list[Fold]") -> "tuple[float, float, float]":
+def _means(splits: "list[Split]") -> "tuple[float, float, float]":
     """Over all rows: shares that the exact model and the compiled one have right, and their disagreement."""
-    rows = sum(fold.rows for fold in folds)
+    rows = sum(split.rows for split in splits)
     exact, compiled, disagreement = (
-        sum(getattr(fold, name) * fold.rows for fold in folds) / rows for name in ("exact", "compiled", "disagreement")
+        sum(getattr(split, name) * split.rows for split in splits) / rows
+        for name in ("exact", "compiled", "disagreement")
     )
     return exact, compiled, disagreement

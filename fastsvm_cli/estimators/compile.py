@@ -21,7 +21,7 @@ from fastsvm_cli.estimators.labelled import labelled_chunks
 from fastsvm_cli.estimators.methods import compile_source, in_python, silent
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
-from fastsvm_cli.estimators.scaling import fold
+from fastsvm_cli.estimators.scaling import absorbed
 from fastsvm_cli.methods import attempts, methods, names
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -128,7 +128,7 @@ def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable
 def _fold(found: Fitted) -> Fitted:
     """With its scalers in the model, where there is such a form."""
     if found.scaling is not None:
-        folded = fold(found.model, found.scaling, found.n_features)
+        folded = absorbed(found.model, found.scaling, found.n_features)
         if folded is not None:
             found.model, found.scaling = folded, None
     return found

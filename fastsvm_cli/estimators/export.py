@@ -4,7 +4,7 @@ from typing import Any
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.pipelines import read_estimator
-from fastsvm_cli.estimators.scaling import fold
+from fastsvm_cli.estimators.scaling import absorbed
 from fastsvm_cli.models.exact import ExactModel
 
 
@@ -12,7 +12,7 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
     """Write a fitted estimator as a LIBSVM model file, for svm-predict and every command of fastsvm.
 
     estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of scalers and one of them, where the scalers can be
-    made part of the model (see `fold`). path: the file; None: nothing is written, which is how to learn the labels.
+    made part of the model (see `absorbed`). path: the file; None: nothing is written, which is how to learn the labels.
 
     Returns {label in the file: the class that it stands for}, in the order of the file; {} of a regression model. The
     labels are the classes themselves where these are whole numbers, and else their places in classes_. Feature j of X,
@@ -31,7 +31,7 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
         raise ModelFormatError(found.name, why)
     model = found.model
     if found.scaling is not None:
-        folded = fold(model, found.scaling, found.n_features)
+        folded = absorbed(model, found.scaling, found.n_features)
         if folded is None:
             why = (
                 f"its scalers cannot be made part of a model of a {model.header.kernel_type} kernel: give its last step"

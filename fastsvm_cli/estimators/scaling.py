@@ -111,7 +111,7 @@ def read_scaler(scaler: Any) -> FittedScaling:
     return FittedScaling([(step, numbers if step == "clip" else np.array(numbers), rounded) for step, numbers in steps])
 
 
-def fold(model: ExactModel, scaling: FittedScaling, d: "int | None") -> "ExactModel | None":
+def absorbed(model: ExactModel, scaling: FittedScaling, d: "int | None") -> "ExactModel | None":
     """The model of rows that are not scaled (d features), whose decision values are those of `model` for scaled ones,
     to rounding; None where it has none (methods/exact_folding.py)."""
     affine = None if d is None else scaling.affine(d)

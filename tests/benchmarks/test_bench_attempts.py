@@ -160,7 +160,7 @@ def test_impatience_is_a_row(bench, place, tmp_path):
 
 
 @pytest.mark.full
-def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
+def test_splits_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
     from fastsvm_cli.benchmarks import cross_validation
     from fastsvm_cli.methods.training import train as train_by_fastsvm
 
@@ -174,14 +174,14 @@ def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, m
         "train",
         lambda *given: trained.append(given[:2]) or train_by_fastsvm(*given),
     )
-    folds = cross_validation.cross_validate(
+    splits = cross_validation.cross_validate(
         list(read_chunks(str(path))), str(path), 4, cost=2.0, gamma=0.05, degree=2, folder=str(tmp_path), seed=3
     )
-    assert len(folds) == len(trained) == 4
+    assert len(splits) == len(trained) == 4
     if len(place_of) < len(keys):
         pytest.fail("rows of the test data are not unique")
     held_out, correct = [], []
-    for fold, (labels, rows) in zip(folds, trained):
+    for split, (labels, rows) in zip(splits, trained):
         taken = [place_of[tuple(sorted(row.items()))] for row in rows]
         assert labels == [y[at] for at in taken] and len(set(taken)) == len(taken)
         mine = sorted(set(range(len(y))) - set(taken))
@@ -190,15 +190,15 @@ def test_folds_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, m
         predicted, _, _ = libsvm_predict([y[at] for at in mine], [x[at] for at in mine], machine, "-q")
         correct.append(sum(a == y[at] for a, at in zip(predicted, mine)))
         assert (
-            fold.rows == len(mine)
-            and fold.exact == pytest.approx(correct[-1] / len(mine))
-            and fold.vectors == machine.get_nr_sv()
+            split.rows == len(mine)
+            and split.exact == pytest.approx(correct[-1] / len(mine))
+            and split.vectors == machine.get_nr_sv()
         )
     assert sorted(itertools.chain(*held_out)) == list(range(len(y)))
     for label in set(y):
         counts = [sum(y[at] == label for at in mine) for mine in held_out]
         assert max(counts) - min(counts) <= 1, (label, counts)
-    assert [fold.rows for fold in folds] != [0] and held_out[0] != list(range(len(held_out[0])))
+    assert [split.rows for split in splits] != [0] and held_out[0] != list(range(len(held_out[0])))
 
 
 @pytest.mark.full
@@ -212,19 +212,19 @@ def test_cross_validation_at_the_console(fastsvm, tmp_path):
         said["gamma"] == 1 / 8
         and said["cost"] == 5
         and said["degree"] == 2
-        and len(said["folds"]) == 3
-        and sum(fold["rows"] for fold in said["folds"]) == 240
+        and len(said["splits"]) == 3
+        and sum(split["rows"] for split in said["splits"]) == 240
     )
     for key in ("exact", "compiled", "disagreement"):
-        assert said[key] == pytest.approx(sum(fold[key] * fold["rows"] for fold in said["folds"]) / 240)
+        assert said[key] == pytest.approx(sum(split[key] * split["rows"] for split in said["splits"]) / 240)
     again = json.loads(cross(3, "--json", "-c", 5, "-g", 0.125, "--seed", 0, path).out)
     other = json.loads(cross(3, "--json", "-c", 5, "--seed", 1, path).out)
-    assert again == said and other["folds"] != said["folds"]
+    assert again == said and other["splits"] != said["splits"]
     table = cross(3, "-c", 5, path).out
     assert (
-        all(f"{100 * fold['exact']:.2f} %" in line for fold, line in zip(said["folds"], table.splitlines()[3:]))
+        all(f"{100 * split['exact']:.2f} %" in line for split, line in zip(said["splits"], table.splitlines()[3:]))
         and len(table.splitlines()) == 7
     )
     done = cross(3, DATA / "waves.train", code=1)
     assert len(done.err.splitlines()) == 1 and "classes" in done.err
-    assert "or more, one for each fold" in cross(200, path, code=1).err
+    assert "or more, one for each split" in cross(200, path, code=1).err

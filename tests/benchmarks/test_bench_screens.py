@@ -17,7 +17,7 @@ from rich.console import Console
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.benchmarks.cross_validation import Fold, as_table
+from fastsvm_cli.benchmarks.cross_validation import Split, as_table
 from fastsvm_cli.benchmarks.report import answer_rows, class_columns, picked_lines, shown, time_rows
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
@@ -141,8 +141,8 @@ def test_nothing_but_reasons(place, tmp_path):
 
 @pytest.mark.parametrize("width", [45, 60, 80, 100])
 def test_folds_fit_too(width):
-    folds = [Fold(1234, 23456, 0.98765, 0.9876, 0.00123), Fold(1233, 23455, 0.91, 0.92, 0.5)]
-    text = printed(as_table(LONG, folds, gamma=0.123456, cost=100.0, degree=3), width)
+    splits = [Split(1234, 23456, 0.98765, 0.9876, 0.00123), Split(1233, 23455, 0.91, 0.92, 0.5)]
+    text = printed(as_table(LONG, splits, gamma=0.123456, cost=100.0, degree=3), width)
     assert all(len(line) <= width for line in text.split("\n")) and "…" not in text
     assert width < 80 or all(each in text for each in ("98.77 %", "92.00 %", "0.123 %", "23455", "2467"))
 

@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--cross-validate",
-    "folds",
+    "splits",
     type=click.IntRange(2),
     metavar="K",
-    help="Number of folds of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
+    help="Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
 )
 @click.option(
     "-c",
@@ -122,7 +122,7 @@ if TYPE_CHECKING:
 @json_option("Print everything as JSON instead of tables.")
 @plot_option("Figure of rows per second, end to end and in memory, against labels that differ")
 @scale_option("Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r.")
-@seed_option("Seed of the folds of --cross-validate.")
+@seed_option("Seed of the splits of --cross-validate.")
 @threads_option
 @quiet_option("Print no progress bar or notes.")
 @click.argument("test_file")
@@ -155,8 +155,8 @@ def command(**parsed):
     from fastsvm_cli import _native
 
     _native.set_threads(options.threads)
-    if options.folds is not None:
-        _cross_validate(options, options.folds)
+    if options.splits is not None:
+        _cross_validate(options, options.splits)
     else:
         _compare(options)
 
@@ -307,7 +307,7 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) ->
         raise click.exceptions.Exit(3 if exceeded else 1)
 
 
-def _cross_validate(options: BenchOptions, folds: int) -> None:
+def _cross_validate(options: BenchOptions, splits: int) -> None:
     """No model: its own ones, on parts of the rows."""
     from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
     from fastsvm_cli.console.progress import Progress
@@ -331,7 +331,7 @@ def _cross_validate(options: BenchOptions, folds: int) -> None:
     quiet = options.quiet
     with raising(), temporary_folder() as folder, Progress("cross-validate", quiet=quiet) as progress:
         found = cross_validate(
-            chunks, options.test_file, folds, **how, folder=folder, seed=options.seed, on_progress=progress
+            chunks, options.test_file, splits, **how, folder=folder, seed=options.seed, on_progress=progress
         )
     if options.as_json:
         print(as_json(options.test_file, found, **how))

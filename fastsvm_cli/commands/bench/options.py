@@ -21,7 +21,7 @@ class BenchOptions(Options):
     keep: "str | None"
     max_disagreement: "float | None"
     scale_file: "str | None"
-    folds: "int | None"
+    splits: "int | None"
     cost: "float | None"
     gamma: "float | None"
     degree: int
@@ -42,7 +42,7 @@ class BenchOptions(Options):
         if "-" in (self.test_file, self.scale_file, *self.model_files):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
-        if self.folds is not None:
+        if self.splits is not None:
             if any((self.model_files, self.attempt, budget, self.keep, gate, self.plot_file)):
                 raise click.UsageError(
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
@@ -53,14 +53,14 @@ class BenchOptions(Options):
                 raise click.UsageError(f"{given} does not go with --cross-validate, which times nothing.")
         elif not self.model_files:
             raise click.UsageError("Missing argument 'MODEL_FILE...': the exact model, then others (or --try).")
-        if self.gamma is not None and self.folds is None:
+        if self.gamma is not None and self.splits is None:
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
-        if self.cost is not None and self.folds is None:
+        if self.cost is not None and self.splits is None:
             raise click.UsageError("-c goes with --cross-validate; other models have their C.")
         given = first_given("patience", "max_size") if not self.attempt else None
         if given is not None:
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
-        if self.folds is None and first_given("degree"):
+        if self.splits is None and first_given("degree"):
             raise click.UsageError("--degree goes with --cross-validate; --try compiles to every degree.")
         if self.dask is not None and not self.attempt:
             raise click.UsageError("--dask goes with --try: it compiles there; what is timed runs here.")
