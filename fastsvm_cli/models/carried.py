@@ -6,14 +6,13 @@ about those scaled rows. Labels are read as they are; where the file scales y, t
 answered in the unit of raw ones. FORMAT.md tells how it stands in a model's file."""
 
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, ModelFormatError, RowError
 from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.base import Model
     from fastsvm_cli.text.checksum import Ranges
 
 
@@ -32,8 +31,8 @@ class Carried:
         self.labels_back = None if line is None else scaling.native.labels_back()
 
     @classmethod
-    def read(cls, ranges: "Ranges", model: "Model", path: str) -> "Carried":
-        """What stands in the file of a model. Raises ModelFormatError."""
+    def read(cls, ranges: "Ranges", model: Any, path: str) -> "Carried":
+        """What stands in the file of `model`, a Model. Raises ModelFormatError."""
         scaling: Scaling | None = None
         for text, first_line in ranges:
             try:
@@ -87,9 +86,9 @@ class Carried:
             decisions.map_values(*self.labels_back)
 
 
-def check(scaling: Scaling, model: "Model | None", path: str) -> None:
+def check(scaling: Scaling, model: Any, path: str) -> None:
     """Raises ModelFormatError for a model of rows that are scaled otherwise, or whose answers cannot be scaled back.
-    model: None, for classes of rows. path: of the model."""
+    model: a Model; None, for classes of rows. path: of the model."""
     if scaling.native.label_line() is not None:
         if not (model and model.header.regression):
             why = "a range of y found, and classes, whose labels nothing scales back: expected one without y"

@@ -26,7 +26,7 @@ def compiled(text):
 def summed(text):
     """Whether it has a checksum."""
     if compiled(text):
-        return text.split(b"\n", 1)[0].endswith(b" 2")
+        return text.split(b"\n", 1)[0].endswith((b" 2", b" 3"))
     return kind_of(text) != "svm_type" and text.splitlines()[-1].split()[1] == b"2"
 
 

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -58,8 +59,13 @@ def listed(shell, share, typed, expected, folder):
     """The screen's text once words are typed, and all that is `expected` has come to stand below them."""
     with _started(shell, share, folder) as terminal:
         terminal.type(typed)
-        terminal.wait(lambda: all(word in terminal.screen for word in expected))
-        return terminal.screen
+        terminal.wait(lambda: all(word in _plain(terminal.screen) for word in expected))
+        return _plain(terminal.screen)
+
+
+def _plain(screen):
+    """Without what makes letters bold or coloured: fish underlines the first letters of what it lists."""
+    return re.sub(r"\x1b(\[[\d;]*m|\(B)", "", screen)
 
 
 class _Terminal:
