@@ -133,7 +133,7 @@ def command(**parsed):
     The first model is the exact one, a LIBSVM model; the others are compared with it on the rows of TEST_FILE, by two
     clocks. End to end: a new process reads and writes files, against svm-predict if it is on the PATH. In memory: from
     parsed rows to labels, against libsvm itself. Cases take turns, so that a disturbance affects all. Certified models
-    are also measured with predict --exact. A case that fails gets a row with the reason.
+    are also measured with predict --exact. A case that fails is listed with the reason.
 
     \b
       fastsvm bench test.txt train.model train.model.approx
