@@ -339,7 +339,7 @@ B39. k >= 3 classes. svm-predict makes r_ij of the pairs' decision values, r_ji 
      (`size`). Then e moves h by sum |2 (Qp)_j - h| p_j eps_j (`linear`) and, of second order, max eps (4.5 max a / r +
      1.1 max eps) T.
 
-     *Noise.* How far g_j is from (Qp)_j of the p that stand there, D_j, and l from p'Qp, D_l. At the beginning of a
+     *Noise.* D_j is the distance of g_j from (Qp)_j for the current p, D_l that of l from p'Qp. At the beginning of a
      pass k + 1 roundings of S_j = sum |Q_jl| p_l = 2 Q_jj p_j - (Qp)_j, and sum p D and k u sum p |g| for l. In a step
      the product d Q_jt, the sum, the quotient, and the roundings of p itself, of which g knows nothing: D_j' = D_j / m
      + u (2 |g_j'| + S_j' + |Q_jt| (y + |d|) / m). l' = (l + d (d Q_tt + 2 g_t)) / m^2: D_l' = (D_l + 2 |d| D_t + u (3

@@ -34,7 +34,7 @@ GRID_COSTS = {16: "codes", 32: "bits", 4: "bytes", 2: "halves"}
 #: Of rows that pass over the strips alone, entries; of lists, the share of features that are not 0.
 ENTRIES, SHARES = (4, 48), (0.01, 0.06)
 ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists", "several", "reference", "proof"]
-#: Of a model of several classes; and of rows whose probabilities are proven.
+#: Sizes of a model of several classes, and of the rows whose probabilities are proven.
 CLASSES, PROVEN = 6, (6, 26)
 
 

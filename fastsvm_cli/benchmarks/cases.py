@@ -121,7 +121,7 @@ class Bench:
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
-            if model.folded is not None or model.carried is not None:
+            if model.raw_rows:
                 self._take_raw_rows(model, path)
             _describe(added[0], model)
             added[0].quality = quality(model, self.answers, self._rows_for(model)[0])
@@ -152,9 +152,7 @@ class Bench:
         """Read them for a model that scaling is folded into; what carries its range is given scaled ones in memory.
         Raises ModelFormatError where it is not the scaling of the exact model's rows, or where answers cannot be
         compared."""
-        why = "it takes raw rows, because --scale is folded into it"
-        if model.folded is None:
-            why = "it takes raw rows, because it carries a range file"
+        why = f"it takes raw rows, {model.raw_rows}"
         if self.scaling is None:
             raise ModelFormatError(path, f"{why}: the exact model takes scaled ones, so bench needs that --scale, too")
         if model.carried is not None:
@@ -346,7 +344,7 @@ class Bench:
 def _describe(case: Case, model: Model) -> None:
     """What kind of model a case is of."""
     case.kind = "reduced" if model.reduced else model.kind
-    case.raw_rows = model.folded is not None or model.carried is not None
+    case.raw_rows = model.raw_rows is not None
     expansions = getattr(model, "expansions", None)
     if expansions:
         case.degree = getattr(model, "degree", None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Split:
-    """What was measured on one split.
+    """Results on one split.
 
     rows: of the split. vectors: support vectors of the model that was trained on the other splits. exact, compiled: the
     shares of labels that this model, and what was compiled from it, have right. disagreement: the share of labels in

@@ -236,7 +236,7 @@ def shown(
             ]
             for each in tables(columns, styled, groups, width, ascii_only=ascii_only):
                 out += [each] if isinstance(each, Text) else [each, ""]
-    failed = [f"  {printable(case.name)}: {printable(case.failed)}" for case in bench.cases if case.failed is not None]
+    failed = [f"  {printable(_reason(case.name, case.failed))}" for case in bench.cases if case.failed is not None]
     if failed:
         out += [Text("Not measured", "italic"), *map(Text, failed), ""]
     return [*out, Text(heading(bench, machine))]
@@ -364,6 +364,11 @@ def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
         return ("", "", "")
     speed = f"{bench.rows / timings.median:,.0f}" if case.role != "start-up" else ""
     return (f"{timings.median:.3g} +- {timings.spread:.1g} s", ratio, speed)
+
+
+def _reason(name: str, why: str) -> str:
+    """Why a case has no numbers, after its name, with which faults of files begin."""
+    return why if why.startswith(f"{name}:") else f"{name}: {why}"
 
 
 def _seconds(seconds: "float | None") -> str:

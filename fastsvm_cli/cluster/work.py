@@ -42,8 +42,8 @@ class Job:
     model, exact: the files of MODEL_FILE and --exact. exact_tolerance: the radius that a regression value may keep.
     carried: what the model carries, or None. scale, y_scale: those of --scale and --y-scale. steps: of --steps.
     reading: how rows are written, as of LineBlocks. asked: what of every row, as of `predict`. made_with: all that
-    lines depend on besides their rows. on_bad_row, filler: what becomes of bad rows, and the line that stands for
-    one. threads: of a block. out: the URL of OUT_DIR; shown: its name in messages. fields: the numbers of a dense
+    lines depend on besides their rows. on_bad_row, filler: the treatment of bad rows, and the line written for one.
+    threads: of a block. out: the URL of OUT_DIR; shown: its name in messages. fields: the numbers of a dense
     row, as LineBlocks counts them, or -1. run: identity of the run, which OUT_DIR's manifest holds."""
 
     def __init__(self, out: str):
@@ -90,7 +90,7 @@ class Job:
             return self._models
 
     def scaling(self) -> "Scaling | None":
-        """What becomes of rows, with counts of its own; None: they are as they are. Raises DataFormatError."""
+        """The scaling of rows, with its own counts; None if rows are taken as they are. Raises DataFormatError."""
         if self.carried is not None:
             return self.carried.scaling()
         if self.scale is None:

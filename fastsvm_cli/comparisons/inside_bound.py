@@ -57,10 +57,11 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
             is_model = looks_like_model(read_start(place), reading.dense)
             (models if is_model else data).append((path, place))
         known = [_Model(path, read_bytes(place)) for path, place in models]
-        raw = next((model.path for model in known if model.model.folded is not None), None)
+        raw = next((model for model in known if model.model.folded is not None), None)
         if raw is not None and reading.scaling is not None:
-            why = "it takes raw rows, because --scale is folded into it"
-            raise ModelFormatError(raw, f"{why}: measure it apart, without --scale")
+            raise ModelFormatError(
+                raw.path, f"it takes raw rows, {raw.model.raw_rows}: measure it apart, without --scale"
+            )
         ranges = {model.model.carried.texts: model for model in known if model.model.carried is not None}
         if ranges:
             first, *others = ranges.values()
@@ -168,8 +169,7 @@ class _Radii:
 
     def _add(self, chunk: _native.Chunk) -> None:
         self.model.decision_values(chunk, self.decisions)
-        if self.model.carried is not None:
-            self.model.carried.answer(self.decisions)
+        self.model.answer(self.decisions)
         self.rows += chunk.rows
         if not self.model.header.regression:
             self.proven += chunk.rows - len(_native.unsettled(self.task, self.decisions))

@@ -77,7 +77,7 @@ def largest(values: np.ndarray) -> float:
 class Histogram:
     """Counts of sizes from 2^-1000 to 2^1000, in logarithmic bins: memory does not grow with the numbers.
 
-    bins: to the octave; the upper edge of a bin stands for what is in it. counts: per bin."""
+    bins: number of bins per octave. counts: numbers in each bin; all of them count as its upper edge."""
 
     def __init__(self, bins: int):
         self._bins = bins
@@ -89,9 +89,9 @@ class Histogram:
         self.counts += np.bincount(at, minlength=len(self.counts))
 
     def upper_edge(self, at: int) -> float:
-        """Of a bin."""
+        """The upper edge of bin number `at`."""
         return float(2.0 ** (at / self._bins + _LOWEST))
 
     def quantile(self, share: float) -> float:
-        """What this share of all numbers does not exceed."""
+        """Upper edge of the first bin up to which there is this share of all numbers."""
         return self.upper_edge(int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum())))

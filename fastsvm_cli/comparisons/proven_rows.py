@@ -30,8 +30,7 @@ class ProvenRows:
     def _add(self, chunk: _native.Chunk) -> None:
         header = self.model.header
         self.model.decision_values(chunk, self._decisions)
-        if self.model.carried is not None:
-            self.model.carried.answer(self._decisions)
+        self.model.answer(self._decisions)
         radius = np.asarray(self._decisions.radius)
         radius = radius.max(axis=1) if radius.size else np.zeros(chunk.rows)
         settled = np.full(chunk.rows, not header.regression)

@@ -113,7 +113,7 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
 
 
 def agreement_line(seen: "Comparison", where: str) -> str:
-    """What an Comparison says of the rows `where`."""
+    """One line about a Comparison on the rows `where`."""
     if seen.regression:
         return (
             f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of"
@@ -123,7 +123,7 @@ def agreement_line(seen: "Comparison", where: str) -> str:
 
 
 def warn_of_disagreement(seen: "Comparison", ways_out: str, wanted: float = 0.0) -> None:
-    """One line on standard error where an Comparison is worse than anyone would want, or than was asked for.
+    """One line on standard error where a Comparison is worse than anyone would want, or than was asked for.
     ways_out: options that do better."""
     import sys
 

@@ -295,11 +295,10 @@ def _without_last_field(line: str) -> str:
 
 
 def about_option(written: str, context: click.Context, line: "list[str]") -> str:
-    """What is said of an option that a command does not have: those that are nearly written so, and the commands that
-    have it.
+    """The message about an unknown option: options of similar spelling, and the commands that have it.
 
-    written: what was found, with its dashes. context: of the command. line: its words; there may be -degree, of
-    which the parser says that there is no -d."""
+    written: the option, with its dashes. context: of the command. line: its words, because the parser reports -degree
+    as an unknown -d."""
     own, others = _spellings(context.command.get_params(context)), _others(context)
     known = sorted({*own, *(each for spellings in others.values() for each in spellings)})
     long = [each.partition("=")[0] for each in line if re.match(r"-\w{3}", each) and written[1:] in each]
@@ -336,7 +335,7 @@ def _others(context: click.Context) -> "dict[str, list[str]]":
 
 
 def _is_near(written: str, spelling: str) -> bool:
-    """Of words, not letters: a slip apart, or the beginning of one another."""
+    """Whether two spellings are a slip apart, or one begins with the other."""
     one, other = written.lstrip("-"), spelling.lstrip("-")
     if min(len(one), len(other)) < 2:
         return False

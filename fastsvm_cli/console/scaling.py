@@ -41,7 +41,7 @@ def read_range(
 
 
 def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
-    """What a compiled model carries of it. model_file: what it was compiled from, for messages."""
+    """The range for a compiled model to carry, or None. model_file: the model it was compiled from, for messages."""
     if scaling is None:
         return None
     from fastsvm_cli.models.carried import Carried
@@ -57,9 +57,8 @@ def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
     """Raises UsageError for a model that takes raw rows, where rows are to be scaled."""
-    if scale_file is None or (model.folded is None and model.carried is None):
+    if scale_file is None or model.raw_rows is None:
         return
     import click
 
-    why = "--scale is folded into it" if model.carried is None else "it carries a range file"
-    raise click.UsageError(f"{model_file} takes raw rows, because {why}: give it no --scale.")
+    raise click.UsageError(f"{model_file} takes raw rows, {model.raw_rows}: give it no --scale.")

@@ -25,7 +25,7 @@ class Fitted:
     model: ExactModel, whose labels are whole numbers in the order of `classes`. classes: (n_classes) scikit-learn's
     classes_, LIBSVM's labels in its order, [-1, 1] of one class, None of a regressor. n_features: of its rows, those
     that `scaling` takes; None where that is not known.
-    scaling: FittedScaling in front of the model, or None. calibration: Calibration behind it, or None. name: of the
+    scaling: FittedScaling before the model, or None. calibration: Calibration after it, or None. name: of the
     estimator, for messages.
     decision_function_shape, break_ties, feature_names: scikit-learn's; feature_names is None where it has none.
     fingerprint: of the file that it was read from; None where it was not.

@@ -30,7 +30,7 @@ _EQUAL = 1e-13
 
 
 class Folding:
-    """What is folded in, once it is known that it can be, by a file that goes with the model (models.carried.check).
+    """A scaling to fold into a model that models.carried.check has accepted it for.
 
     path: the file of --scale. scaling: of raw rows, to those that the model is about, without svm-scale's rounding.
     affine: what becomes of features. labels: (slope, offset), or None where labels are as they are. digest: of the

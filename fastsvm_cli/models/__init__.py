@@ -81,7 +81,7 @@ def looks_like_model(start: bytes, dense: bool = False) -> bool:
     word = _first_word(start)
     if dense:
         return word in ("svm_type", "fastsvm_model")
-    return _native.is_header_key(word) or word in ("fastsvm_model", *_OTHER_PROGRAMS)
+    return word in (*_native.HEADER_KEYS, "fastsvm_model", *_OTHER_PROGRAMS)
 
 
 def _first_word(text: bytes) -> str:
@@ -92,7 +92,7 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
     """A key of MODEL_TYPES, and the version of a compiled model."""
     line = text[:200].split(b"\n", 1)[0].decode("ascii", "replace")
     words = line.split()
-    if not words and _native.is_header_key(_first_word(text)):  # LIBSVM skips blank lines
+    if not words and _first_word(text) in _native.HEADER_KEYS:  # LIBSVM skips blank lines
         return "svm_type", None
     if not words:
         raise ModelFormatError(
@@ -127,7 +127,7 @@ def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
         return kind, int(words[2])
     if words[0] in _OTHER_PROGRAMS:
         raise ModelFormatError(path, f"{_OTHER_PROGRAMS[words[0]]} model found, expected a LIBSVM or fastsvm model", 1)
-    if _native.is_header_key(words[0]):  # LIBSVM reads the keys of its header in any order
+    if words[0] in _native.HEADER_KEYS:  # LIBSVM reads the keys of its header in any order
         return "svm_type", None
     comment = line.lstrip().startswith("#") and not line.startswith("#!")
     pairs = any(word.split(":")[0].isdigit() for word in words if ":" in word)

@@ -131,9 +131,21 @@ class Model:
         radii, and not where it is of another degree than 2, the bound's."""
         return self.bounded and not self.certified and getattr(self, "degree", 2) == 2
 
+    @property
+    def raw_rows(self) -> "str | None":
+        """Why it takes raw rows, as the end of a sentence; None if it takes rows as its training scaled them."""
+        if self.carried is not None:
+            return "because it carries a range file"
+        return None if self.folded is None else "because --scale is folded into it"
+
     def row_scaling(self) -> "Scaling | None":
         """How rows of text become the rows that it answers, with counts of its own; None: they are as they are."""
         return None if self.carried is None else self.carried.scaling()
+
+    def answer(self, decisions: _native.Decisions) -> None:
+        """Convert decision values and radii to the unit of raw labels, if it carries a range of y."""
+        if self.carried is not None:
+            self.carried.answer(decisions)
 
     def own_rows(self, chunk: _native.Chunk) -> _native.Chunk:
         """The rows that its numbers are about: `chunk`, or, where scaling is folded in, that multiplied by the slopes.
@@ -154,7 +166,7 @@ class Model:
         raise NotImplementedError
 
     def sealed(self, parts: "list[bytes]") -> bytes:
-        """The file of a compiled model. parts: all behind its first line that is of its kind."""
+        """The file of a compiled model. parts: its content after the first line, without the range it carries."""
         return seal_compiled(self.kind, parts, () if self.carried is None else self.carried.texts)
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:

@@ -1,9 +1,9 @@
 """The range file that a model carries (approx --scale, border --scale, order --carry): the model takes raw rows.
 
 Whoever makes rows for such a model scales them with what it carries, in the place where predict --scale scales them
-(text/line_blocks.py; Carried.rows for arrays): `decision_values`, radii, and the exact model behind --exact are all
-about those scaled rows. Labels are read as they are; where the file scales y, the values of a regression model are
-answered in the unit of raw ones. FORMAT.md tells how it stands in a model's file."""
+(text/line_blocks.py; Carried.rows for arrays). `decision_values`, radii, and the exact model of --exact all take
+those scaled rows. Labels are read as they are; where the file scales y, the values of a regression model are
+answered in the unit of raw ones. FORMAT.md describes its place in a model's file."""
 
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Carried:
-    """What is carried.
+    """The scaling that a model carries.
 
     texts: of the range file, and of e1071's y scale file where there is one; lines end in LF. labels_back: (from,
     scale, to), where a value y is answered as to + (y - from) * scale; None: as it is."""
 
     def __init__(self, scaling: Scaling, path: str):
         """path: of the model that carries it, for messages."""
-        self.path, self._scaling = path, scaling
+        self.path = path
         self._native = scaling.native.features_alone()
         self.texts = tuple(map(_with_line_feeds, scaling.texts))
         line = scaling.native.label_line()
@@ -32,7 +32,7 @@ class Carried:
 
     @classmethod
     def read(cls, ranges: "Ranges", model: Any, path: str) -> "Carried":
-        """What stands in the file of `model`, a Model. Raises ModelFormatError."""
+        """The scaling in the file of `model`, a Model. Raises ModelFormatError."""
         scaling: Scaling | None = None
         for text, first_line in ranges:
             try:
@@ -63,7 +63,7 @@ class Carried:
 
     @property
     def unit(self) -> float:
-        """Of a regression's values, as its answers have it."""
+        """The size, in raw labels, of 1 in a regression's values."""
         return 1.0 if self.labels_back is None else self.labels_back[1]
 
     @property
@@ -77,7 +77,7 @@ class Carried:
         return self._native.shifted
 
     def before(self, tolerance: float) -> float:
-        """What a regression's value may be off by whose answer may be off by `tolerance`."""
+        """The tolerance of a regression's value for an answer within `tolerance`."""
         return tolerance / self.unit
 
     def answer(self, decisions: "_native.Decisions") -> None:
@@ -99,8 +99,8 @@ def check(scaling: Scaling, model: Any, path: str) -> None:
             raise ModelFormatError(scaling.path, why)
     if model is None:
         return
-    if model.folded is not None:
-        raise ModelFormatError(path, "it takes raw rows, because --scale is folded into it: give no --scale")
+    if model.raw_rows:
+        raise ModelFormatError(path, f"it takes raw rows, {model.raw_rows}: give no --scale")
     if model.serials:
         raise ModelFormatError(path, "a precomputed kernel found, whose rows hold kernel values: no --scale")
     unknown = scaling.native.first_unknown(model.used_indices)

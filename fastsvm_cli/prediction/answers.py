@@ -64,7 +64,7 @@ class Request:
         self.header = exact.model.header if exact is not None and probability and model.reduced else model.header
         self.task = self.header.task()
         self.units = model.carried
-        # What an ordered model's value may be off by, which its answer may exceed by rounding: then it is asked again.
+        # Conversion to raw labels rounds: an ordered model's answer that exceeds the tolerance is evaluated again.
         self.answer_within = tolerance if self.units is not None and self.units.labels_back is not None else None
         self.with_radius = model.certified and (values or exact is not None or model.ordered or open_rows)
         self.with_radius = self.with_radius or self.answer_within is not None
@@ -186,7 +186,7 @@ class Answerer:
     def _evaluate(self, chunk: _native.Chunk) -> None:
         request = self.request
         request.model.decision_values(chunk, self.decisions, request.wanted)
-        self._in_units(self.decisions)
+        request.model.answer(self.decisions)
         if request.answer_within is None:
             return
         far = _native.unsettled(request.task, self.decisions, False, request.answer_within)
@@ -194,13 +194,8 @@ class Answerer:
             again = _native.Decisions(request.model.pairs)
             request.model.reference_values(chunk.select(far), again)
             again.reference_rows = len(far)
-            self._in_units(again)
+            request.model.answer(again)
             self.decisions.put(far, again)
-
-    def _in_units(self, decisions: _native.Decisions) -> None:
-        """A regression's values as its answers have them."""
-        if self.request.units is not None:
-            self.request.units.answer(decisions)
 
     def _evaluable(self, chunk: _native.Chunk) -> "tuple[_native.Chunk, list[tuple[int, str]]]":
         """The rows of the chunk that can be evaluated, and have been when this returns, and the others: (row, why).
@@ -240,7 +235,7 @@ class Answerer:
             _native.predict(request.task, again, False, elected)
             return elected
         exact.decision_values(part, again, request.wanted)
-        self._in_units(again)
+        request.model.answer(again)
         again.count(exact.header.total_sv)
         decisions.put(rows, again)
         answer.count_rungs(again)
@@ -253,7 +248,7 @@ class Answerer:
         answer.reference_rows += len(open_still)
         if open_still:
             exact.reference_values(part.select(open_still), again)
-            self._in_units(again)
+            request.model.answer(again)
             again.count(exact.header.total_sv)
             decisions.put([rows[row] for row in open_still], again)
         return None

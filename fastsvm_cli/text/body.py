@@ -29,7 +29,7 @@ class OwnKeys:
         """(the words behind the key, its line)"""
         return self._found[key]
 
-    def word(self, key: str, choices: "tuple[str, ...] | None" = None) -> str:
+    def word(self, key: str, choices: "tuple[str, ...]" = ()) -> str:
         """Its only word; one of `choices`, where there are any."""
         words, line = self._found[key]
         return one_word(words, key, self._path, line, choices)

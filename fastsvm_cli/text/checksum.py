@@ -14,7 +14,7 @@ from fastsvm_cli.text.header import line_words
 
 #: Of compiled models and of the line of reduced sets: what is written. Older ones are read, too.
 VERSION = 2
-#: Of compiled models that carry a range, which is all that it adds.
+#: The version of compiled models that carry a range; it adds nothing else.
 CARRYING = 3
 #: The words before the texts that are carried, in their order: of the range file, and of e1071's y scale file.
 _CARRIED = (b"range", b"y_range")
@@ -38,7 +38,7 @@ def seal_compiled(kind: str, parts: "list[bytes]", carried: "Sequence[bytes]" = 
 
 def open_compiled(text: bytes, path: str, version: int) -> "tuple[bytes, Ranges]":
     """The file of a compiled model as its kind reads it, whatever the version: line ends are LF, the last line is
-    `end`, the checksum was good and is gone; and so is what it carries, which stands beside it. Raises
+    `end`, the checksum was good and is removed. Also returns the texts that it carries. Raises
     ModelFormatError."""
     text = _with_line_feeds(text)
     if not text.endswith(b"\nend\n"):

@@ -7,8 +7,8 @@ from typing import Any
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 
-SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")  # LIBSVM's order
-KERNEL_TYPES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
+SVM_TYPES: "tuple[str, ...]" = _native.SVM_TYPES  # LIBSVM's order, as below
+KERNEL_TYPES: "tuple[str, ...]" = _native.KERNEL_TYPES
 
 _NEEDS = {  # kernel_type -> the keys its formula needs
     "linear": (),
@@ -157,10 +157,6 @@ def _read(path: str, read: "Callable[..., Any]", *given: object) -> "Any":
         raise ModelFormatError(path, why, line or None) from None
 
 
-def one_word(words: "list[str]", key: str, path: str, line: int, choices: "Sequence[str] | None" = None) -> str:
-    """The only one of the words behind a key; one of `choices`, where there are any. Raises ModelFormatError."""
-    if len(words) != 1:
-        raise ModelFormatError(path, f"{len(words)} values of '{key}' found, expected 1", line)
-    if choices and words[0] not in choices:
-        raise ModelFormatError(path, f"{key} '{words[0][:40]}' found, expected one of {', '.join(choices)}", line)
-    return words[0]
+def one_word(words: "list[str]", key: str, path: str, line: int, choices: "Sequence[str]" = ()) -> str:
+    """The only word after a key; one of `choices`, unless there are none. Raises ModelFormatError."""
+    return _read(path, _native.one_word, words, key, line, list(choices))

@@ -32,7 +32,7 @@ class Scaling:
 
     @property
     def digest(self) -> str:
-        """Of its texts."""
+        """The fingerprints of its texts, joined."""
         return "".join(map(fingerprint, self.texts))
 
     def again(self) -> "Scaling":

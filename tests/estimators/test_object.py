@@ -167,6 +167,7 @@ def test_the_exact_model_gives_every_label(folder, colors):
         assert not fast.proven(X).all()
         printed = [np.vectorize("{:.6g}".format)(each.predict_proba(X)) for each in (fast, exact)]
         assert np.array_equal(*printed)
+        np.testing.assert_allclose(fast.predict_proba(X), exact.predict_proba(X), rtol=1e-10, atol=0)
 
 
 def test_what_cannot_stand_behind_a_model_is_refused(folder):

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     default="stop",
     show_default=True,
     help=(
-        "What to do with a malformed line, or a row that the model cannot evaluate: stop the run, skip it, or"
+        "Action on a malformed line, or on a row that the model cannot evaluate: stop the run, skip the row, or"
         " write a line of nan. skip and nan name the first ten and count all."
     ),
 )

@@ -138,8 +138,8 @@ def compile_maclaurin(
 
 
 class _OneExpansion:
-    """What every expansion of a compiled model is made with. Raises ModelFormatError for a model without a certificate
-    where one is asked for, TooLargeError for a matrix that is too large to compress.
+    """The settings that all expansions of a compiled model share. Raises ModelFormatError for a model that has no
+    certificate if one is asked for, TooLargeError for a matrix that is too large to compress.
 
     features: the LIBSVM indices of its columns. highest_norm: as of MaclaurinModel."""
 
@@ -166,6 +166,7 @@ class _OneExpansion:
             demand(model.path, certificates.refusal(model))
             self.highest_norm = certificates.certified_degree(degree, self._gaussian)
             self._x, _ = matrix(model.vectors)
+            self._certificate_of = certificates.certificate
         d = len(self.features)
         self._compressed = bool(degree == 2 and d and (rank is not None or tolerance is not None))
         self._numbers = coefficient_count(d, degree)  # at least
@@ -235,9 +236,7 @@ class _OneExpansion:
             )
         certificate = None
         if self._certify:
-            from fastsvm_cli.methods.approx.certificates import certificate as certificate_of
-
-            certificate = certificate_of(
+            certificate = self._certificate_of(
                 self._x[rows], a, center.point, header, self._factors, total, stored, rank, on_progress, self._add_up
             )
             certificate.error[2:] = [e + dropped for e in certificate.error[2:]]

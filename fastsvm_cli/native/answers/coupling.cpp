@@ -39,7 +39,7 @@ double sigmoid_predict(double decision_value, double a, double b) {
     return 1.0 / (1 + std::exp(t));
 }
 
-// Of the first class of a pair.
+// The probability of the first class of a pair.
 double pairwise_probability(double decision_value, double a, double b) {
     return clamped(sigmoid_predict(decision_value, a, b));
 }
@@ -80,7 +80,7 @@ bool pair_range(double value, double radius, double a, double b, PairRange& out)
     const double t = value * a + b, size = std::fabs(t);
     const double moved =
         radius > 0 && a != 0 ? 1.0001 * std::fabs(a) * radius + 2.1 * u * (std::fabs(value * a) + size) + 1e-300 : 0;
-    // Of NaN, too. Without a radius svm-predict's value may be infinite.
+    // Written so that NaN is refused too. Without a radius svm-predict's value may be infinite.
     if (!(moved < 1e-3) || !(size < 1e300) || !std::isfinite(radius)) return false;
     const double power = std::exp(-size);
     const double own = t >= 0 ? power / (1.0 + power) : 1.0 / (1 + power);
@@ -102,7 +102,7 @@ bool pair_range(double value, double radius, double a, double b, PairRange& out)
 // Numbers that loops take at a time: rows of matrices are filled up to whole ones with zeros.
 constexpr std::size_t together = 4;
 
-// Of term(j) for j < n, whole ones, in any order.
+// The sum of term(j) for j < n, n a multiple of `together`, in any order.
 template <class Term> double sum(std::size_t n, Term term) {
     double sums[together] = {};
     for (std::size_t j = 0; j < n; j += together)
@@ -140,7 +140,7 @@ struct Coupling::Errors {
         return sum(width, [&](std::size_t j) { return (std::fabs(row[j]) * relative[j] + wrong[j]) * p[j]; });
     }
 
-    // What depends on p, g and l.
+    // Updates the sums that depend on p, g and l.
     void add_up(double l) {
         size = 2 * sum(width, [&](std::size_t j) { return diagonal[j] * p[j] * p[j]; }) - l;
         linear =
@@ -218,7 +218,7 @@ struct Coupling::Errors {
         stretch = stretch / divisor + 3.2 * u;
     }
 
-    // Of the probabilities, at the end.
+    // How far the common factor c of the probabilities can be from 1, at the end.
     double scale() const {
         return 1.01 * (sum(width, [&](std::size_t j) { return p[j] * relative[j]; }) + 2 * stretch);
     }

@@ -2,6 +2,7 @@
 // model.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace fastsvm {
 
 enum class SvmType { c_svc, nu_svc, one_class, epsilon_svr, nu_svr };  // LIBSVM's order
+inline constexpr std::array svm_type_names{"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
 
 // The part of a model's header that turns decision values into predictions.
 struct Task {
@@ -23,7 +25,7 @@ struct Task {
 
     bool classification() const { return type == SvmType::c_svc || type == SvmType::nu_svc; }
     bool regression() const { return type == SvmType::epsilon_svr || type == SvmType::nu_svr; }
-    // Of classification.
+    // For classification tasks.
     Odds odds() const { return {static_cast<int>(labels.size()), prob_a, prob_b}; }
 };
 

@@ -6,18 +6,21 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "answers/predictions.h"
 #include "engine/header.h"
 #include "engine/model_fault.h"
 #include "engine/sha256.h"
+#include "exact/kernel.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
 
 namespace {
 
-// What `read` returns; a ModelFault is raised as ValueError(why, line).
+// Returns the result of `read`; raises its ModelFault as ValueError(why, line).
 template <class Read> auto reading(Read read) {
     try {
         return read();
@@ -50,6 +53,10 @@ nb::dict keywords(const Header& header) {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
+    m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
+    m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
+    m.attr("KERNEL_TYPES") =
+        nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.begin() + libsvm_kernels)));
     m.def(
         "read_libsvm_header",
         [](AnyText text) -> nb::typed<nb::tuple, nb::dict, std::size_t> {
@@ -85,7 +92,6 @@ void bind_engine(nb::module_& m) {
             },
             "text"_a)
         .def("hexdigest", &Sha256::hexadecimal, "Its 64 hexadecimal digits. Ends the use of this object.");
-    m.def("is_header_key", [](const std::string& word) { return is_header_key(word); }, "word"_a);
     m.def(
         "line_words",
         [](AnyText line, std::int64_t number) {
@@ -93,6 +99,15 @@ void bind_engine(nb::module_& m) {
             return reading([&] { return line_words(view_of(bytes), number); });
         },
         "line"_a, "number"_a, "The words of a model file's line.");
+    m.def(
+        "one_word",
+        [](std::vector<std::string> words, const std::string& key, std::int64_t line,
+           const std::vector<std::string>& choices) {
+            const KeyWords found{std::move(words), line};
+            return reading([&] { return std::string(one_word(found, key, choices)); });
+        },
+        "words"_a, "key"_a, "line"_a, "choices"_a,
+        "The only word after a key; one of `choices`, unless there are none.");
     m.def(
         "whole_number",
         [](const std::string& word, const std::string& key, std::int64_t line) {

@@ -5,21 +5,23 @@
 #include <cstring>
 #include <functional>
 
+#include "answers/predictions.h"
 #include "engine/model_fault.h"
+#include "exact/kernel.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
 
 namespace {
 
-const std::vector<std::string> svm_types = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
-const std::vector<std::string> kernel_types = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
-// LIBSVM's keys, in its order.
-constexpr const char* keys[] = {"svm_type", "kernel_type",        "degree", "gamma", "coef0",
-                                "nr_class", "total_sv",           "rho",    "label", "probA",
-                                "probB",    "prob_density_marks", "nr_sv"};
+const std::vector<std::string> svm_types(svm_type_names.begin(), svm_type_names.end());
+const std::vector<std::string> kernel_types(kernel_names.begin(), kernel_names.begin() + libsvm_kernels);
 constexpr const char* linear_weights = "coef";  // ThunderSVM's: the sum of a linear kernel's vectors; not needed
 constexpr std::size_t shown = 40;               // characters of a word in a message
+
+bool is_header_key(std::string_view word) {
+    return std::any_of(header_keys.begin(), header_keys.end(), [&](const char* key) { return word == key; });
+}
 
 std::string quoted(const std::string& word) { return "'" + word.substr(0, shown) + "'"; }
 
@@ -193,10 +195,6 @@ private:
 };
 
 }  // namespace
-
-bool is_header_key(std::string_view word) {
-    return std::any_of(std::begin(keys), std::end(keys), [&](const char* key) { return word == key; });
-}
 
 std::vector<std::string> line_words(std::string_view line, std::int64_t number) {
     if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }))

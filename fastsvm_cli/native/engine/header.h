@@ -1,5 +1,6 @@
 // The header of a model file: `key value...` lines, a grammar shared with LIBSVM.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,7 +11,7 @@
 
 namespace fastsvm {
 
-// What LIBSVM writes before the support vectors; a compiled model keeps these keys.
+// The keys that LIBSVM writes before the support vectors; a compiled model keeps them.
 struct Header {
     std::string svm_type, kernel_type;  // LIBSVM's words
     int degree = 0;                     // 0 where the kernel has none, as gamma and coef0
@@ -47,8 +48,10 @@ HeaderText read_libsvm_header(std::string_view text);
 HeaderText read_compiled_header(std::string_view text, const std::string& last,
                                 const std::vector<std::string>& own_keys, std::size_t offset, std::int64_t line);
 
-// Whether a line of LIBSVM's header may begin with this word.
-bool is_header_key(std::string_view word);
+// The keys of LIBSVM's header, in its order: a line of it may begin with one of them.
+inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
+                                        "nr_class", "total_sv",           "rho",    "label", "probA",
+                                        "probB",    "prob_density_marks", "nr_sv"};
 
 // The words of a model file's line, given without its LF. Throws ModelFault.
 std::vector<std::string> line_words(std::string_view line, std::int64_t number);

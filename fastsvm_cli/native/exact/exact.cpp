@@ -260,8 +260,8 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
-// Of the reference sum's time for a row whose probabilities are asked, where double precision and what follows from it
-// prove them. Of what the costs are not known of it is about half.
+// The share of the reference sum's time that double precision and a proof save on a row whose probabilities are asked;
+// about half for models whose costs are not in the table.
 double Exact::share_saved_by_double() const {
     const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());
     const double entries = static_cast<double>(model_.vectors->indices.size());

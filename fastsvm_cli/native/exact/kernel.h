@@ -17,6 +17,7 @@ enum class KernelType { linear, polynomial, rbf, sigmoid, precomputed, exponenti
 // As models name them, in the order above.
 inline constexpr std::array kernel_names{"linear",      "polynomial",           "rbf", "sigmoid", "precomputed",
                                          "exponential", "normalized_polynomial"};
+inline constexpr std::size_t libsvm_kernels = 5;  // the first of them are LIBSVM's
 
 struct Kernel {
     KernelType type = KernelType::rbf;

@@ -1,7 +1,6 @@
 #include "exact/rung_costs.h"
 
 #include <cstring>
-#include <iterator>
 #include <limits>
 
 #include "simd/loops.h"
@@ -14,85 +13,28 @@ constexpr RungCost none{std::numeric_limits<double>::infinity(), 0};
 
 // Rows of scripts/measure_rungs.py: single, codes, bits, bytes, halves, tiles, entries, lists; several, reference,
 // proof. Within a row the ratios count, and they are of one machine.
-constexpr RungCosts all[] = {
-    // A machine with AVX-512 and VNNI: single, bits, bytes and lists. Not measured: tiles and entries, taken for twice
-    // the products of single precision, and three times its exponential; several, reference and proof, taken by AVX2's
-    // ratios to them. The same without VNNI, not measured either.
-    {"avx512_vnni",
-     {0.25, 0.011},
-     none,
-     {0.25, 0.002},
-     {0.25, 0.007},
-     none,
-     {0.75, 0.022},
-     {2, 0.028},
-     {0.7, 0.7},
-     {1.1, 0.022},
-     {0.8, 0.033},
-     {250, 30}},
-    {"avx512",
-     {0.25, 0.011},
-     none,
-     {0.25, 0.002},
-     {0.25, 0.007},
-     none,
-     {0.75, 0.022},
-     {2, 0.028},
-     {0.7, 0.7},
-     {1.1, 0.022},
-     {0.8, 0.033},
-     {250, 30}},
-    // AMD EPYC (Zen 1), 2026-11-22.
-    {"avx2",
-     {1.1, 0.058},
-     {0.51, 0.044},
-     none,
-     {2.4, 0.031},
-     {2.4, 0.056},
-     {2.9, 0.14},
-     {5.5, 0.19},
-     {3.9, 1.7},
-     {4.6, 0.15},
-     {3.1, 0.22},
-     {280, 33}},
-    // Not measured: AVX2's, of a machine that splits its registers into two of NEON's size, and has the same loops.
-    {"neon",
-     {1.1, 0.058},
-     {0.51, 0.044},
-     none,
-     {2.4, 0.031},
-     {2.4, 0.056},
-     {2.9, 0.14},
-     {5.5, 0.19},
-     {3.9, 1.7},
-     {4.6, 0.15},
-     {3.1, 0.22},
-     {280, 33}},
-    // AMD EPYC (Zen 1), 2026-11-22.
-    {"baseline",
-     {1.5, 0.11},
-     none,
-     {1.4, 0.016},
-     none,
-     {1.4, 0.08},
-     {7.7, 0.23},
-     {10, 0.24},
-     {8.3, 1.6},
-     {8.9, 0.24},
-     {8.8, 0.3},
-     {290, 32}},
-};
+
+// A machine with AVX-512 and VNNI: single, bits, bytes and lists. Not measured: tiles and entries, taken for twice the
+// products of single precision, and three times its exponential; several, reference and proof, taken by AVX2's ratios
+// to them.
+constexpr RungCosts avx512{{0.25, 0.011}, none,       {0.25, 0.002}, {0.25, 0.007}, none,     {0.75, 0.022},
+                           {2, 0.028},    {0.7, 0.7}, {1.1, 0.022},  {0.8, 0.033},  {250, 30}};
+// AMD EPYC (Zen 1), 2026-11-22.
+constexpr RungCosts avx2{{1.1, 0.058}, {0.51, 0.044}, none,        {2.4, 0.031}, {2.4, 0.056}, {2.9, 0.14},
+                         {5.5, 0.19},  {3.9, 1.7},    {4.6, 0.15}, {3.1, 0.22},  {280, 33}};
+constexpr RungCosts baseline{{1.5, 0.11}, none,       {1.4, 0.016}, none,       {1.4, 0.08}, {7.7, 0.23},
+                             {10, 0.24},  {8.3, 1.6}, {8.9, 0.24},  {8.8, 0.3}, {290, 32}};
 
 }  // namespace
 
 const RungCosts& rung_costs() {
-    const char* name = loops().name;
 #if defined(__aarch64__)
-    name = "neon";
+    return avx2;  // NEON was not measured: the AVX2 machine splits its registers into two of NEON's size
+#else
+    const char* const name = loops().name;
+    if (std::strncmp(name, "avx512", 6) == 0) return avx512;  // without VNNI it was not measured
+    return std::strcmp(name, "avx2") == 0 ? avx2 : baseline;
 #endif
-    for (const RungCosts& costs : all)
-        if (std::strcmp(costs.instructions, name) == 0) return costs;
-    return *std::prev(std::end(all));
 }
 
 }  // namespace fastsvm

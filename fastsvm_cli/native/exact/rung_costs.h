@@ -10,8 +10,7 @@ struct RungCost {
 };
 
 struct RungCosts {
-    const char* instructions;  // the name in instruction_sets.h; "neon" is the baseline of its machines
-    RungCost single;           // a product for every feature
+    RungCost single;  // a product for every feature
     // On a grid: a product for every code of the row that is not the usual one; for every feature in the words that
     // rows need, of bits, of numbers in bytes and in 16 bits. Infinite where the instruction set does not have them.
     RungCost codes, bits, bytes, halves;
@@ -21,7 +20,7 @@ struct RungCosts {
     // Where every pair of several classes gets its value: in double precision, a product for every feature in register
     // tiles; the reference sum, a product for every feature of rows that have them all.
     RungCost several, reference;
-    // Of a row's coupled probabilities, for each class: what their proof takes, a product for every class.
+    // The proof of a row's coupled probabilities, for each class: a product for every class.
     RungCost proof;
 };
 

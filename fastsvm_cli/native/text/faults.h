@@ -23,7 +23,7 @@ __attribute__((cold)) std::string number_fault(NumberStatus status, const char* 
                                                char delimiter = ' ');
 // Of the comment [p, end); empty: nothing.
 __attribute__((cold)) std::string comment_fault(const char* p, const char* end, bool plain);
-// Of an entry that could be read but not scaled. word: what it is in the text.
+// The fault of an entry that could be read but not scaled. word: the entry's text.
 __attribute__((cold)) std::string scaling_fault(const Scaling& scaling, std::int32_t index, const std::string& word);
 
 }  // namespace fastsvm

@@ -52,7 +52,7 @@ public:
     // The same of features alone: labels stay as they are.
     Scaling features_alone() const;
 
-    // What makes a raw label of a scaled one y: to + (y - from) * scale.
+    // The raw label of a scaled one y: to + (y - from) * scale.
     struct LabelsBack {
         double from, scale, to;
     };
