@@ -1,0 +1,266 @@
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from fastsvm_cli.console.file_checks import check_outputs, summary_stream
+from fastsvm_cli.console.options import (
+    FileCommand,
+    Options,
+    check_y_scale,
+    model_arguments,
+    quiet_option,
+    y_scale_option,
+)
+from fastsvm_cli.export.targets import TARGETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.export.check import Comparison
+    from fastsvm_cli.export.description import Description
+    from fastsvm_cli.export.targets import Export
+    from fastsvm_cli.models.base import Model
+
+
+#: A move of values that is told.
+_DOUBTFUL = 0.01
+
+
+class Bytes(click.ParamType):
+    """32768, 32K or 1M, of 1,024 each."""
+
+    name = "bytes"
+
+    def convert(self, value: "str | int", parameter: "click.Parameter | None", context: "click.Context | None") -> int:
+        found = re.fullmatch(r"([1-9][0-9]{0,11})([kKmM]?)", str(value))
+        if found is None:
+            self.fail(f"'{value}' found, expected a number of bytes, as 32768 or 32K.", parameter, context)
+        assert found is not None
+        return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
+
+
+class ExportOptions(Options):
+    """The options and arguments of `fastsvm export`. Raises UsageError for what does not go together."""
+
+    model_file: str
+    output_file: "str | None"
+    target: str
+    precision: str
+    features: "int | None"
+    scale_file: "str | None"
+    y_scale_file: "str | None"
+    test_file: "str | None"
+    prefix: "str | None"
+    progmem: bool
+    radius: bool
+    fit: "int | None"
+    data_file: "str | None"
+    size: bool
+    quiet: bool
+
+    def check(self) -> None:
+        check_y_scale(self.scale_file, self.y_scale_file)
+        for option, given in (("--prefix", self.prefix is not None), ("--progmem", self.progmem)):
+            if given and self.target != "c":
+                raise click.UsageError(f"{option} is of C: it goes with --to c.")
+        if self.data_file is not None and self.fit is None:
+            raise click.UsageError("--data goes with --fit: it says on which rows labels are compared.")
+        if self.progmem and self.test_file is not None:
+            raise click.UsageError("--progmem is for avr-gcc, and --test compiles here: give one of them.")
+        if self.prefix is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", self.prefix):
+            raise click.UsageError(f"--prefix: '{self.prefix}' found, expected a name of C: letters, digits and _.")
+        if self.target == "c" and self.output_file is not None and not self.output_file.endswith(".c"):
+            raise click.UsageError(
+                f"'{self.output_file}' found, expected a name that ends in .c: its header ends in .h."
+            )
+
+    def output(self) -> str:
+        """The output's name: the model's and an ending, unless it is given."""
+        from os.path import basename
+
+        name = "model" if self.model_file == "-" else basename(self.model_file)
+        return self.output_file or f"{name}.{self.target}"
+
+
+@click.command("export", cls=FileCommand)
+@click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="Form of the result.")
+@click.option(
+    "--precision",
+    type=click.Choice(["single", "double"]),
+    default="single",
+    show_default=True,
+    help="Precision of rows, tables and sums.",
+)
+@click.option(
+    "--features",
+    type=click.IntRange(1),
+    show_default="the model's last",
+    metavar="N",
+    help="Number of features of a row.",
+)
+@click.option(
+    "--scale",
+    "scale_file",
+    metavar="RANGE_FILE",
+    help="Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw"
+    " rows.",
+)
+@y_scale_option("The result then predicts unscaled y, as with a range file of y.")
+@click.option(
+    "--test",
+    "test_file",
+    metavar="DATA_FILE",
+    help="Rows on which the result is tried here and compared with fastsvm predict. In C a main that reads such rows is"
+    " written, too.",
+)
+@click.option(
+    "--no-radius", "radius", flag_value=False, default=True, help="No radii, of a certified model: a smaller result."
+)
+@click.option(
+    "--fit",
+    type=Bytes(),
+    metavar="BYTES",
+    help="Most bytes of the result's tables (32K is 32,768): of an exact model, compile what fits, by degree, rank or"
+    " number of vectors, and take the one with the fewest labels that differ.",
+)
+@click.option(
+    "--data",
+    "data_file",
+    metavar="DATA_FILE",
+    show_default="the support vectors",
+    help="Rows on which --fit compares labels.",
+)
+@click.option("--size", is_flag=True, help="Only the sizes of the result: nothing is written.")
+@click.option("--prefix", metavar="NAME", show_default="the output's name", help="First part of every name in C.")
+@click.option("--progmem", is_flag=True, help="Tables in the flash memory of an AVR (C).")
+@quiet_option()
+@model_arguments
+def command(**parsed):
+    """Write a model as a graph of ONNX, or as C99.
+
+    Takes models of every kind but precomputed kernels and density estimates. The result answers alone, without fastsvm:
+    labels, decision values, probabilities. C comes with a header file. The default OUTPUT_FILE is
+    MODEL_FILE.onnx or MODEL_FILE.c in the current directory.
+
+    Single precision may change the label of a row near the border; --test counts these.
+
+    \b
+      fastsvm export --to c --test test.txt train.model.approx
+      fastsvm export --to onnx train.model train.onnx
+    """
+    from fastsvm_cli.export.description import describe
+    from fastsvm_cli.export.targets import Options as TargetOptions
+    from fastsvm_cli.export.targets import export
+    from fastsvm_cli.export.tolerance import largest_move
+    from fastsvm_cli.text.output import Output
+
+    options = ExportOptions(**parsed)
+    output = options.output()
+    stem = output.removesuffix(f".{options.target}")
+    names = [output] + ([f"{stem}.h", f"{stem}_main.c"] if options.target == "c" else [])
+    inputs = [options.model_file, options.scale_file, options.y_scale_file, options.test_file, options.data_file]
+    check_outputs(names[: 2 + (options.test_file is not None)] if not options.size else [], *inputs)
+    model, text, fingerprint = _model(options)
+    target = TargetOptions(single=options.precision == "single", prefix=options.prefix, progmem=options.progmem)
+
+    def described(model: "Model") -> "Description":
+        return describe(model, options.model_file, fingerprint, options.features or 0, options.radius)
+
+    report = summary_stream(output)
+    if options.fit is not None:
+        model = _fitted(
+            options, model, text, fingerprint, lambda one: export(described(one), options.target, output, target).nbytes
+        )
+    description = described(model)
+    made = export(description, options.target, output, target)
+    moved = largest_move(description, target.single)
+    if moved > _DOUBTFUL and not options.quiet:
+        print(
+            f"Warning: coefficients cancel, and single precision may move values by {moved:.2g}: --precision double.",
+            file=sys.stderr,
+        )
+    if not options.quiet or options.size:
+        print(f"{options.precision} precision: {made.sizes}", file=report)
+    if options.size:
+        return
+    longest = _longest_row(options.test_file) if options.test_file is not None else 0
+    found = None if options.test_file is None else _test(model, description, made, options, longest)
+    texts: dict[str, bytes] = {**made.texts, **(made.main(longest) if longest else {})}
+    for ending, text in texts.items():
+        with Output(output if ending == f".{options.target}" else stem + ending) as file:
+            file.write(text)
+    if not options.quiet:
+        written = ", ".join([output, *(stem + each for each in texts if each != f".{options.target}")])
+        print(f"written: {'standard output' if output == '-' else written}", file=report)
+        for line in found.lines(options.test_file or "") if found is not None else ():
+            print(line, file=report)
+
+
+def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
+    """The model that is exported, with the range of --scale; its file, and the fingerprint of that."""
+    from fastsvm_cli.console.scaling import carried, read_range
+    from fastsvm_cli.models import check_start, parse_model
+    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.text.fingerprint import fingerprint
+
+    text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
+    model = parse_model(text, options.model_file)
+    if options.scale_file is not None:
+        scaling = read_range(options.scale_file, options.y_scale_file, model, options.model_file)
+        model.carried = carried(scaling, options.model_file)
+    return model, text, fingerprint(text)
+
+
+def _fitted(
+    options: ExportOptions, model: "Model", text: bytes, fingerprint: str, size_of: "Callable[[Model], int]"
+) -> "Model":
+    """What --fit takes, with the range of --scale."""
+    from fastsvm_cli.commands.export.fit import exact_source, fitted
+    from fastsvm_cli.text.data import read_chunks
+
+    carried = model.carried
+    source = exact_source(text, fingerprint, options.model_file)
+    rows = None
+    if options.data_file is not None:
+        scaling = None if carried is None else carried.scaling()
+        rows = list(read_chunks(options.data_file, scaling=scaling))
+    report = None if options.quiet else summary_stream(options.output())
+    real = 4 if options.precision == "single" else 8
+    chosen = fitted(source, options.fit or 0, real, size_of, rows, options.model_file, report)
+    chosen.carried = carried
+    return chosen
+
+
+def _longest_row(path: str) -> int:
+    from fastsvm_cli.text.data import read_chunks
+
+    longest = 1
+    for chunk in read_chunks(path):
+        starts = chunk.indptr
+        longest = max(longest, max((starts[row + 1] - starts[row] for row in range(chunk.rows)), default=0))
+    return longest
+
+
+def _test(
+    model: "Model", description: "Description", made: "Export", options: ExportOptions, longest: int
+) -> "Comparison":
+    from fastsvm_cli.errors import DataFormatError, RowError
+    from fastsvm_cli.export.check import compare
+    from fastsvm_cli.text.data import read_chunks, smaller_chunks
+
+    assert options.test_file is not None
+    seen: list[Chunk] = []
+
+    def chunks() -> "Iterator[Chunk]":
+        for chunk in smaller_chunks(read_chunks(str(options.test_file)), model.pairs):
+            seen[:] = [chunk]
+            yield chunk
+
+    try:
+        return compare(model, description, options.precision == "single", made.answers(longest), chunks())
+    except RowError as fault:
+        line = seen[0].line_numbers([fault.row])[0]
+        raise DataFormatError(options.test_file, line, fault.why) from None

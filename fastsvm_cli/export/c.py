@@ -1,0 +1,294 @@
+"""The writer of C99: one source file, one header, and a main that reads LIBSVM rows.
+
+Tables are const; nothing is allocated, nothing calls itself, and no array is as long as the number of vectors. In
+double precision the sums of a LIBSVM model are LIBSVM's own operations in its order; in single precision sums over
+vectors are compensated (Kahan), since a float loses what is below 2^-24 of a sum."""
+
+import numpy as np
+
+from fastsvm_cli import __version__
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.export import c_text
+from fastsvm_cli.export.c_sums import Sums, Table
+from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples
+from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
+
+#: Bytes that one table may have where PROGMEM reads it by a pointer of 16 bits, and all of them.
+_NEAR_TABLE, _NEAR = 32767, 65535
+
+
+class Program(Sums):
+    """A description in C. single: float, not double. prefix: of every name. file: the header's name, without its .h.
+    progmem: tables in the flash memory of an AVR.
+
+    tables: of it. stack_bytes: of the arrays on the stack. operations: products and sums of a row of nothing but
+    non-zeros, an exponential or a root counted as one. Raises ModelFormatError for what the precision, or an AVR, does
+    not hold."""
+
+    def __init__(
+        self, description: Description, *, single: bool, prefix: str, file: "str | None" = None, progmem: bool = False
+    ):
+        self.description, self.single, self.prefix, self.progmem = description, single, prefix, progmem
+        self.file = prefix if file is None else file
+        self.tables: list[Table] = []
+        self.operations = 0
+        self._stack = 0
+        header = description.header
+        self._probable = not header.regression and header.has_probability
+        self._radius = radius_of(description, single, differences=True)
+        self._words = self._shared_words()
+        body = description.body
+        if isinstance(body, KernelSums):
+            sums = self._kernel_sums(body)
+        elif isinstance(body, Polynomials):
+            sums = self._polynomials(body)
+        else:
+            sums = self._samples(body)
+        self._code = [self._load(), sums, self._decide(), self._answer()]
+        if self._probable:
+            self._code.append(self._probabilities())
+        if self._radius is not None:
+            self._code.insert(1, self._bound(self._radius))
+            self._code.append(self._settled())
+        self._code += self._functions()
+        self._check()
+
+    @property
+    def table_bytes(self) -> int:
+        return sum(len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables)
+
+    @property
+    def stack_bytes(self) -> int:
+        return self._stack * self.real_bytes
+
+    def source(self) -> str:
+        """The .c file."""
+        return self._put("\n".join([c_text.CORE, *map(self._table, self.tables), *self._code]))
+
+    def header(self) -> str:
+        """The .h file."""
+        declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
+        regression = self.description.header.regression
+        notes = "predict returns the value." if regression else "predict returns the label."
+        if self._radius is not None:
+            proven = "whether they are finite" if regression else "whether they leave one label only"
+            notes += f" radius fills bounds of the distance from svm-predict's values, and returns {proven}."
+        return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes)
+
+    def main(self, longest_row: int) -> str:
+        """A program that answers the rows of a LIBSVM file. longest_row: entries that a row may have."""
+        regression = self.description.header.regression
+        form = '"%.@DIGITS@g", (double)' if regression else '"%ld", (long)'
+        line = f"printf({form}@PREFIX@_predict_sparse(index, value, count));"
+        return self._put(c_text.MAIN, PRINT=line, MOST=max(longest_row, 1))
+
+    # ---- words and tables
+
+    def _shared_words(self) -> "dict[str, object]":
+        description, header = self.description, self.description.header
+        real = "float" if self.single else "double"
+        narrow = all(abs(each) < 1 << 15 for each in header.label or [])
+        mark = f", fingerprint {description.fingerprint}" if description.fingerprint else ""
+        return {
+            "READ": c_text.PROGMEM_READ if self.progmem else c_text.PLAIN_READ,
+            "MADE": f"fastsvm {__version__} made this of a {description.kind} model ({header.svm_type}){mark}.",
+            "REAL": real,
+            "EXP": "expf" if self.single else "exp",
+            "LABEL": real if header.regression else "int" if narrow else "long",
+            "PREFIX": self.prefix,
+            "FILE": self.file,
+            "GUARD": f"{self.prefix.upper()}_H",
+            "FEATURES": description.inputs,
+            "USED": len(description.used),
+            "ROOM": max(len(description.used), 1),
+            "PAIRS": header.pairs,
+            "CLASSES": header.nr_class if header.classification else 2,
+            "DIGITS": 9 if self.single else 17,
+            "RADII": "" if self._radius is None else f", {real} *radii",
+            "GIVEN": "" if self._radius is None else ", radii",
+            "ZERO": self._number(0.0),
+            "ONE": self._number(1.0),
+            "TWO": self._number(2.0),
+        }
+
+    def _table(self, table: Table) -> str:
+        if table.type:
+            words = [str(int(value)) for value in table.numbers]
+        else:
+            words = [self._number(value) for value in table.numbers]
+        lines, line = [], "   "
+        for word in words:
+            if len(line) + len(word) > 117:
+                lines.append(line)
+                line = "   "
+            line += f" {word},"
+        place = " PROGMEM" if self.progmem else ""
+        head = f"static const {table.type or '@REAL@'} {table.name}[{len(words)}]{place} = {{\n"
+        return head + "\n".join([*lines, line]) + "\n};\n"
+
+    def _check(self) -> None:
+        path = self.description.path
+        if self.progmem and not self.single:
+            raise ModelFormatError(path, "--progmem goes with --precision single: a double of avr-gcc has 32 bits")
+        with np.errstate(over="ignore"):
+            for table in self.tables:
+                if not np.isfinite(table.numbers.astype(np.float32 if self.single else np.float64)).all():
+                    raise ModelFormatError(path, "a number found, too large for the precision: --precision double")
+        sizes = [len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables]
+        if self.progmem and (max(sizes, default=0) > _NEAR_TABLE or sum(sizes) > _NEAR):
+            why = f"tables of {sum(sizes):,} bytes found, the largest of {max(sizes):,}"
+            raise ModelFormatError(path, f"{why}: --progmem holds {_NEAR:,}, of {_NEAR_TABLE:,} each at most")
+
+    # ---- from a row to decision values
+
+    def _load(self) -> str:
+        """The function that makes z of a row, number by number: x of column j."""
+        description = self.description
+        d, inputs, counts = len(description.used), description.inputs, len(description.rest) > 0
+        self._stack += max(d, 1)
+        lines = []
+        if description.slopes is not None and description.offsets is not None:
+            self._add("SLOPE", description.slopes)
+            self._add("OFFSET", description.offsets)
+            lines.append("x = READ(&SLOPE[j]) * x + READ(&OFFSET[j]);")
+            self.operations += 2 * inputs
+        first = np.array_equal(description.used, np.arange(d))
+        if not first:
+            places = np.full(inputs, -1)
+            places[description.used] = np.arange(d)
+            self._add("PLACE", places, whole=True)
+        place, test = ("j", f"j < {d}") if first else (self._whole("PLACE", "j"),) * 2
+        if not first:
+            test += " >= 0"
+        if d == inputs:
+            lines.append(f"z[{place}] = x;")
+        elif d:
+            lines.append(f"if ({test}) z[{place}] = x;")
+        if d < inputs and counts:
+            lines.append("else rest += x * x;" if d else "rest += x * x;")
+        column = "\n".join(f"        {line}" for line in lines) or "        (void)x;"
+        squares = description.of_distances and description.slopes is None
+        beyond = c_text.BEYOND if squares else ""
+        words = {
+            "CLEAR": c_text.CLEAR * (d < inputs),
+            "COLUMN": column,
+            "BEFORE": c_text.BEFORE,
+            "BEYOND": beyond,
+            "COUNTS": c_text.COUNTS * squares,
+        }
+        return self._put(c_text.LOAD, **words)
+
+    def _decide(self) -> str:
+        description, header = self.description, self.description.header
+        self._stack += header.pairs
+        end = locals_ = ""
+        if not isinstance(description.body, Samples) and any(header.rho):
+            self._add("RHO", header.rho)
+            end += "    for (p = 0; p < @PAIRS@; ++p) values[p] -= READ(&RHO[p]);\n"
+        if description.labels_back is not None:
+            start, scale, to = map(self._number, description.labels_back)
+            end += f"    values[0] = {to} + (values[0] - {start}) * {scale};\n"
+        if self._radius is not None:
+            unknown = f"index && count > 0 && (index[0] < 1 || index[count - 1] > {description.inputs})"
+            locals_ = f"    const int unknown = {unknown};\n"
+            end += self._radii_end(self._radius)
+        if "(p = 0" in end:
+            locals_ += "    int p;\n"
+        return self._put(c_text.DECIDE, END=end, LOCALS=locals_)
+
+    def _upper(self, value: float) -> str:
+        return self._number(float(rounded_up(value, self.single)))
+
+    def _radii_end(self, radius: Radius) -> str:
+        """From the bounds that `sums` has added up to radii. A row with features that it does not know has none."""
+        units, back = "", self.description.labels_back
+        if back is not None:
+            _, scale, to = back
+            words = {"SCALE": scale * (1 + 16 * radius.v), "SHARE": 8 * radius.v, "TO": abs(to)}
+            units = self._put(c_text.UNITS, **{name: self._upper(value) for name, value in words.items()})
+        return self._put(c_text.RADII_END, UP=self._upper(radius.up), UNITS=units)
+
+    def _bound(self, radius: Radius) -> str:
+        """The function that bounds what an expansion adds, or a pair of kernel sums."""
+        order = sorted(range(len(radius.about)), key=lambda e: radius.about[e])  # as _polynomials has them
+        self._add("BOUND", rounded_up(radius.rows[order], self.single))
+        for column, name in enumerate(("DRIFT", "SHIFT")):
+            self._add(name, rounded_up(radius.centers[:, column], self.single))
+        several = len(radius.centers) > 1
+        return self._put(
+            c_text.BOUND,
+            CENTER=self._whole("ABOUT", "e") if several else "0",
+            WIDTH=radius.power + 5,
+            K=radius.power,
+            GROW=self._upper(1 + radius.theta),
+            NEAR=self._upper(1 + 8 * radius.v),
+            X1=self._upper(radius.x1),
+            X0=self._upper(radius.x0),
+            LIMIT=self._number(radius.limit),
+            TINY=self._upper(radius.tiny),
+        )
+
+    def _settled(self) -> str:
+        header = self.description.header
+        if header.regression:
+            return self._put(c_text.SETTLED_VALUE)
+        several = header.classification and header.nr_class > 2
+        self._stack += 2 * header.nr_class if several else 0
+        return self._put(c_text.SETTLED_VOTES if several else c_text.SETTLED_SIGN)
+
+    # ---- from decision values to answers
+
+    def _answer(self) -> str:
+        header = self.description.header
+        if header.regression:
+            return self._put(c_text.VALUE)
+        if not header.classification:
+            return self._put(c_text.SIGN, FIRST=1, SECOND=-1)
+        if header.nr_class == 2:
+            first, second = header.label or []
+            return self._put(c_text.SIGN, FIRST=first, SECOND=second)
+        self._stack += header.nr_class
+        self._add("LABELS", header.label, whole=True)
+        return self._put(c_text.VOTES, LABEL_BEST=self._whole("LABELS", "best"))
+
+    def _probabilities(self) -> str:
+        header, k = self.description.header, self.description.header.nr_class
+        if not header.classification:
+            low, high, ten = self._number(0.001), self._number(0.999), self._number(10)
+            marks = self._numbers(header.prob_density_marks)
+            return self._put(c_text.ONE_CLASS, MARKS=marks, LOW=low, HIGH=high, TEN=ten)
+        self._stack += k * k + k if k > 2 else 0
+        return self._put(
+            f"{c_text.SIGMOID}\n{c_text.COUPLING if k > 2 else c_text.TWO_CLASSES}",
+            A=self._numbers(header.probA),
+            B=self._numbers(header.probB),
+            LEAST=self._number(1e-7),
+            MOST=self._number(1 - 1e-7),
+            EPS=self._number(0.005 / k),
+            SHARE=self._number(1 / k),
+            ROUNDS=max(100, k),
+        )
+
+    def _signatures(self) -> "list[tuple[str, str, str, str]]":
+        """(what, what it fills, the function, how it has its row)."""
+        out = []
+        certified = self._radius is not None
+        for name in ["predict", "values"] + ["probabilities"] * self._probable + ["radius"] * certified:
+            returns = {"predict": "@LABEL@", "radius": "int"}.get(name, "void")
+            more = {"predict": "", "radius": ", @REAL@ *radii"}.get(name, f", @REAL@ *{name}")
+            given = f"{returns} @PREFIX@_{name}(const @REAL@ *row{more})"
+            out.append((name, more, given, "row, 0, 0"))
+            given = f"{returns} @PREFIX@_{name}_sparse(const int *index, const @REAL@ *value, int count{more})"
+            out.append((name, more, given, "value, index, count"))
+        return out
+
+    def _functions(self) -> "list[str]":
+        own = "    @REAL@ values[@PAIRS@];\n"
+        decide = f"    decide(@ROW@, values{'' if self._radius is None else ', 0'});\n"
+        bodies = {
+            "predict": f"{own}{decide}    return answer(values);\n",
+            "values": decide,
+            "probabilities": f"{own}{decide}    couple(values, probabilities);\n",
+            "radius": f"{own}    decide(@ROW@, values, radii);\n    return settled(values, radii);\n",
+        }
+        return [self._put(f"{given}\n{{\n{bodies[name]}}}\n", ROW=row) for name, _, given, row in self._signatures()]

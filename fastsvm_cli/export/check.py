@@ -1,0 +1,149 @@
+"""What an exported model answers, beside what `fastsvm predict` does on the same rows."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import FileError, RowError
+from fastsvm_cli.export.tolerance import tolerance
+from fastsvm_cli.models.wanted import Wanted
+
+if TYPE_CHECKING:
+    from fastsvm_cli.export.c import Program
+    from fastsvm_cli.export.description import Description
+    from fastsvm_cli.models.base import Model
+
+#: From rows as they stand in the data to labels (regression: values), (rows), and decision values, (rows, pairs).
+Answers = Callable[["_native.Chunk"], "tuple[np.ndarray, np.ndarray]"]
+#: Numbers of a dense block of rows, and of what is computed of it.
+_BLOCK = 1 << 22
+#: Lines that are named.
+_NAMED = 5
+
+
+class Comparison:
+    """rows: how many. different: lines whose label differs. near: those of them whose values are within the tolerance
+    of the precision. largest: difference of values; size: of the largest value."""
+
+    def __init__(self, regression: bool) -> None:
+        self.regression, self.rows = regression, 0
+        self.different: list[int] = []
+        self.near: list[int] = []
+        self.largest = self.size = 0.0
+
+    def lines(self, data: str) -> "list[str]":
+        """Lines for the user. data: the file of the rows."""
+        labels = f"{len(self.different)} of {self.rows} labels differ from fastsvm predict's, values"
+        differ = "values differ from fastsvm predict's" if self.regression else labels
+        out = [f"{data}: {differ} by at most {self.largest:.3g} of {self.size:.3g}"]
+        if self.different:
+            named = ", ".join(map(str, self.different[:_NAMED])) + ", ..." * (len(self.different) > _NAMED)
+            within = f"{len(self.near)} of these rows are within the precision's tolerance of a tie"
+            out.append(f"{within}; lines {named}")
+        return out
+
+
+def compare(model: "Model", description: "Description", single: bool, answers: Answers, chunks) -> Comparison:
+    """model: what was exported. answers: of the exported model. chunks: of the data as it is written. Raises RowError
+    and FileError."""
+    out, decisions, predictions = (
+        Comparison(model.header.regression),
+        model.decisions(Wanted.values()),
+        _native.Predictions(),
+    )
+    task = model.header.task()
+    for chunk in chunks:
+        rows = chunk if model.carried is None else model.carried.rows(chunk)
+        model.decision_values(rows, decisions, Wanted.values())
+        model.answer(decisions)
+        _native.predict(task, decisions, False, predictions)
+        values, labels = np.array(decisions.value), np.array(predictions.label)
+        found, answered = answers(chunk)
+        out.rows += chunk.rows
+        if chunk.rows and values.size:
+            out.largest = max(out.largest, float(np.max(np.abs(answered - values))))
+            out.size = max(out.size, float(np.max(np.abs(values))))
+        if model.header.regression:
+            continue
+        different = np.flatnonzero(found != labels).tolist()
+        if different:
+            allowed = tolerance(description, chunk.select(different), single)
+            near = np.abs(values[different]) <= allowed
+            lines = chunk.line_numbers(different)
+            out.different += lines
+            out.near += [
+                line for line, row, at in zip(lines, near, different) if _explains(row, values[at], answered[at])
+            ]
+    return out
+
+
+def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> bool:
+    """Whether all values that changed sides are within the tolerance of zero."""
+    return bool(near[(values > 0) != (answered > 0)].all())
+
+
+def dense(chunk: "_native.Chunk", inputs: int, kind: "type[np.floating]") -> np.ndarray:
+    """(rows, inputs). Raises RowError for an entry that has no column."""
+    starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
+    rows = np.repeat(np.arange(chunk.rows), np.diff(starts))
+    wrong = (indices < 1) | (indices > inputs)
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        why = f"feature {indices[at]} found, expected 1 to {inputs}: --features says how many a row has"
+        raise RowError(int(rows[at]), why)
+    out = np.zeros((chunk.rows, inputs), dtype=kind)
+    out[rows, indices - 1] = np.asarray(chunk.values)
+    return out
+
+
+def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
+    """Of the C that was written, compiled and run here. longest_row: entries. compiler: its command. Raises FileError
+    where it fails."""
+    import subprocess
+    from tempfile import TemporaryDirectory
+
+    def answers(chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
+        with TemporaryDirectory() as folder:
+            for name, text in (
+                (f"{program.file}.h", program.header()),
+                ("model.c", program.source()),
+                ("main.c", program.main(longest_row)),
+            ):
+                with open(f"{folder}/{name}", "w") as file:
+                    file.write(text)
+            with open(f"{folder}/rows", "wb") as rows:
+                rows.write(_native.format_rows(chunk))
+            words = [compiler, "-std=c99", *flags, "-o", "main", "model.c", "main.c", "-lm"]
+            for command in (words, ["./main", "rows"]):
+                done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+                if done.returncode:
+                    raise FileError(command[0], (done.stderr.strip() or f"exit code {done.returncode}").split("\n")[0])
+        numbers = np.array([line.split() for line in done.stdout.splitlines()], dtype=np.float64)
+        return numbers[:, 0], numbers[:, 1:]
+
+    return answers
+
+
+def graph_answers(
+    description: "Description", run: "Callable[[np.ndarray], dict[str, np.ndarray]]", single: bool
+) -> Answers:
+    """Of a graph. run: a dense block of rows to its outputs by name."""
+    header, kind = description.header, np.float32 if single else np.float64
+    of_values = "variable" if header.regression else "values"
+    width = max(description.inputs, getattr(description.body, "width", 0), 1)
+
+    def answers(chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
+        labels, values, step = [], [], max(1, _BLOCK // width)
+        for first in range(0, chunk.rows, step):
+            part = chunk.slice(first, min(first + step, chunk.rows))
+            found = run(dense(part, description.inputs, kind))
+            values.append(found[of_values].astype(np.float64))
+            labels.append(np.zeros(part.rows) if header.regression else found["label"].ravel())
+        if description.classes is not None:
+            names = {str(name): label for name, label in zip(description.classes, header.label or [])}
+            labels = [np.array([names[str(label)] for label in each]) for each in labels]
+        return np.concatenate(labels).astype(np.float64), np.concatenate(values)
+
+    return answers

@@ -1,0 +1,288 @@
+"""What a model computes, as numbers and a few words: the one thing that every target is written from.
+
+A row of `inputs` numbers becomes `z`: scaled, of the columns that the model knows (`used`), and `rest`, the sum of the
+squares of the others where the kernel is of distances. A body turns that into sums, one per pair of classes, in
+LIBSVM's order, from which rho is subtracted. Labels, probabilities and radii are made of these values."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models.kernel import Kernel
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.text.header import Header
+
+#: Numbers in a model's tables, beyond which it is refused: no target wants a file of gigabytes.
+MOST_NUMBERS = 1 << 28
+#: Columns of a row: rows are dense.
+MOST_INPUTS = 1 << 22
+
+
+class KernelSums:
+    """sum_i a_i K(x_i, z).
+
+    vectors: (n, d) float64. coefficients: (n, c), LIBSVM's layout: of a class i and column j the pair of i with j where
+    j < i, else with j + 1; of one decision function c is 1. counts: vectors of each class, one number where there are
+    none."""
+
+    def __init__(self, kernel: Kernel, vectors: np.ndarray, coefficients: np.ndarray, counts: "list[int]"):
+        self.kernel, self.vectors, self.coefficients, self.counts = kernel, vectors, coefficients, counts
+
+
+class Expansion:
+    """e^{-gamma |z - m|^2} (c + v.(z - m) + ...), added to the sum of `pair`; m is centers[center].
+
+    levels: of degree 0, 1, ... the coefficients of the monomials z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic
+    order; with `rank`, of degrees 0 and 1 alone. weights: (rank), directions: (rank, d), of sum_r weights_r (q_r.(z -
+    m))^2.
+    """
+
+    def __init__(self, pair: int, center: int, levels: "list[np.ndarray]", weights: np.ndarray, directions: np.ndarray):
+        self.pair, self.center, self.levels, self.weights, self.directions = pair, center, levels, weights, directions
+        self.rank = len(weights)
+
+
+class Polynomials:
+    """Expansions about centers. gamma: None without the exponential. centers: (nr_centers, d). degree: of the
+    monomials."""
+
+    def __init__(self, gamma: "float | None", degree: int, centers: np.ndarray, expansions: "list[Expansion]"):
+        self.gamma, self.degree, self.centers, self.expansions = gamma, degree, centers, expansions
+
+
+class Samples:
+    """Of every pair the side of the plane through the nearest sample: level + n.(z - b).
+
+    pairs: a tuple for each: (level, points (n, d), normals (n, d))."""
+
+    def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
+        self.pairs = pairs
+
+
+class Description:
+    """inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) columns, increasing. slopes, offsets:
+    (inputs) or None: a number x becomes slope x + offset, 0 and 0 of a column that is left out. rest: whether squares
+    of the columns that are not used count. body: one of the above. header: LIBSVM's. labels_back: (from, scale, to) of
+    a regression's answer, or None. classes: names of the header's labels, in its order, or None. certified: the
+    model, where radii are wanted of it, or None. kind: of the model. fingerprint: of its file. path: for messages."""
+
+    def __init__(
+        self,
+        header: "Header",
+        body: "KernelSums | Polynomials | Samples",
+        used: np.ndarray,
+        inputs: int,
+        *,
+        path: str,
+        kind: str,
+        fingerprint: "str | None",
+    ):
+        self.header, self.body, self.used, self.inputs = header, body, used, inputs
+        self.path, self.kind, self.fingerprint = path, kind, fingerprint
+        self.slopes: np.ndarray | None = None
+        self.offsets: np.ndarray | None = None
+        self.scaled_to = 0.0  # the larger limit of a range file
+        self.labels_back: tuple[float, float, float] | None = None
+        self.classes: Any = None
+        self.certified: Model | None = None
+
+    @property
+    def of_distances(self) -> bool:
+        """Whether columns that are not used count, by their squares."""
+        if isinstance(self.body, KernelSums):
+            return self.body.kernel.of_distances
+        return isinstance(self.body, Polynomials) and self.body.gamma is not None
+
+    @property
+    def rest(self) -> np.ndarray:
+        """The columns whose squares count and that are not used."""
+        if not self.of_distances:
+            return np.zeros(0, dtype=np.int64)
+        others = np.setdiff1d(np.arange(self.inputs), self.used)
+        return (
+            others
+            if self.slopes is None or self.offsets is None
+            else others[(self.slopes[others] != 0) | (self.offsets[others] != 0)]
+        )
+
+    def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
+        """Scale rows first of all, before what is there already."""
+        if self.slopes is not None and self.offsets is not None:
+            slopes, offsets = self.slopes * slopes, self.slopes * offsets + self.offsets
+        self.slopes, self.offsets = slopes, offsets
+
+
+def describe(
+    model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
+) -> Description:
+    """What any kind of model computes. inputs: columns of a row; 0 for as many as the model knows. radius: with radii,
+    of a certified model. Raises ModelFormatError for what no target holds."""
+    exact: Any = getattr(model, "exact", model)  # an ordered model answers as the exact one in it
+    if exact.serials:
+        raise ModelFormatError(path, "a precomputed kernel found, whose rows are kernel values: nothing is exported")
+    if model.header.pairs < 1:
+        raise ModelFormatError(path, "a model of one class found, expected two or more: nothing is computed")
+    inputs = max(inputs, model.max_index)
+    if inputs > MOST_INPUTS:
+        why = f"feature {inputs} found, expected at most {MOST_INPUTS:,}: an exported model takes dense rows"
+        raise ModelFormatError(path, why)
+    features = np.array(model.used_indices, dtype=np.int64)
+    if not len(features):
+        raise ModelFormatError(path, "vectors without any entry found, expected features to make columns of")
+    if features[0] < 1:
+        raise ModelFormatError(path, "feature 0 found, expected indices from 1 on: column 0 of a row is feature 1")
+    if exact.kind not in _BODIES:
+        raise ModelFormatError(path, f"a {model.kind} model found, which no target computes")
+    body = _BODIES[exact.kind](exact, features, path)
+    out = Description(model.header, body, features - 1, inputs, path=path, kind=model.kind, fingerprint=fingerprint)
+    _add_scaling(out, model)
+    out.certified = model if radius and model.certified else None
+    return out
+
+
+def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "KernelSums | Polynomials":
+    header, kernel, chunk = model.header, model.kernel, model.vectors
+    if kernel.type not in ("linear", "polynomial", "rbf", "sigmoid"):
+        raise ModelFormatError(path, f"a {kernel.type} kernel found, expected one of LIBSVM's own")
+    n, d = chunk.rows, len(features)
+    coefficients = np.array(chunk.leading, dtype=np.float64).reshape(n, -1)
+    _check_size(n * d if kernel.type != "linear" else 0, path)
+    if kernel.type == "linear":
+        return _linear(model, features, coefficients)
+    vectors = np.zeros((n, d))
+    starts = np.asarray(chunk.indptr)
+    vectors[np.repeat(np.arange(n), np.diff(starts)), np.searchsorted(features, np.asarray(chunk.indices))] = (
+        np.asarray(chunk.values)
+    )
+    return KernelSums(kernel, vectors, coefficients, list(header.nr_sv or [n]) if header.classification else [n])
+
+
+def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> Polynomials:
+    """A weight per feature and pair."""
+    header, chunk = model.header, model.vectors
+    _check_size(header.pairs * len(features), model.path)
+    starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))
+    rows = np.repeat(np.arange(chunk.rows), np.diff(starts))
+    per_vector = pair_coefficients(coefficients, list(header.nr_sv or [chunk.rows]), header.pairs)
+    none, about = np.zeros(0), np.zeros((1, len(features)))
+    expansions = []
+    for pair in range(header.pairs):
+        weights = np.bincount(columns, per_vector[pair][rows] * np.asarray(chunk.values), minlength=len(features))
+        expansions.append(Expansion(pair, 0, [np.zeros(1), weights], none, np.zeros((0, len(features)))))
+    return Polynomials(None, 1, about, expansions)
+
+
+def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int) -> "list[np.ndarray]":
+    """Of every pair the coefficients of all vectors, (n), most of them 0 where there are many classes."""
+    from fastsvm_cli.text.header import class_pairs
+
+    if len(counts) < 2 or coefficients.shape[1] != len(counts) - 1:
+        return [coefficients[:, 0]] * pairs
+    starts, out = np.concatenate([[0], np.cumsum(counts)]), []
+    for _, i, j in class_pairs(len(counts)):
+        of_pair = np.zeros(len(coefficients))
+        of_pair[starts[i] : starts[i + 1]] = coefficients[starts[i] : starts[i + 1], j - 1]
+        of_pair[starts[j] : starts[j + 1]] = coefficients[starts[j] : starts[j + 1], i]
+        out.append(of_pair)
+    return out
+
+
+def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
+    d, expansions = len(model.features), []
+    times_of = [orderings(k, d) for k in range(model.degree + 1)]
+    for each in model.expansions:
+        numbers = np.array(each.coefficients, dtype=np.float64)
+        if model.single:  # the shortest text of a number names it only once it is rounded
+            numbers = numbers.astype(np.float32).astype(np.float64)
+        weights, directions = np.zeros(0), np.zeros((0, d))
+        if each.rank:
+            levels = [numbers[:1], numbers[1 : 1 + d]]
+            weights = numbers[1 + d : 1 + d + each.rank]
+            directions = numbers[1 + d + each.rank :].reshape(each.rank, d)
+        else:
+            levels, at = [], 0
+            for times in times_of:
+                levels.append(numbers[at : at + len(times)] * times)
+                at += len(times)
+        expansions.append(Expansion(each.pair, each.center, levels, weights, directions))
+    gamma = model.header.gamma if model.header.kernel_type == "rbf" else None
+    centers = np.array([list(center.point) for center in model.centers], dtype=np.float64).reshape(
+        len(model.centers), d
+    )
+    return Polynomials(gamma, model.degree, centers, expansions)
+
+
+def monomials(k: int, d: int) -> np.ndarray:
+    """(C(d + k - 1, k), k): j1 <= ... <= jk, in lexicographic order."""
+    rows = np.zeros((1, 0), dtype=np.int64)
+    for _ in range(k):
+        least = rows[:, -1] if rows.shape[1] else np.zeros(len(rows), dtype=np.int64)
+        times = d - least
+        start = np.repeat(np.cumsum(times) - times, times)
+        rows = np.column_stack(
+            [np.repeat(rows, times, axis=0), np.arange(times.sum()) - start + np.repeat(least, times)]
+        )
+    return rows
+
+
+def orderings(k: int, d: int) -> np.ndarray:
+    """How many entries of a symmetric tensor each monomial stands for."""
+    from math import factorial
+
+    rows, out, run = monomials(k, d), np.full(len(monomials(k, d)), float(factorial(k))), None
+    run = np.ones(len(rows))
+    for at in range(1, k):  # divided by the factorial of every run of equal indices
+        run = np.where(rows[:, at] == rows[:, at - 1], run + 1, 1)
+        out /= run
+    return out
+
+
+def _samples(model: Any, features: np.ndarray, path: str) -> Samples:
+    if model.local > 1:
+        raise ModelFormatError(
+            path, f"a border of {model.local} nearest samples found, expected --local 1 to export it"
+        )
+    d, pairs = len(model.features), []
+    for samples in model.samples:
+        rows = np.array(samples.rows, dtype=np.float64).reshape(samples.count, 2, d)
+        pairs.append((samples.level, rows[:, 0], rows[:, 1]))
+    return Samples(pairs)
+
+
+#: Kinds of models that can be exported -> (model, its features, its path) to the body of the description.
+_BODIES: "dict[str, Callable[[Any, np.ndarray, str], KernelSums | Polynomials | Samples]]" = {
+    "LIBSVM": _kernel_sums,
+    "maclaurin": _polynomials,
+    "border": _samples,
+}
+
+
+def _add_scaling(out: Description, model: "Model") -> None:
+    """Of a range file that the model carries, or that is folded into it."""
+    folded, carried = model.folded, model.carried
+    slopes, offsets = np.zeros(out.inputs), np.zeros(out.inputs)
+    if folded is not None and folded.factors is not None:
+        for index, factor in zip(folded.features, folded.factors):
+            if index >= 1:
+                slopes[index - 1] = factor
+        out.scale(slopes, offsets)
+    elif carried is not None:
+        affine = carried.scaling().unrounded().affine()
+        for index, slope, offset in zip(affine.features, affine.slopes, affine.offsets):
+            if index >= 1:
+                slopes[index - 1], offsets[index - 1] = slope, offset
+        out.scale(slopes, offsets)
+        out.labels_back = carried.labels_back
+        words = carried.texts[0].split()
+        if b"x" in words:
+            out.scaled_to = max(abs(float(word)) for word in words[words.index(b"x") + 1 :][:2])
+
+
+def _check_size(numbers: int, path: str) -> None:
+    if numbers > MOST_NUMBERS:
+        raise ModelFormatError(path, f"a table of {numbers:,} numbers found, expected at most {MOST_NUMBERS:,}")

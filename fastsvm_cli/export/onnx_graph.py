@@ -1,0 +1,56 @@
+"""A graph of ONNX while it is written."""
+
+from typing import Any
+
+import numpy as np
+
+from fastsvm_cli.errors import ModelFormatError
+
+
+class Graph:
+    """Nodes and tables, added one by one; an operator's output is a name. kind: of real numbers."""
+
+    def __init__(self, helper: Any, kind: "type[np.floating]", path: str):
+        self._helper, self.kind, self._path = helper, kind, path
+        self.nodes: list[Any] = []
+        self.tables: dict[str, np.ndarray] = {}
+        self._count = 0
+
+    def __call__(self, operator: str, *inputs: "str | np.ndarray | float", output: "str | None" = None, **more: Any):
+        """The name of what the operator makes of these: names of others, arrays, or numbers."""
+        names = [each if isinstance(each, str) else self.table(each) for each in inputs]
+        outputs = more.pop("outputs", None) or [output or self._name(operator)]
+        self.nodes.append(self._helper.make_node(operator, names, outputs, **more))
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def table(self, numbers: Any) -> str:
+        """The name of a table, the same for the same numbers. Reals are rounded to the graph's precision."""
+        array = np.asarray(numbers)
+        if array.dtype.kind == "f":
+            with np.errstate(over="ignore"):
+                rounded = array.astype(self.kind)
+            if np.isfinite(array).all() and not np.isfinite(rounded).all():
+                raise ModelFormatError(self._path, "a number found, too large for the precision: --precision double")
+            array = rounded
+        elif array.dtype.kind in "iu":
+            array = array.astype(np.int64)
+        for name, known in self.tables.items():
+            if known.dtype == array.dtype and known.shape == array.shape and array.size < 64 and (known == array).all():
+                return name
+        name = self._name("table")
+        self.tables[name] = array
+        return name
+
+    def _name(self, word: str) -> str:
+        self._count += 1
+        return f"{word.lower()}_{self._count}"
+
+    def sum(self, x: str, axis: int, keep: bool = False) -> str:
+        return self("ReduceSum", x, np.array([axis]), keepdims=int(keep))
+
+    def of_bool(self, x: str, whole: bool = False) -> str:
+        return self("Cast", x, to=7 if whole else {np.float32: 1, np.float64: 11}[self.kind])
+
+    def dot_rows(self, x: str, y: str) -> str:
+        """(n, 1): of every row the inner product."""
+        return self.sum(self("Mul", x, y), 1, keep=True)

@@ -1,0 +1,102 @@
+"""What can be written. A third target is a file beside c.py and onnx.py, and a line in TARGETS (README.md)."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from fastsvm_cli.errors import FileError
+
+if TYPE_CHECKING:
+    from fastsvm_cli.export.check import Answers
+    from fastsvm_cli.export.description import Description
+
+#: The names of --to, which are the endings of the output.
+TARGETS = ("onnx", "c")
+
+
+class Options:
+    """single: single precision, not double. prefix: of names in C, and of its header; None: after the file.
+    progmem: tables in the flash memory of an AVR."""
+
+    def __init__(self, *, single: bool = True, prefix: "str | None" = None, progmem: bool = False):
+        self.single, self.prefix, self.progmem = single, prefix, progmem
+
+
+class Export:
+    """What a target makes of a description.
+
+    texts: {ending of the output: content}, the ending of the output's own name first. sizes: what is said of it, a
+    line. needed: what it takes to try it here, missing: None, or why that is not there. answers(longest_row): what it
+    answers, tried here. main(longest_row): {ending: content} of the program that reads rows, or {}."""
+
+    def __init__(
+        self,
+        texts: "dict[str, bytes]",
+        sizes: str,
+        answers: "Callable[[int], Answers]",
+        main: "Callable[[int], dict[str, bytes]]",
+        nbytes: int,
+    ):
+        self.texts, self.sizes, self.answers, self.main, self.nbytes = texts, sizes, answers, main, nbytes
+
+
+def export(description: "Description", target: str, output: str, options: Options) -> Export:
+    """output: the name that it will have. Raises ModelFormatError for what the target does not hold, and FileError
+    where what it needs is not installed."""
+    return {"onnx": _onnx, "c": _c}[target](description, output, options)
+
+
+def _onnx(description: "Description", output: str, options: Options) -> Export:
+    from fastsvm_cli.export.onnx import OPSET, answers, model_of
+    from fastsvm_cli.text.numbers import size_text
+
+    proto = model_of(description, options.single)
+    text = proto.SerializeToString()
+    words = f"{size_text(len(text))}, {len(proto.graph.node)} nodes of opset {OPSET}"
+    return Export(
+        {".onnx": text},
+        words,
+        lambda longest_row: answers(text, description, options.single),
+        lambda row: {},
+        len(text),
+    )
+
+
+def _c(description: "Description", output: str, options: Options) -> Export:
+    from os.path import basename
+
+    from fastsvm_cli.export.c import Program
+    from fastsvm_cli.text.numbers import size_text
+
+    stem = basename(output).removesuffix(".c")
+    prefix = identifier(stem) if options.prefix is None else options.prefix
+    program = Program(description, single=options.single, prefix=prefix, file=stem, progmem=options.progmem)
+    words = f"{size_text(program.table_bytes)} of tables, {size_text(program.stack_bytes)} of arrays on the stack"
+
+    def answers(longest_row: int) -> "Answers":
+        from shutil import which
+
+        from fastsvm_cli.export.check import c_answers
+
+        compiler = next((each for each in ("cc", "gcc", "clang") if which(each)), None)
+        if compiler is None:
+            raise FileError("cc", "it is not installed, and --test compiles what was written")
+        if options.progmem:
+            raise FileError(
+                description.path, "--progmem is for avr-gcc: --test tries it without, or use the main there"
+            )
+        return c_answers(program, longest_row, compiler)
+
+    return Export(
+        {".c": program.source().encode(), ".h": program.header().encode()},
+        f"{words}, {program.operations:,} operations a row",
+        answers,
+        lambda longest_row: {"_main.c": program.main(longest_row).encode()},
+        program.table_bytes,
+    )
+
+
+def identifier(words: str) -> str:
+    """A name of C after a file's."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", words)
+    return name if name[:1].isalpha() else f"svm_{name}"

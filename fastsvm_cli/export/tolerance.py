@@ -1,0 +1,140 @@
+"""How far rounding can move an exported model's decision values, row by row: what a label that differs is held to.
+
+Not a proof of anything that is printed, but of the same shape: no cancellation is assumed, sums are taken in any order,
+and exp errs by EXP units. numpy computes it, of the few rows that differ."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastsvm_cli.export.description import KernelSums, Polynomials, orderings, pair_coefficients
+
+if TYPE_CHECKING:
+    from fastsvm_cli import _native
+    from fastsvm_cli.export.description import Description
+
+#: Of an exponential, in units of the precision.
+EXP = 16
+#: Vectors whose sum is taken at once, in single precision, before these sums are added up.
+AT_ONCE = 256
+
+
+def unit(single: bool) -> float:
+    """The unit roundoff."""
+    return 2.0**-24 if single else 2.0**-53
+
+
+def sum_length(n: int, v: float) -> int:
+    """Roundings that a term of a sum over n vectors passes through at most, in either target."""
+    return n if v < 1e-10 else min(n, AT_ONCE) + -(-n // AT_ONCE)
+
+
+def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) -> np.ndarray:
+    """(rows, pairs): values nearer to zero than this may change sides. Rows as they stand in the data: their own
+    rounding, and what svm-scale's six digits lose of scaled ones, are counted."""
+    v, header = unit(single), description.header
+    z, rest = spread(description, chunk)
+    size = np.sqrt((z * z).sum(axis=1) + rest)  # (rows)
+    moved = (4 * v if single else 0.0) * size  # of the row itself
+    if description.slopes is not None:
+        moved = moved + 5.1e-6 * size + 4 * v * np.abs(description.offsets).max(initial=0)
+    d, rho = z.shape[1], np.abs(np.array(header.rho))
+    body = description.body
+    if isinstance(body, KernelSums):
+        found = _of_kernels(body, header.pairs, z, rest, moved, v)
+    elif isinstance(body, Polynomials):
+        found = _of_polynomials(body, header.pairs, z, rest, moved, v)
+    else:
+        # A plane's own sum; beside it, another sample may be the nearest, of which nothing is said.
+        largest = [np.sqrt((normals**2).sum(axis=1).max(initial=0)) for _, _, normals in body.pairs]
+        reach = [np.sqrt((points**2).sum(axis=1).max(initial=0)) for _, points, _ in body.pairs]
+        found = (d + 8) * v * np.array(largest) * (size[:, None] + np.array(reach)) + np.outer(moved, largest)
+    return found + 3 * v * rho
+
+
+def largest_move(description: "Description", single: bool) -> float:
+    """About how far rounding can move a value of kernel sums whose kernel values are 1 at most: EXP units of the sum of
+    absolute coefficients. 0 of others."""
+    body = description.body
+    if not isinstance(body, KernelSums) or body.kernel.type not in ("rbf", "sigmoid"):
+        return 0.0
+    per_pair = pair_coefficients(body.coefficients, body.counts, description.header.pairs)
+    return EXP * unit(single) * max(float(np.abs(each).sum()) for each in per_pair)
+
+
+def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
+    """Rows as the body takes them, (rows, d), and the squares of what is not in them, (rows); in double precision."""
+    starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
+    rows, values = np.repeat(np.arange(chunk.rows), np.diff(starts)), np.asarray(chunk.values)
+    within = (indices >= 1) & (indices <= description.inputs)
+    x = np.zeros((chunk.rows, description.inputs))
+    x[rows[within], indices[within] - 1] = values[within]
+    rest = np.zeros(chunk.rows)
+    if description.slopes is not None and description.offsets is not None:
+        x = x * description.slopes + description.offsets
+    elif description.of_distances:
+        rest += np.bincount(rows[~within], values[~within] ** 2, minlength=chunk.rows)
+    return x[:, description.used], rest + (x[:, description.rest] ** 2).sum(axis=1)
+
+
+def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float) -> np.ndarray:
+    kernel, (n, d) = body.kernel, body.vectors.shape
+    center = body.vectors.mean(axis=0) if n else np.zeros(d)
+    out = np.zeros((len(z), pairs))
+    sizes = [np.abs(each) for each in pair_coefficients(body.coefficients, body.counts, pairs)]
+    x = np.sqrt((body.vectors**2).sum(axis=1))
+    about = np.sqrt(((body.vectors - center) ** 2).sum(axis=1))
+    for row in range(len(z)):
+        length = float(np.sqrt((z[row] ** 2).sum() + rest[row]))
+        if kernel.of_distances:
+            squares = ((body.vectors - z[row]) ** 2).sum(axis=1) + rest[row]
+            far = about + np.sqrt(((z[row] - center) ** 2).sum() + rest[row])
+            exponent = (d + 8) * v * far**2 + 2 * np.sqrt(squares) * (moved[row] + 2 * v * x)
+            value, error = (
+                np.exp(-kernel.gamma * squares),
+                abs(kernel.gamma) * exponent + 3 * v * kernel.gamma * squares,
+            )
+            error = value * np.expm1(np.minimum(error, 50.0)) + EXP * v * value
+        else:
+            base = np.abs(kernel.gamma) * (np.abs(body.vectors) @ np.abs(z[row])) + abs(kernel.coef0)
+            error = (d + 8) * v * base + np.abs(kernel.gamma) * x * (moved[row] + v * length)
+            if kernel.type == "sigmoid":
+                value, error = np.ones(n), error + 2 * EXP * v
+            else:
+                value = base ** max(kernel.degree, 0)
+                error = value * (kernel.degree * error / np.maximum(base, 1e-300) + 2 * kernel.degree * v)
+        for pair, size in enumerate(sizes):
+            out[row, pair] = size @ error + (sum_length(n, v) + 3) * v * (size @ value)
+    return out
+
+
+def tensor_norm(level: np.ndarray, degree: int, d: int) -> float:
+    """Of the symmetric tensor whose monomials have these coefficients, in Frobenius norm."""
+    return float(np.sqrt((level**2 / orderings(degree, d)).sum())) if len(level) else 0.0
+
+
+def path_length(degree: int, d: int, rank: int) -> int:
+    """Roundings that a product of an expansion's evaluation passes through at most, in either target."""
+    return degree * (d + 4) + 20 + rank + (d * (d + 1) if degree > 2 else 0)
+
+
+def _of_polynomials(body: Polynomials, pairs: int, z, rest, moved, v: float) -> np.ndarray:
+    d, out = z.shape[1], np.zeros((len(z), pairs))
+    for each in body.expansions:
+        about = z - body.centers[each.center]
+        squares = (about**2).sum(axis=1) + rest
+        length = np.sqrt(squares)
+        norms = [tensor_norm(level, k, d) for k, level in enumerate(each.levels)]
+        if each.rank:
+            norms.append(float(np.abs(each.weights) @ (each.directions**2).sum(axis=1)))
+        error = np.zeros(len(z))
+        for k, norm in enumerate(norms):
+            error += norm * (path_length(body.degree, d, each.rank) * v * length**k)
+            error += norm * k * length ** max(k - 1, 0) * moved
+        if body.gamma is not None:
+            weight = np.exp(-body.gamma * squares)
+            exponent = body.gamma * ((d + 12) * v * squares + 2 * length * moved) + EXP * v
+            size = sum(norm * length**k for k, norm in enumerate(norms))
+            error = weight * (error + size * np.expm1(np.minimum(exponent, 50.0)))
+        out[:, each.pair] += error
+    return out

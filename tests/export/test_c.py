@@ -1,0 +1,191 @@
+"""C99 that was written of every kind of model, compiled and called: its answers are fastsvm predict's."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.export.c import Program
+from fastsvm_cli.export.description import describe
+from fastsvm_cli.export.tolerance import tolerance
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.models import load_model
+from support.evaluation import reference
+from support.exporting import KERNELS, WARNINGS, Library, chunk_of, made_up, predicted, rows_for
+from support.places import GOLDEN
+from support.profiles import calm
+
+COMPILERS = [
+    pytest.param(each, marks=pytest.mark.skipif(shutil.which(each) is None, reason=f"{each} is not installed"))
+    for each in ("gcc", "clang")
+]
+SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
+#: Those that no target computes, and why.
+REFUSED = {
+    "exponential-triangle.order": "exponential kernel",
+    "normalized_polynomial-geometry.order": "normalized_polynomial kernel",
+    "one_class.border": "feature 2000000000",
+    "three_classes.border": "3 nearest samples",
+}
+GOLDEN_NAMES = sorted(
+    p.name for p in GOLDEN.iterdir() if p.suffix in (".model", ".approx", ".order", ".reduced", ".border")
+)
+
+
+def agrees(model, description, library, rows, single):
+    """Dense and sparse rows alike; labels but for values within the tolerance of zero."""
+    chunk = chunk_of(rows)
+    labels, values, _ = predicted(model, chunk)
+    allowed = tolerance(description, chunk, single)
+    found = library.values(rows)
+    assert np.array_equal(found, library.values(rows, sparse=True))
+    assert (abs(found - values) <= allowed + 1e-300).all()
+    answers = library.predict(rows)
+    assert np.array_equal(answers, library.predict(rows, sparse=True))
+    if model.header.regression:
+        assert np.array_equal(answers, found[:, 0])
+    else:
+        sure = (abs(values) > allowed).all(axis=1)
+        assert sure.any() and np.array_equal(answers[sure], labels[sure])
+
+
+@pytest.mark.full(few=6)
+@pytest.mark.parametrize("name", GOLDEN_NAMES)
+def test_golden_models_answer_as_fastsvm_predict(name, tmp_path):
+    model = load_model(str(GOLDEN / name))
+    if name in REFUSED:
+        with pytest.raises(ModelFormatError, match=REFUSED[name]):
+            describe(model, name)
+        return
+    rows = rows_for(name, max(model.max_index, 1))
+    for single in (True, False):
+        description = describe(model, name)
+        agrees(model, description, Library(Program(description, single=single, prefix="m"), tmp_path), rows, single)
+
+
+@calm(60)
+@given(
+    seed=st.integers(0, 10**6),
+    svm_type=st.sampled_from(SVM_TYPES),
+    kernel=st.sampled_from(sorted(KERNELS)),
+    classes=st.integers(2, 5),
+    d=st.integers(1, 9),
+    full=st.sampled_from([0.1, 0.6, 1.0]),
+    single=st.booleans(),
+)
+def test_models_of_any_kind_answer_as_fastsvm_predict(tmp_path, seed, svm_type, kernel, classes, d, full, single):
+    model = made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d, full=full)
+    description = describe(model, "m", inputs=d + 2)
+    library = Library(Program(description, single=single, prefix=f"m{seed}"), tmp_path)
+    agrees(model, description, library, rows_for(seed, description.inputs), single)
+
+
+@calm(40)
+@given(
+    seed=st.integers(0, 10**6),
+    svm_type=st.sampled_from(SVM_TYPES),
+    classes=st.integers(2, 4),
+    options=st.sampled_from(
+        [{"degree": 1}, {"degree": 2}, {"degree": 3}, {"degree": 4}, {"rank": 2}, {"clusters": 3}, {"center": "pair"}]
+    ),
+    single=st.booleans(),
+)
+def test_expansions_answer_as_fastsvm_predict(tmp_path, seed, svm_type, classes, options, single):
+    exact = made_up(seed, svm_type=svm_type, classes=classes, d=4)
+    model = compile_maclaurin(exact, fingerprint="f", single=single, **options)
+    description = describe(model, "m", inputs=6)
+    library = Library(Program(description, single=single, prefix=f"m{seed}"), tmp_path)
+    agrees(model, description, library, rows_for(seed, 6), single)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_double_precision_is_libsvms_own_sum_to_the_last_bit(kernel, classes, tmp_path):
+    model = made_up(kernel, kernel=kernel, classes=classes, d=7, n=50)
+    rows = rows_for(kernel, 7)
+    library = Library(Program(describe(model, "m", inputs=7), single=False, prefix="m"), tmp_path)
+    assert np.array_equal(library.values(rows), reference(model, chunk_of(rows)))
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6])
+@pytest.mark.parametrize("single", [True, False])
+def test_probabilities_are_libsvms_coupling(classes, single, tmp_path):
+    model = made_up(classes, classes=classes, probability=True)
+    rows = rows_for(classes, 5)
+    library = Library(Program(describe(model, "m"), single=single, prefix="m"), tmp_path)
+    _, _, expected = predicted(model, chunk_of(rows), probability=True)
+    # The iteration stops up to 0.005 / classes beside its end, and may do so a round earlier or later.
+    assert abs(library.probabilities(rows) - expected.reshape(len(rows), -1)).max() < (0.01 if single else 1e-9)
+
+
+def test_probabilities_of_one_class_are_those_of_the_marks(tmp_path):
+    model = made_up(1, svm_type="one_class", probability=True)
+    rows = rows_for(1, 5)
+    library = Library(Program(describe(model, "m"), single=False, prefix="m"), tmp_path)
+    _, _, expected = predicted(model, chunk_of(rows), probability=True)
+    assert np.array_equal(library.probabilities(rows), expected.reshape(len(rows), 2))
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize("flags", ["-O0", "-O1", "-O2", "-O3", "-Os", "-O1 -fsanitize=address,undefined"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_every_compiler_and_optimization_takes_it_without_a_warning(compiler, flags, tmp_path):
+    data = tmp_path / "rows"
+    data.write_text("1 1:0.5 3:-1\n-1 2:0.25\n1\n0 1:1 2:1 3:1 4:1 5:1\n")
+    for model in (made_up(7, classes=4, probability=True), compile_maclaurin(made_up(8), fingerprint="f", degree=3)):
+        program = Program(describe(model, "m"), single=True, prefix="m")
+        for name, text in (("m.h", program.header()), ("m.c", program.source()), ("main.c", program.main(5))):
+            (tmp_path / name).write_text(text)
+        words = [compiler, *WARNINGS, *flags.split(), "-o", "main", "m.c", "main.c", "-lm"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        done = subprocess.run(["./main", data], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and not done.stderr and len(done.stdout.splitlines()) == 4
+
+
+def test_nothing_is_allocated_and_no_array_on_the_stack_is_as_long_as_the_vectors():
+    model = made_up(3, classes=3, n=97, probability=True)
+    program = Program(describe(model, "m"), single=True, prefix="m")
+    text = program.source()
+    assert "malloc" not in text and "alloca" not in text
+    assert program.stack_bytes < 4 * 97 and not [
+        line for line in text.splitlines() if "[97]" in line and "const" not in line
+    ]
+
+
+def test_the_bytes_that_are_told_are_those_of_the_tables():
+    import re
+
+    program = Program(describe(made_up(4, classes=3, full=0.1, d=30), "m"), single=True, prefix="m")
+    sizes = {"float": 4, "uint8_t": 1, "uint16_t": 2, "int8_t": 1}
+    found = re.findall(r"^static const (\w+) \w+\[(\d+)\]", program.source(), re.M)
+    assert sum(sizes[kind] * int(count) for kind, count in found) == program.table_bytes
+
+
+def test_what_an_avr_does_not_hold_is_refused():
+    big = describe(made_up(5, d=40, n=400, full=1.0), "m")
+    with pytest.raises(ModelFormatError, match="--progmem holds"):
+        Program(big, single=True, prefix="m", progmem=True)
+    assert "pgm_read_float" in Program(describe(made_up(5), "m"), single=True, prefix="m", progmem=True).source()
+
+
+@pytest.mark.parametrize("name", ["c_svc.approx", "three_classes.model"])
+def test_the_command_writes_compiles_and_compares(name, fastsvm, tmp_path):
+    data = tmp_path / "rows"
+    data.write_text("1 1:0.5 3:-1 # first\n-1 2:0.25\n1\n")
+    done = fastsvm("export", "--to", "c", "--test", data, GOLDEN / name, tmp_path / "out.c")
+    assert done.code == 0, done
+    assert (
+        "rows: 0 of 3 labels differ from fastsvm predict's, values by at most " in done.out
+        or "values differ" in done.out
+    )
+    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.c", "out.h", "out_main.c"]
+
+
+def test_size_writes_nothing(fastsvm, tmp_path):
+    done = fastsvm("export", "--to", "c", "--size", GOLDEN / "c_svc.approx", tmp_path / "out.c")
+    assert done.code == 0 and "bytes of tables" in done.out and not list(tmp_path.iterdir())

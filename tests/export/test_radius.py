@@ -1,0 +1,226 @@
+"""Radii of exported models: svm-predict's value lies within them, in single precision too, on both targets."""
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.export.c import Program
+from fastsvm_cli.export.description import describe
+from fastsvm_cli.export.onnx import model_of
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.carried import Carried
+from fastsvm_cli.text.scaling import parse_scaling
+from support.evaluation import reference
+from support.exporting import Library, chunk_of, made_up, rows_for
+from support.hostile import hostile_machine, hostile_options, hostile_rows, uncovered
+from support.profiles import seeded
+
+OPTIONS = st.sampled_from(
+    [
+        {},
+        {"degree": 1},
+        {"degree": 3},
+        {"degree": 4},
+        {"rank": 2},
+        {"clusters": 3},
+        {"center": "pair"},
+        {"single": False},
+    ]
+)
+SCALES = st.sampled_from([1e-6, 1e-2, 0.3, 1.0, 3.0, 10.0, 1e3])
+
+
+def from_both(model, rows, single, folder):
+    """(values, radii, proven) of the C and of the graph."""
+    description = describe(model, "m", inputs=rows.shape[1])
+    library = Library(Program(description, single=single, prefix="m"), folder)
+    proven, radii = library.radius(rows)
+    values = library.values(rows)
+    dense, sparse = library.radius(rows, sparse=True), (proven, radii)
+    assert all(np.array_equal(one, other) for one, other in zip(dense, sparse))
+    session = onnxruntime.InferenceSession(
+        model_of(description, single).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    found = dict(
+        zip([each.name for each in session.get_outputs()], session.run(None, {"X": rows.astype(values.dtype)}))
+    )
+    of_graph = found.get("values", found.get("variable")), found["radius"], found.get("proven")
+    return [(values, radii, proven.astype(bool)), of_graph]
+
+
+def covers(model, exact, rows, single, folder, expected=None):
+    """svm-predict's values lie within the radii, and labels that are proven are its own. Returns the radii."""
+    expected = reference(exact, chunk_of(rows)) if expected is None else expected
+    header = exact.header
+    out = []
+    for values, radii, proven in from_both(model, rows, single, folder):
+        assert not np.isnan(radii).any() and not (abs(values.astype(float) - expected) > radii).any()
+        if header.classification or header.svm_type == "one_class":
+            decisions = _native.Decisions(model.pairs, True)
+            decisions.resize(len(rows))
+            np.asarray(decisions.value)[:], np.asarray(decisions.radius)[:] = values, radii
+            left_open = _native.unsettled(header.task(), decisions)
+            assert np.array_equal(np.flatnonzero(~proven), left_open)
+        out.append(radii)
+    return out
+
+
+@seeded(120)
+@given(
+    seed=st.integers(0, 10**6),
+    svm_type=st.sampled_from(["c_svc", "one_class", "epsilon_svr"]),
+    classes=st.integers(2, 4),
+    d=st.integers(1, 8),
+    options=OPTIONS,
+    scale=SCALES,
+    single=st.booleans(),
+)
+def test_no_exported_expansion_has_a_value_beyond_its_radius(
+    tmp_path, seed, svm_type, classes, d, options, scale, single
+):
+    exact = made_up(seed, svm_type=svm_type, classes=classes, d=d, n=24, full=0.9)
+    options = {**options, **({"rank": min(2, d)} if "rank" in options else {})}
+    model = compile_maclaurin(exact, fingerprint="f", certify=True, **{"single": True, **options})
+    rows = rows_for(seed, max(model.max_index, 1) + 1) * np.float32(scale)
+    for radii in covers(model, exact, rows, single, tmp_path):
+        if scale <= 0.3 and options.get("degree", 2) > 1:
+            size = sum(abs(np.array(exact.vectors.leading)).ravel())
+            assert np.median(radii) < 0.5 * size  # and they say something
+
+
+@seeded(60)
+@given(
+    seed=st.integers(0, 10**6),
+    kernel=st.sampled_from(["linear", "polynomial"]),
+    d=st.integers(1, 8),
+    scale=SCALES,
+    single=st.booleans(),
+)
+def test_no_exported_finite_expansion_has_a_value_beyond_its_radius(tmp_path, seed, kernel, d, scale, single):
+    exact = made_up(seed, kernel=kernel, classes=3, d=d, full=0.9)
+    model = compile_maclaurin(exact, fingerprint="f", certify=True, single=single)
+    covers(model, exact, rows_for(seed, max(model.max_index, 1)) * np.float32(scale), single, tmp_path)
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_radii_of_far_centers_cover_the_rounding_of_differences(single, tmp_path):
+    """Vectors around a point whose digits single precision does not hold."""
+    near = made_up(4, d=4, n=30, full=1.0)
+    offset = 12345.678
+    moved = np.float32(np.asarray(near.vectors.values).reshape(30, 4) + offset).astype(float)
+    head, _ = near.to_text().split(b"SV\n")
+    lines = [
+        f"{a!r} " + " ".join(f"{j + 1}:{x!r}" for j, x in enumerate(row))
+        for (a,), row in zip(near.vectors.leading.tolist(), moved.tolist())
+    ]
+    exact = parse_model(head + b"SV\n" + "\n".join([*lines, ""]).encode(), "m")
+    model = compile_maclaurin(exact, fingerprint="f", certify=True)
+    rows = (rows_for(4, 4, full=1.0) * np.float32(0.5) + np.float32(offset)).astype(np.float32)
+    for radii in covers(model, exact, rows, single, tmp_path):
+        assert np.isfinite(radii).any()
+
+
+@seeded(40)
+@given(
+    seed=st.integers(0, 10**6),
+    svm_type=st.sampled_from(["c_svc", "one_class", "epsilon_svr"]),
+    classes=st.integers(2, 3),
+    scale=SCALES,
+    single=st.booleans(),
+)
+def test_no_exported_reduced_set_has_a_value_beyond_its_radius(tmp_path, seed, svm_type, classes, scale, single):
+    exact = made_up(seed, svm_type=svm_type, classes=classes, d=4, n=40, full=0.9)
+    model = compile_reduced_set(exact, fingerprint="f", count=30).model
+    rows = rows_for(seed, max(exact.max_index, model.max_index)) * np.float32(scale)
+    covers(model, exact, rows, single, tmp_path)
+
+
+def test_a_graph_that_is_computed_in_less_than_its_precision_proves_nothing():
+    """As OpenVINO does with double precision, and with single on processors that have half."""
+    model = compile_maclaurin(made_up(2), fingerprint="f", certify=True, degree=4)
+    proto, rows = model_of(describe(model, "m"), False), rows_for(2, 5) * np.float32(0.1)
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    assert session.run(["proven"], {"X": rows.astype(float)})[0].any()
+    double, single = onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT
+    for table in proto.graph.initializer:
+        if table.data_type == double:
+            with np.errstate(over="ignore"):
+                numbers = onnx.numpy_helper.to_array(table).astype(np.float32)
+            table.CopyFrom(onnx.numpy_helper.from_array(numbers, table.name))
+    for value in (*proto.graph.input, *proto.graph.output):
+        if value.type.tensor_type.elem_type == double:
+            value.type.tensor_type.elem_type = single
+    for node in proto.graph.node:
+        for attribute in node.attribute:
+            if node.op_type == "Cast" and attribute.i == double:
+                attribute.i = single
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    radii, proven = session.run(["radius", "proven"], {"X": rows})
+    assert np.isinf(radii).all() and not proven.any()
+
+
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("start", range(0, 200, 20))
+def test_no_hostile_model_that_is_exported_has_a_value_beyond_its_radius(start):
+    for seed in range(start, start + 20):
+        rng = np.random.default_rng(seed)
+        kernel = str(rng.choice(["rbf", "rbf", "linear", "polynomial"]))
+        machine, x = hostile_machine(rng, kernel)
+        exact = parse_model(machine.text(), "m")
+        try:
+            model = compile_maclaurin(exact, fingerprint="f", certify=True, **hostile_options(rng, kernel))
+            rows = np.zeros((8, max(model.max_index, x.shape[1])))
+            for row, entries in zip(rows, hostile_rows(rng, x)):
+                row[[j - 1 for j in entries]] = list(entries.values())
+            protos = [model_of(describe(model, "m", inputs=rows.shape[1]), single) for single in (True, False)]
+        except ModelFormatError:
+            continue
+        for proto, kind in zip(protos, (np.float32, np.float64)):
+            with np.errstate(over="ignore"):
+                given = rows.astype(kind)
+            given[~np.isfinite(given) | (abs(given) < np.finfo(kind).tiny)] = 0
+            session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+            found = dict(zip([each.name for each in session.get_outputs()], session.run(None, {"X": given})))
+            values = found.get("values", found.get("variable")).astype(float)
+            expected = reference(exact, chunk_of(given))
+            assert not uncovered(abs(values - expected), found["radius"].astype(float)).any(), seed
+
+
+RANGE = b"x\n-1 1\n1 -3 5\n2 0 7\n3 -0.125 4\n4 10 11\n5 -1 1\n"
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_radii_cover_the_digits_that_svm_scale_loses(seed, single, tmp_path):
+    exact = made_up(seed, classes=3, d=5, n=30)
+    model = compile_maclaurin(exact, fingerprint="f", certify=True, degree=4)
+    model.carried = Carried(parse_scaling(RANGE, "range"), "m")
+    rows = rows_for(seed, 5) * np.float32([4, 4, 2, 1, 1]) + np.float32([0, 3, 2, 10, 0])
+    expected = reference(exact, model.carried.rows(chunk_of(rows)))
+    covers(model, exact, rows.astype(np.float32), single, tmp_path, expected)
+
+
+def test_a_row_with_features_that_the_model_does_not_know_has_no_radius(tmp_path):
+    model = compile_maclaurin(made_up(1), fingerprint="f", certify=True)
+    library = Library(Program(describe(model, "m"), single=True, prefix="m"), tmp_path)
+    row = np.zeros((1, 9), dtype=np.float32)
+    row[0, 8] = 1
+    proven, radii = library.radius(row, sparse=True)
+    assert not proven[0] and np.isinf(radii).all()
+
+
+def test_what_is_not_proven_is_refused_and_can_be_left_out(fastsvm, tmp_path):
+    model = compile_maclaurin(made_up(1, kernel="linear"), fingerprint="f", certify=True)
+    model.carried = Carried(parse_scaling(RANGE, "range"), "m")
+    with pytest.raises(ModelFormatError, match="--no-radius"):
+        Program(describe(model, "m"), single=True, prefix="m")
+    (tmp_path / "model").write_bytes(model.to_text())
+    done = fastsvm("export", "--to", "c", "--no-radius", tmp_path / "model", tmp_path / "out.c")
+    assert done.code == 0 and "_radius" not in (tmp_path / "out.h").read_text()

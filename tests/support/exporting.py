@@ -1,0 +1,123 @@
+"""What the tests of exported models share: models made up, and C compiled into a library that this process calls."""
+
+import ctypes
+import itertools
+import random
+import subprocess
+from zlib import crc32
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.wanted import Wanted
+
+#: What every file of C is compiled with.
+WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+KERNELS = {
+    "linear": "kernel_type linear\n",
+    "polynomial": "kernel_type polynomial\ndegree 3\ngamma 0.5\ncoef0 0.25\n",
+    "rbf": "kernel_type rbf\ngamma 0.375\n",
+    "sigmoid": "kernel_type sigmoid\ngamma 0.25\ncoef0 -0.5\n",
+}
+_NUMBERS = itertools.count()
+
+
+def single(x):
+    """The number of single precision next to it."""
+    return float(np.float32(x))
+
+
+def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=0.6, probability=False):
+    """A LIBSVM model of random numbers of single precision. full: share of the entries that are not 0."""
+    rng = random.Random(seed)
+    number = lambda: single(rng.gauss(0, 1))  # noqa: E731
+    classification = svm_type in ("c_svc", "nu_svc")
+    classes = classes if classification else 2
+    pairs = classes * (classes - 1) // 2 if classification else 1
+    lines = [f"svm_type {svm_type}\n{KERNELS[kernel]}nr_class {classes}\ntotal_sv {n}\n"]
+    lines.append("rho " + " ".join(repr(number()) for _ in range(pairs)) + "\n")
+    if classification:
+        labels = rng.sample(range(-9, 30), classes)
+        counts = [n // classes + (c < n % classes) for c in range(classes)]
+        lines.append("label " + " ".join(map(str, labels)) + "\n")
+        if probability:
+            lines.append("probA " + " ".join(repr(-abs(number())) for _ in range(pairs)) + "\n")
+            lines.append("probB " + " ".join(repr(number()) for _ in range(pairs)) + "\n")
+        lines.append("nr_sv " + " ".join(map(str, counts)) + "\n")
+    elif probability and svm_type == "one_class":
+        marks = sorted(number() for _ in range(10))
+        lines.append("prob_density_marks " + " ".join(map(repr, marks)) + "\n")
+    lines.append("SV\n")
+    for vector in range(n):
+        coefficients = [repr(number()) for _ in range(classes - 1 if classification else 1)]
+        # The first vector has an entry at least: a model without any is refused.
+        entries = [f"{j + 1}:{number()!r}" for j in range(d) if rng.random() < full or (full and not vector and not j)]
+        lines.append(" ".join(coefficients + entries) + "\n")
+    return parse_model("".join(lines).encode(), f"made up of {seed!r}")
+
+
+def rows_for(seed, d, n=40, full=0.7):
+    """(n, d) of single precision; sparse ones among them."""
+    rng = np.random.default_rng(crc32(str(seed).encode()))
+    x = rng.normal(size=(n, d)).astype(np.float32)
+    return np.where(rng.random((n, d)) < full, x, np.float32(0))
+
+
+def chunk_of(rows):
+    return _native.Chunk.from_dense(np.zeros(len(rows)), np.ascontiguousarray(rows, dtype=np.float64))
+
+
+def predicted(model, chunk, probability=False):
+    """(labels, values, probabilities) of fastsvm predict."""
+    out, predictions = model.decisions(Wanted.values()), _native.Predictions()
+    model.decision_values(chunk if model.carried is None else model.carried.rows(chunk), out, Wanted.values())
+    model.answer(out)
+    _native.predict(model.header.task(), out, False, predictions)
+    labels = np.array(predictions.label)
+    if probability:
+        _native.predict(model.header.task(), out, True, predictions)
+    return labels, np.array(out.value), np.array(predictions.probability)
+
+
+class Library:
+    """The C of a program, compiled. compiler: its command. flags: beside WARNINGS."""
+
+    def __init__(self, program, folder, compiler="gcc", flags=("-O2",)):
+        (folder / f"{program.file}.h").write_text(program.header())
+        (folder / "model.c").write_text(program.source())
+        out = folder / f"{next(_NUMBERS)}.so"  # one that is loaded must not be written again
+        words = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", "-o", out, folder / "model.c", "-lm"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        self._library, self._program = ctypes.CDLL(str(out)), program
+        self._kind, self._real = (np.float32, ctypes.c_float) if program.single else (np.float64, ctypes.c_double)
+        header = program.description.header
+        self._returns = self._real if header.regression else ctypes.c_int
+
+    def _call(self, name, rows, width, sparse):
+        function = getattr(self._library, f"{self._program.prefix}_{name}" + "_sparse" * sparse)
+        function.restype = self._returns if name == "predict" else ctypes.c_int
+        out, labels = np.full((len(rows), width), np.nan, dtype=self._kind), []
+        for row, filled in zip(np.ascontiguousarray(rows, dtype=self._kind), out):
+            at = np.flatnonzero(row)
+            index, value = np.ascontiguousarray(at + 1, dtype=np.intc), np.ascontiguousarray(row[at])
+            given = [index.ctypes, value.ctypes, ctypes.c_int(len(at))] if sparse else [row.ctypes]
+            pointers = [each if isinstance(each, ctypes.c_int) else ctypes.c_void_p(each.data) for each in given]
+            more = [] if name == "predict" else [ctypes.c_void_p(filled.ctypes.data)]
+            labels.append(function(*pointers, *more))
+        return np.array(labels), out
+
+    def predict(self, rows, sparse=False):
+        return self._call("predict", rows, 1, sparse)[0]
+
+    def values(self, rows, sparse=False):
+        return self._call("values", rows, self._program.description.header.pairs, sparse)[1]
+
+    def probabilities(self, rows, sparse=False):
+        header = self._program.description.header
+        return self._call("probabilities", rows, header.nr_class if header.classification else 2, sparse)[1]
+
+    def radius(self, rows, sparse=False):
+        """(proven, radii)"""
+        return self._call("radius", rows, self._program.description.header.pairs, sparse)
