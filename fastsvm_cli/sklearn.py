@@ -1,5 +1,5 @@
 """Estimators for scikit-learn that train a support vector machine and compile it: for pipelines, cross-validation and
-grid searches over the options of compiling.
+grid searches over the options of compiling; and patch(), by which the exact engine answers for scikit-learn's own.
 
 Needs scikit-learn (1.3 or newer), which nothing else in fastsvm does.
 """
@@ -18,8 +18,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fastsvm_cli.estimators.compile import compile
+from fastsvm_cli.estimators.patching import patch, patched, unpatch
 
-__all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR"]
+__all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR", "patch", "patched", "unpatch"]
 
 
 class _Compiled(MetaEstimatorMixin, BaseEstimator):

@@ -14,7 +14,7 @@ from fastsvm_cli.text.header import Header
 #: scikit-learn's class -> LIBSVM's svm_type.
 _SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}
 #: scikit-learn's kernel -> LIBSVM's kernel_type.
-_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
+KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
 _LARGEST_LABEL = 2**31 - 1
 
@@ -73,7 +73,7 @@ def read_svm(estimator: Any) -> Fitted:
     _demand_kernel(estimator, name)
     if not hasattr(estimator, "support_vectors_"):
         raise ModelFormatError(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
-    svm_type, kernel = _SVM_TYPES[name], _KERNELS[estimator.kernel]
+    svm_type, kernel = _SVM_TYPES[name], KERNELS[estimator.kernel]
     classification = svm_type in ("c_svc", "nu_svc")
     rho = (-np.ravel(_dense(estimator._intercept_))).tolist()
     coefficients = np.ascontiguousarray(_dense(estimator._dual_coef_).T, dtype=np.float64)
@@ -113,11 +113,11 @@ def _demand_kernel(estimator: Any, name: str) -> None:
         found = "a kernel that is a Python function"
     elif kernel == "precomputed":
         found = "a precomputed kernel"
-    elif kernel in _KERNELS:
+    elif kernel in KERNELS:
         return
     else:
         found = f"kernel {kernel!r}"
-    raise ModelFormatError(name, f"{found} found, expected one of {', '.join(_KERNELS)}")
+    raise ModelFormatError(name, f"{found} found, expected one of {', '.join(KERNELS)}")
 
 
 def _dense(numbers: Any) -> np.ndarray:

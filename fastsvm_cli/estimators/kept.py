@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
@@ -28,6 +28,11 @@ class Kept:
     model: "Model"
     fingerprint: "str | None"
     exact: Any
+    transform: Any
+    calibrator: Any
+    classes: Any
+    break_ties: bool
+    n_features_in_: int
     _path: "str | None"  # of the file that it was read from
 
     def _set_up(self) -> None:
@@ -47,6 +52,48 @@ class Kept:
         text = self._text_of_file() or self.model.to_text()
         with Output(os.fspath(path)) as output:
             output.write(text)
+
+    def export(
+        self,
+        path: "str | os.PathLike[str]",
+        *,
+        precision: str = "single",
+        prefix: "str | None" = None,
+        progmem: bool = False,
+        radius: bool = True,
+    ) -> str:
+        """Write the model as a graph of ONNX or as C99, as the ending of `path` says: .onnx, or .c, with a header
+        beside it. The result answers alone: with the scaling in front of the model, and with the names of its classes
+        (ONNX; C returns the model's labels), but without `exact`. precision: "single" or "double". The others: as of
+        `fastsvm export`.
+
+        Returns a line about its size. Raises ValueError, ModelFormatError for what no target holds, and FileError."""
+        from fastsvm_cli.export.description import describe
+        from fastsvm_cli.export.targets import TARGETS, Options, export
+        from fastsvm_cli.text.output import Output
+
+        name, target = os.fspath(path), os.path.splitext(os.fspath(path))[1].removeprefix(".")
+        if target not in TARGETS or precision not in ("single", "double"):
+            expected = "a path that ends in .onnx or .c, and precision 'single' or 'double'"
+            raise ValueError(f"path {name!r} and precision {precision!r} found, expected {expected}")
+        words = {"calibrator": self.calibrator is not None, "break_ties": self.break_ties}
+        for word, is_so in words.items():
+            if is_so:
+                raise ModelFormatError(type(self).__name__, f"{word} found, which no target computes")
+        # Of a model with scalers in front what is proven is about scaled rows.
+        radius = radius and self.transform is None
+        description = describe(self.model, type(self).__name__, self.own_fingerprint, self.n_features_in_, radius)
+        if self.transform is not None:
+            affine = self.transform.affine(description.inputs)
+            if affine is None:
+                raise ModelFormatError(type(self).__name__, "a scaler that clips found, which no target computes")
+            description.scale(*affine)
+        description.classes = self.classes
+        made = export(description, target, name, Options(single=precision == "single", prefix=prefix, progmem=progmem))
+        for ending, text in made.texts.items():
+            with Output(name.removesuffix(f".{target}") + ending) as output:
+                output.write(text)
+        return made.sizes
 
     def _text_of_file(self) -> "bytes | None":
         if self._path in (None, "-") or self.fingerprint is None:

@@ -1,7 +1,8 @@
-"""Models and rows for the objects of fastsvm_cli.load."""
+"""Models and rows for the objects of fastsvm_cli.load; the calls that fastsvm_cli.sklearn.patch answers."""
 
 import pytest
 
+from fastsvm_cli.estimators import patching
 from support.compiling import compile_all
 from support.places import DATA
 from support.training import train_on
@@ -17,3 +18,24 @@ def folder(tmp_path_factory):
         (folder / f"{name}.test").write_bytes((DATA / f"{name}.test").read_bytes())
         compile_all(folder, f"approx --certify {name}.model")
     return folder
+
+
+@pytest.fixture
+def answered(monkeypatch):
+    """The rows of each call that the engine answers for scikit-learn."""
+    calls, numbers = [], patching._Engine.numbers
+
+    def count(self, X, wanted):
+        calls.append(X.shape[0])
+        return numbers(self, X, wanted)
+
+    monkeypatch.setattr(patching._Engine, "numbers", count)
+    return calls
+
+
+@pytest.fixture
+def calls(answered, monkeypatch):
+    """Likewise, and every call goes to it, however small."""
+    for name in ("LEAST_VALUES", "ROWS_BEFORE", "VALUES_BEFORE"):
+        monkeypatch.setattr(patching, name, 0)
+    return answered

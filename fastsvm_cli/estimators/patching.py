@@ -1,0 +1,248 @@
+"""scikit-learn's own support vector machines, answered by the exact engine.
+
+Six functions of sklearn.svm._base are replaced, those that hand rows to scikit-learn's LIBSVM. The steps before them
+(validation and its messages) and after them (classes, signs, shapes, ties) stay scikit-learn's.
+
+Every label is scikit-learn's: one that the engine settles short of svm-predict's own sum is that of a sum in any order
+(B5, B26 and B38 of bounds.py hold of scikit-learn's, too), and the rows that are left go to scikit-learn's function.
+"""
+
+import weakref
+from _thread import allocate_lock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.estimators.fitted import KERNELS, read_svm
+from fastsvm_cli.estimators.rows import chunk_of
+from fastsvm_cli.models.wanted import LABELS, Wanted
+from fastsvm_cli.text.data import MOST_VALUES
+
+#: Kernel values of a call below which scikit-learn's own function is as fast. Products in them below which threads take
+#: longer to start than they save.
+LEAST_VALUES, LEAST_PRODUCTS = 1000, 4_000_000
+#: A model is compiled when so many rows, and kernel values, have been asked of it: then they have cost as much.
+ROWS_BEFORE, VALUES_BEFORE = 25, 10_000
+#: Rows left to scikit-learn that a model may have, before they are too many if they are a quarter of all.
+MOST_LEFT = 100
+
+_MOST_ENTRIES = 1 << 18  # numbers of the rows that are answered together
+_WHOLE, _PARTS = 4096, 16  # of an array of more bytes, the sums of so many parts tell whether it has changed
+#: Of rows and models that the engine does not take.
+_REFUSED = (FastsvmError, ValueError, MemoryError)
+
+_engines: "dict[int, _Engine]" = {}  # by the id of the estimator
+_originals: "dict[str, tuple[type, Callable[..., Any]]]" = {}  # by name
+_lock = allocate_lock()
+_always, _blocks = False, 0  # whether patch() was called; blocks of patched() that have not ended
+_threads: "int | None" = None
+
+
+def patch(n_threads: "int | None" = None) -> None:
+    """From here on scikit-learn's SVC, NuSVC, SVR, NuSVR and OneClassSVM, and classes made from them, are answered by
+    the exact engine: predict, decision_function, predict_proba, predict_log_proba and score_samples of every fitted
+    object of this process, whoever calls them. No label changes.
+
+    n_threads: None: as many as the process may run on. Called again, it changes that alone.
+
+    A model is compiled when 25 + 10,000 / vectors rows have been asked of it since it was fitted. Before that, in calls
+    of fewer than 1,000 kernel values (rows times vectors), and for kernels that are functions or precomputed,
+    scikit-learn's own code answers. Raises FastsvmError for a scikit-learn that is not known.
+
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_digits(return_X_y=True)
+    >>> svc = SVC().fit(X, y)
+    >>> own = svc.predict(X)
+    >>> with patched():
+    ...     bool((svc.predict(X) == own).all())
+    True
+    """
+    _settle(True, 0, n_threads)
+
+
+def unpatch() -> None:
+    """Undo patch(), except within blocks of patched(): scikit-learn's functions are the very ones that they were, and
+    compiled models are let go."""
+    _settle(False, 0, _threads)
+
+
+@contextmanager
+def patched(n_threads: "int | None" = None) -> "Iterator[None]":
+    """patch() for the time of a block, on all threads. Blocks may lie within each other, and overlap."""
+    before = _threads
+    _settle(None, 1, n_threads)
+    try:
+        yield
+    finally:
+        _settle(None, -1, before)
+
+
+def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
+    """always: None: as it was. blocks: that begin, or with a minus end."""
+    global _always, _blocks, _threads
+    with _lock:
+        was = _always or _blocks > 0
+        always, blocks = _always if always is None else always, _blocks + blocks
+        if not was and (always or blocks):
+            _originals.update(_find_originals())
+            for name, (owner, own) in _originals.items():
+                setattr(owner, name, _answered(name, own))
+        elif was and not (always or blocks):
+            for name, (owner, own) in _originals.items():
+                setattr(owner, name, own)
+            _engines.clear()
+        _always, _blocks, _threads = always, blocks, n_threads
+
+
+def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
+    from sklearn.svm import _base
+
+    found = {}
+    for what in ("predict", "decision_function", "predict_proba"):
+        for name in (f"_dense_{what}", f"_sparse_{what}"):
+            owner = getattr(_base, "BaseSVC" if what == "predict_proba" else "BaseLibSVM", object)
+            if name not in vars(owner):
+                raise FastsvmError(
+                    f"a scikit-learn without {name} found, expected 1.3 to 1.9: compile(svc) may know it"
+                )
+            found[name] = owner, vars(owner)[name]
+    return found
+
+
+def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
+    """The replacement of scikit-learn's `own` function of that name."""
+    wanted = LABELS if name in ("_dense_predict", "_sparse_predict") else Wanted.values()
+
+    @wraps(own)
+    def answer(self: Any, X: Any) -> np.ndarray:
+        engine = _engine_of(self, X)
+        if engine is None:
+            return own(self, X)
+        try:
+            out, open_rows = engine.numbers(X, wanted)
+        except _REFUSED:
+            return own(self, X)
+        if name.endswith("proba"):
+            out = engine.probabilities(self, out)
+        if open_rows:
+            out[open_rows] = own(self, X[open_rows])
+        return out
+
+    return answer
+
+
+class _Engine:
+    """A fitted estimator's compiled model, and how often it was asked. arrays: the estimator's numbers, which are held,
+    so that nothing else gets their ids. told, sums: by which a change of the estimator is noticed. pays: whether the
+    engine is to answer: the model is compiled, and not too many rows have been left to scikit-learn."""
+
+    def __init__(self, estimator: Any, arrays: "list[np.ndarray]", told: "list[Any]", sums: "list[bytes]"):
+        key = id(estimator)
+        self._estimator = weakref.ref(estimator, lambda _: _engines.pop(key, None))
+        self.arrays, self.told, self.sums = arrays, told, sums
+        self.pays = False
+        self._asked = self._answered = self._left = 0  # rows
+        self._model: Any = None
+        self._task: Any = None
+        self._coupler: Any = None
+        self._once = allocate_lock()  # whoever has it compiles
+
+    def asked(self, estimator: Any, rows: int, vectors: int) -> None:
+        """Count so many rows more, and compile where that pays from now on. Other threads do not wait for it."""
+        self._asked += rows
+        if self._asked < ROWS_BEFORE + VALUES_BEFORE / vectors or not self._once.acquire(blocking=False):
+            return
+        try:
+            model = read_svm(estimator).model
+        except _REFUSED:
+            return
+        if model.header.classification:
+            model.header.label = list(range(model.header.nr_class))  # as scikit-learn's LIBSVM has them
+        self._task, self._model, self.pays = model.header.task(), model, True
+
+    def numbers(self, X: Any, wanted: Wanted) -> "tuple[np.ndarray, list[int]]":
+        """(rows) labels or (rows, pairs) values, and the rows of which svm-predict's own sum decided. Raises RowError
+        and ValueError for rows that the engine does not take."""
+        model, labels, rows = self._model, wanted is LABELS, X.shape[0]
+        out, open_rows = np.empty(rows if labels else (rows, model.pairs)), []
+        step = max(1, min(_MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
+        decisions, predictions = model.decisions(wanted), _native.Predictions()
+        few = rows * model.header.total_sv * X.shape[1] < LEAST_PRODUCTS
+        before = _native.set_threads_here(1 if few else _threads or 0)
+        try:
+            for first in range(0, rows, step):
+                block = X if step >= rows else X[first : first + step]
+                model.decision_values(chunk_of(block, "X"), decisions, wanted)
+                if labels:
+                    _native.predict(self._task, decisions, False, predictions)
+                out[first : first + step] = predictions.label if labels else decisions.value
+                if decisions.reference_rows:
+                    open_rows += (first + np.flatnonzero(decisions.evaluations)).tolist()
+        finally:
+            _native.set_threads_here(before)
+        self._answered, self._left = self._answered + rows, self._left + len(open_rows)
+        self.pays = self._left < max(MOST_LEFT, self._answered // 4)
+        return out, open_rows
+
+    def probabilities(self, estimator: Any, values: np.ndarray) -> np.ndarray:
+        """(rows, classes) of decision values, as scikit-learn's own function makes them: its kernel is precomputed, and
+        each pair has one vector, whose kernel value is the decision value."""
+        if self._coupler is None:
+            self._coupler = _coupler(len(estimator.classes_), estimator._probA, estimator._probB)
+        return _originals["_dense_predict_proba"][1](self._coupler, values)
+
+
+def _coupler(classes: int, a: np.ndarray, b: np.ndarray) -> Any:
+    from sklearn.svm import SVC
+
+    machine = SVC(kernel="precomputed")
+    first, second = np.triu_indices(classes, 1)
+    machine.support_, machine.support_vectors_ = np.arange(len(first), dtype=np.int32), np.empty((0, 0))
+    machine._n_support = np.bincount(first, minlength=classes).astype(np.int32)
+    machine._dual_coef_ = np.zeros((classes - 1, len(first)))
+    machine._dual_coef_[second - 1, machine.support_] = 1.0
+    machine._intercept_, machine._probA, machine._probB, machine._gamma = np.zeros(len(first)), a, b, 0.0
+    return machine
+
+
+def _engine_of(estimator: Any, X: Any) -> "_Engine | None":
+    """None: scikit-learn is to answer."""
+    kernel = estimator.kernel
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        return None
+    rows, vectors = X.shape[0], len(estimator.support_)
+    if not vectors or rows * vectors < LEAST_VALUES:
+        return None
+    sv, coefficients = estimator.support_vectors_, estimator._dual_coef_
+    others = estimator._intercept_, estimator._n_support, estimator._probA, estimator._probB
+    if not estimator._sparse:
+        arrays = [sv, coefficients, *others]
+    elif X.has_canonical_format and getattr(sv, "has_canonical_format", False):
+        arrays = [sv.data, sv.indices, sv.indptr, coefficients.data, *others]
+    else:
+        return None  # numbers of one place are added up here, and not there
+    for each in arrays:
+        if not isinstance(each, np.ndarray) or each.dtype.char not in "dil" or not each.flags.c_contiguous:
+            return None  # scikit-learn has something to say of them
+    told = [kernel, estimator.degree, estimator.coef0, estimator._gamma, *map(id, arrays)]
+    sums = [_sum(each) for each in arrays]
+    engine = _engines.get(id(estimator))
+    if engine is None or engine.told != told or engine.sums != sums:
+        engine = _engines[id(estimator)] = _Engine(estimator, arrays, told, sums)
+    if not engine.pays:
+        engine.asked(estimator, rows, vectors)
+    return engine if engine.pays else None
+
+
+def _sum(numbers: np.ndarray) -> bytes:
+    """A digest that any change of one number changes, and nearly every change of several."""
+    if numbers.nbytes <= _WHOLE:
+        return numbers.tobytes()
+    words = numbers.reshape(-1).view(f"u{numbers.itemsize}")
+    return np.add.reduceat(words, np.arange(0, len(words), -(-len(words) // _PARTS))).tobytes()

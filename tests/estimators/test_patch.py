@@ -1,0 +1,235 @@
+"""What scikit-learn's own estimators answer under fastsvm_cli.sklearn.patch is what they answer without, whatever has
+been done to them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR, _base
+
+from fastsvm_cli import _native
+from fastsvm_cli.sklearn import patched
+from support.fitting import CLASSIFIERS, KERNELS, KINDS, answers, demand_same, fit, fitted, rows
+
+
+def demand_unchanged(estimator, X, calls=None):
+    expected = answers(estimator, X)
+    with patched():
+        demand_same(answers(estimator, X), expected)
+    assert calls is None or len(calls) >= len(expected)
+
+
+@pytest.mark.full(few=8)
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("kind", "classes"), [*((kind, 3) for kind in KINDS), *((kind, 2) for kind in CLASSIFIERS)])
+def test_every_kind_answers_as_without(calls, kind, classes, kernel, form):
+    X, y = rows(classes=classes)
+    names = np.array(["b", "a", "c"])[y] if kind in CLASSIFIERS else y
+    options = {"probability": True, "random_state": 0} if kind in CLASSIFIERS else {}
+    estimator = fitted(kind, form(X), names, kernel=kernel, gamma=0.1, coef0=0.5, **options)
+    demand_unchanged(estimator, form(X), calls)
+
+
+@pytest.mark.parametrize("options", [{"decision_function_shape": "ovo"}, {"break_ties": True}])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_shapes_and_ties_are_scikit_learns(calls, classes, options):
+    X, y = rows(classes=classes)
+    demand_unchanged(fit(SVC(**options), X, y), X, calls)
+
+
+def test_any_form_of_rows(calls):
+    X, y = rows()
+    dense, sparse = fit(SVC(), X, y), fit(SVC(), scipy.sparse.csr_matrix(X), y)
+    import pandas
+
+    for form in (X.astype(np.float32), np.asfortranarray(X), X[::2], X.tolist(), pandas.DataFrame(X), X.astype(int)):
+        demand_unchanged(dense, form)
+        demand_unchanged(sparse, form)
+    for form in (scipy.sparse.csc_matrix, scipy.sparse.coo_matrix, scipy.sparse.csr_array):
+        demand_unchanged(sparse, form(X))
+    assert len(calls) == 2 * (6 * 2 + 3)
+
+
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_labels_that_rounding_decides_are_scikit_learns(calls, kernel, seed):
+    """Thresholds on, or next to, scikit-learn's own values at the rows: every instruction set, few and many classes."""
+    rng = np.random.default_rng(seed)
+    classes = (2, 3, 20)[seed % 3]
+    X, y = rng.normal(size=(3 * classes + 30, 7)), np.arange(3 * classes + 30) % classes
+    svc = fit(SVC(kernel=kernel, gamma=0.1, coef0=0.3, decision_function_shape="ovo"), X, y)
+    svc._intercept_ = np.zeros(len(svc._intercept_))
+    values = svc._dense_decision_function(X)
+    at = rng.integers(len(X), size=values.shape[1])
+    svc._intercept_ = -values[at, np.arange(values.shape[1])]
+    X = np.concatenate([X, *(np.nextafter(X, far) for far in (-np.inf, np.inf))])
+    expected = answers(svc, X)
+    before = _native.instruction_set()
+    try:
+        for build in _native.instruction_sets():
+            assert _native.select_instruction_set(build)
+            with patched():
+                for each in (X, X[:7]):
+                    found = {"predict": svc.predict(each), "decision_function": svc.decision_function(each)}
+                    assert (found["predict"] == expected["predict"][: len(each)]).all(), build
+                    assert (
+                        np.sign(found["decision_function"]) == np.sign(expected["decision_function"][: len(each)])
+                    ).all()
+    finally:
+        assert _native.select_instruction_set(before)
+    assert calls
+
+
+def test_rows_that_rounding_decides_go_to_scikit_learn(calls, monkeypatch):
+    X, y = rows(classes=2)
+    svc = fit(SVC(), X, y)
+    svc._intercept_ = svc._intercept_ - svc._dense_decision_function(X[:5])[3]
+    given, own = [], _base.BaseLibSVM._dense_predict
+    monkeypatch.setattr(_base.BaseLibSVM, "_dense_predict", lambda self, X: given.append(X) or own(self, X))
+    with patched():
+        found = svc.predict(X)
+    assert (given[0] == X[3]).all() and given[0].shape == (1, X.shape[1])
+    assert (found == svc.predict(X)).all()
+
+
+def test_a_model_of_ties_alone_goes_back_to_scikit_learn(calls):
+    """Far from every vector all kernel values are 0."""
+    X, y = rows()
+    svc = fit(SVC(gamma=1e6), X, y)
+    svc._intercept_ = np.zeros(3)
+    with patched():
+        for _ in range(5):
+            svc.predict(X + 0.5)
+    assert sum(calls) == 2 * len(X)
+
+
+def test_pipelines_searches_and_calibration(calls):
+    X, y = rows(n=300)
+    models = [
+        make_pipeline(StandardScaler(), SVC()),
+        GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1, 10]}, cv=3),
+        CalibratedClassifierCV(SVC(), cv=3),
+        CalibratedClassifierCV(SVC(), ensemble=False, method="isotonic", cv=3),
+        GridSearchCV(SVR(), {"C": [0.1, 1]}, cv=2),
+    ]
+    for model in models:
+        own = fit(clone(model), X, y)
+        expected = answers(own, X)
+        calls.clear()
+        with patched():
+            trained = fit(model, X, y)
+            found = answers(trained, X)
+        assert calls
+        demand_same(found, expected)
+        if isinstance(model, GridSearchCV):
+            np.testing.assert_allclose(trained.cv_results_["mean_test_score"], own.cv_results_["mean_test_score"])
+    expected = cross_val_predict(SVC(), X, y, cv=3)
+    with patched():
+        assert (cross_val_predict(SVC(), X, y, cv=3) == expected).all()
+
+
+def test_a_class_made_from_scikit_learns(calls):
+    class Own(SVC):
+        def predict(self, X):
+            return super().predict(X)[::-1]
+
+        def _dense_predict(self, X):
+            return super()._dense_predict(X)
+
+    X, y = rows()
+    demand_unchanged(fit(Own(), X, y), X, calls)
+
+
+# ---- what changes is noticed
+
+
+def changes():
+    def halve(name):
+        return lambda svc: setattr(svc, name, getattr(svc, name) * 0.5)
+
+    def write(name, at=(slice(None),)):
+        def change(svc):
+            getattr(svc, name)[at] *= 0.5
+
+        return change
+
+    for name in ("support_vectors_", "_dual_coef_", "_intercept_", "_probA", "_probB"):
+        yield f"{name} assigned", halve(name)
+        yield f"{name} written to", write(name)
+    yield "one number of support_vectors_", write("support_vectors_", (700, 3))
+    yield "one coefficient", write("_dual_coef_", (0, 5))
+    yield "dual_coef_, which is the same array", write("dual_coef_")
+    yield "_gamma", halve("_gamma")
+    for name, value in (("kernel", "linear"), ("kernel", "poly"), ("kernel", "sigmoid")):
+        yield f"{name} {value}", lambda svc, name=name, value=value: setattr(svc, name, value)
+    for name, value in (("degree", 2), ("coef0", 1.0)):
+        yield name, lambda svc, name=name, value=value: (setattr(svc, "kernel", "poly"), setattr(svc, name, value))
+
+
+CHANGES = dict(changes())
+
+
+@pytest.fixture(scope="module")
+def large():
+    X, y = rows(n=1200)
+    return fit(SVC(probability=True, random_state=0, C=0.01), X, y), X
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_is_noticed(calls, large, what):
+    svc, X = copy.deepcopy(large)
+    demand_noticed(calls, svc, X[:40], CHANGES[what])
+
+
+@pytest.mark.parametrize("what", [what for what in CHANGES if "assigned" in what or what.startswith(("_gamma", "k"))])
+def test_a_change_of_what_was_fitted_to_sparse_rows_is_noticed(calls, what):
+    X, y = rows(n=300)
+    svc = fit(SVC(probability=True, random_state=0), scipy.sparse.csr_matrix(X), y)
+    demand_noticed(calls, svc, X[:40], CHANGES[what])
+
+
+def demand_noticed(calls, svc, X, change):
+    with patched():
+        before = answers(svc, X)
+        change(svc)
+        after = answers(svc, X)
+    assert any((before[name] != after[name]).any() for name in before)
+    demand_same(after, answers(svc, X))
+    assert len(calls) >= 8
+
+
+def test_numbers_of_sparse_vectors_that_change_are_noticed(calls):
+    X, y = rows(n=900)
+    svc = fit(SVC(C=0.1), scipy.sparse.csr_matrix(X), y)
+    with patched():
+        before = svc.decision_function(X)
+        svc.support_vectors_.data[17] += 3
+        after = svc.decision_function(X)
+        svc._dual_coef_.data[3] += 1
+        last = svc.decision_function(X)
+    assert (before != after).any() and (after != last).any()
+    np.testing.assert_allclose(last, svc.decision_function(X), rtol=1e-9)
+
+
+def test_a_new_fit_is_noticed(calls):
+    X, y = rows()
+    svc = fit(SVC(), X, y)
+    for estimator in (svc, make_pipeline(StandardScaler(), SVC())):
+        with patched():
+            for to in (X, X[:, :4], scipy.sparse.csr_matrix(X), X[::2]):
+                if scipy.sparse.issparse(to) and estimator is not svc:
+                    continue
+                labels = y if to.shape[0] == len(y) else y[::2]
+                own = fit(clone(estimator), to, labels)
+                found = fit(estimator, to, labels).predict(to)
+                unpatched = pickle.loads(pickle.dumps(own))
+                assert (found == unpatched.predict(to)).all()

@@ -1,0 +1,283 @@
+"""fastsvm_cli.sklearn.patch on and off: what it keeps, and what it leaves to scikit-learn."""
+
+import copy
+import gc
+import pickle
+import threading
+import warnings
+
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC, OneClassSVM, _base
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.estimators import patching
+from fastsvm_cli.sklearn import patch, patched, unpatch
+from support.fitting import answers, demand_same, fit, rows
+from support.processes import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def left_as_it_was():
+    yield
+    assert not patching._always and not patching._blocks and not patching._engines
+
+
+def demand_own(estimator, X):
+    expected = answers(estimator, X)
+    with patched():
+        demand_same(answers(estimator, X), expected)
+
+
+def test_nothing_is_pickled_cloned_or_left_in_the_estimator(calls):
+    X, y = rows()
+    svc = fit(SVC(), X, y)
+    text, names = pickle.dumps(svc), set(vars(svc))
+    with patched():
+        expected = svc.predict(X)
+        assert len(patching._engines) == 1
+        assert pickle.dumps(svc) == text and set(vars(svc)) == names
+        assert clone(svc).get_params() == svc.get_params()
+        with pytest.raises(NotFittedError):
+            clone(svc).predict(X)
+        for make in (lambda: pickle.loads(text), lambda: copy.deepcopy(svc), lambda: copy.copy(svc)):
+            other = make()
+            assert len(patching._engines) == 1  # compiled by itself, when it is used
+            assert (other.predict(X) == expected).all()
+            assert len(patching._engines) == 2
+            del other
+            gc.collect()
+            assert len(patching._engines) == 1  # and let go with it
+        svc = None
+        gc.collect()
+        assert not patching._engines
+
+
+def test_it_is_compiled_once_whatever_the_threads(calls, monkeypatch):
+    X, y = rows(n=400)
+    svc = fit(SVC(probability=True, random_state=0), X, y)
+    expected, found, compiled = answers(svc, X), [], []
+    read, barrier, another = patching.read_svm, threading.Barrier(8), threading.Event()
+
+    def slow(estimator):
+        compiled.append(estimator)
+        another.wait(PATIENCE)  # scikit-learn answers the others meanwhile
+        return read(estimator)
+
+    def work():
+        barrier.wait()
+        for _ in range(5):
+            found.append(answers(svc, X))
+            another.set()
+
+    monkeypatch.setattr(patching, "read_svm", slow)
+    with patched():
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert len(compiled) == 1 and len(found) == 40 and calls
+    for each in found:
+        demand_same(each, expected)
+
+
+def test_the_threads_of_the_engine(calls, monkeypatch):
+    X, y = rows(n=300)
+    svc = fit(SVC(), X, y)
+    seen, set_here = [], _native.set_threads_here
+    monkeypatch.setattr(_native, "set_threads_here", lambda n: seen.append(n) or set_here(n))
+    many = np.tile(X, (30, 1))
+    with patched(n_threads=3):
+        svc.predict(X[:5])
+        svc.predict(many)
+        with patched(n_threads=2):
+            svc.predict(many)
+        svc.predict(many)
+    assert seen[::2] == [1, 3, 2, 3] and len(set(seen[1::2])) == 1
+
+
+# ---- what scikit-learn answers itself
+
+
+def test_small_calls_and_what_is_asked_little_stay_with_scikit_learn(answered):
+    X, y = rows(n=200)
+    svc = fit(SVC(C=0.1), X, y)
+    vectors = len(svc.support_)
+    enough = int(np.ceil(25 + 10_000 / vectors))
+    few = -(-patching.LEAST_VALUES // vectors)
+    with patched():
+        for _ in range(50):
+            svc.predict(X[: few - 1])
+        assert not patching._engines
+        for _ in range(few, enough, few):
+            svc.predict(X[:few])
+            assert not answered
+        svc.predict(X[:few])
+        assert answered == [few]
+        svc.predict(X[: few - 1])
+        svc.decision_function(X[:few])
+        assert answered == [few, few]
+
+
+def test_kernels_that_it_does_not_know(calls):
+    X, y = rows()
+    demand_own(fit(SVC(kernel=lambda a, b: a @ b.T), X, y), X)
+    demand_own(fit(SVC(kernel="precomputed"), X @ X.T, y), X @ X.T)
+    assert not calls
+
+
+def test_sparse_rows_with_duplicates(calls):
+    X, y = rows()
+    svc = fit(SVC(), scipy.sparse.csr_matrix(X), y)
+    twice = scipy.sparse.csr_matrix((np.ones(4), [0, 0, 1, 2], [0, 3, 4]), shape=(2, 5))
+    demand_own(svc, twice)
+    svc.support_vectors_ = scipy.sparse.vstack([twice, svc.support_vectors_[2:]], format="csr")
+    demand_own(svc, scipy.sparse.csr_matrix(X))
+    assert not calls
+
+
+def test_rows_that_the_engine_refuses(calls):
+    """Not finite, of which scikit-learn was told not to look; or of a size that overflows."""
+    X, y = rows()
+    svc = fit(SVC(), X, y)
+    for value in (np.nan, np.inf, 1e200):
+        bad = X.copy()
+        bad[2, 1] = value
+        with sklearn.config_context(assume_finite=True), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = svc.predict(bad)
+            with patched():
+                assert (svc.predict(bad) == expected).all()
+    assert calls
+
+
+def test_arrays_that_scikit_learn_refuses(calls):
+    X, y = rows()
+    svc = fit(SVC(), X, y)
+    for name, value in (
+        ("support_vectors_", svc.support_vectors_.astype(np.float32)),
+        ("_dual_coef_", svc._dual_coef_.tolist()),
+        ("_n_support", svc._n_support.astype(np.int64)[::-1]),
+    ):
+        changed = copy.copy(svc)
+        setattr(changed, name, value)
+        said = []
+        for _ in range(2):
+            with pytest.raises((ValueError, TypeError)) as fault:
+                changed.predict(X)
+            said.append(str(fault.value))
+            patch()
+        unpatch()
+        assert said[0] == said[1]
+
+
+def test_messages_are_scikit_learns(calls):
+    X, y = rows()
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    svc, named = fit(SVC(), X, y), fit(SVC(), frame, y)
+    ties = fit(SVC(break_ties=True, decision_function_shape="ovo"), X, y)
+    silent = fit(SVC(), X, y)
+    silent.probability = True
+    cases = [
+        (SVC(), "predict", X),
+        (OneClassSVM(), "decision_function", X),
+        (svc, "predict", X[:, :3]),
+        (svc, "predict", X[0]),
+        (svc, "decision_function", X[:0]),
+        (svc, "predict", X + np.nan),
+        (svc, "predict", X + np.inf),
+        (svc, "predict", scipy.sparse.csr_matrix(X)),
+        (svc, "predict", X.astype(str).astype(object) + "x"),
+        (named, "predict", frame[list("abcd")]),
+        (named, "predict", frame[list("bacde")]),
+        (ties, "predict", X),
+        (svc, "predict_proba", X),
+        (silent, "predict_proba", X),
+    ]
+
+    def told(estimator, method, given):
+        with pytest.raises(Exception) as fault:  # whatever it is
+            getattr(estimator, method)(given)
+        return type(fault.value), str(fault.value)
+
+    expected = [told(*case) for case in cases]
+    with patched():
+        svc.predict(X)
+        assert [told(*case) for case in cases] == expected
+
+
+# ---- on and off
+
+
+def functions():
+    return [
+        vars(owner)[f"_{form}_{name}"]
+        for form in ("dense", "sparse")
+        for name, owner in (
+            ("predict", _base.BaseLibSVM),
+            ("decision_function", _base.BaseLibSVM),
+            ("predict_proba", _base.BaseSVC),
+        )
+    ]
+
+
+def test_on_and_off_and_twice(calls):
+    own = functions()
+    unpatch()
+    assert functions() == own
+    patch()
+    assert not set(functions()) & set(own)
+    first = functions()
+    patch(n_threads=1)
+    assert functions() == first and patching._threads == 1
+    unpatch()
+    assert all(each is before for each, before in zip(functions(), own))
+    unpatch()
+    assert functions() == own
+
+
+def test_blocks_within_each_other_and_within_a_patch():
+    own = functions()
+    with patched():
+        on = functions()
+        assert on != own
+        with patched():
+            assert functions() == on
+        assert functions() == on
+        patch()
+    assert functions() == on
+    with patched():
+        unpatch()
+        assert functions() == on
+    assert functions() == own
+    with pytest.raises(ZeroDivisionError), patched():
+        assert functions() != own
+        raise ZeroDivisionError
+    assert functions() == own
+
+
+def test_what_was_compiled_is_let_go_when_it_is_off(calls):
+    X, y = rows()
+    svc = fit(SVC(), X, y)
+    patch()
+    svc.predict(X)
+    assert patching._engines
+    unpatch()
+    assert not patching._engines
+
+
+def test_a_scikit_learn_that_is_not_known(monkeypatch):
+    own = functions()
+    monkeypatch.delattr(_base.BaseSVC, "_sparse_predict_proba")
+    with pytest.raises(FastsvmError, match="without _sparse_predict_proba found, expected"):
+        patch()
+    assert not patching._always
+    monkeypatch.undo()
+    assert functions() == own
