@@ -232,14 +232,16 @@ struct Coupling::Errors {
     double next = 0, move = 0;
 };
 
-Coupling::Coupling(const Odds& odds)
-    : odds_(odds),
-      classes_(static_cast<std::size_t>(odds.classes)),
-      width_((classes_ + together - 1) / together * together),
-      r_(classes_ * width_),
-      q_(r_.size()),
-      p_(width_),
-      qp_(width_) {}
+void Coupling::take(const Odds& odds) {
+    odds_ = &odds;
+    if (classes_ == static_cast<std::size_t>(odds.classes)) return;
+    classes_ = static_cast<std::size_t>(odds.classes);
+    width_ = (classes_ + together - 1) / together * together;
+    r_.assign(classes_ * width_, 0.0);
+    q_.assign(r_.size(), 0.0);
+    p_.assign(width_, 0.0);
+    qp_.assign(width_, 0.0);
+}
 
 void Coupling::make_q() {
     const int k = static_cast<int>(classes_);
@@ -262,7 +264,7 @@ template <class Watch> bool Coupling::couple(Watch& watch) {
     const double eps = 0.005 / k;
     const int width = static_cast<int>(width_);
     double *const p = p_.data(), *const qp = qp_.data();
-    for (int t = 0; t < k; ++t) p[t] = 1.0 / k;
+    for (int t = 0; t < width; ++t) p[t] = t < k ? 1.0 / k : 0;
     for (int iter = 0; iter < max_iter; ++iter) {
         double pqp = 0;
         std::fill_n(qp, width, 0.0);
@@ -297,7 +299,7 @@ void Coupling::probabilities(const double* value, double* p) {
     std::size_t pair = 0;
     for (int i = 0; i < k; ++i)
         for (int j = i + 1; j < k; ++j, ++pair) {
-            r_[at(i, j)] = pairwise_probability(value[pair], odds_.a[pair], odds_.b[pair]);
+            r_[at(i, j)] = pairwise_probability(value[pair], odds_->a[pair], odds_->b[pair]);
             r_[at(j, i)] = 1 - r_[at(i, j)];
         }
     if (k == 2) {
@@ -312,7 +314,7 @@ void Coupling::probabilities(const double* value, double* p) {
 }
 
 bool Coupling::settled(const double* value, const double* radius) {
-    if (classes_ == 2) return pair_settled(odds_.a[0], odds_.b[0], value[0], radius[0]);
+    if (classes_ == 2) return pair_settled(odds_->a[0], odds_->b[0], value[0], radius[0]);
     const int k = static_cast<int>(classes_);
     if (k > classes_max) return false;
     wrong_.assign(r_.size(), 0.0);
@@ -326,7 +328,7 @@ bool Coupling::settled(const double* value, const double* radius) {
     for (int i = 0; i < k; ++i)
         for (int j = i + 1; j < k; ++j, ++pair) {
             PairRange range;
-            if (!pair_range(value[pair], radius[pair], odds_.a[pair], odds_.b[pair], range)) return false;
+            if (!pair_range(value[pair], radius[pair], odds_->a[pair], odds_->b[pair], range)) return false;
             const double second = 1 - range.first;
             r_[at(i, j)] = range.first;
             r_[at(j, i)] = second;

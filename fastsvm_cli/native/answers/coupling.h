@@ -14,8 +14,10 @@ struct Odds {
 // The pairs' probabilities, those of the classes, and how far svm-predict's can be from them, for one row at a time.
 class Coupling {
 public:
-    // odds: must outlive this.
-    explicit Coupling(const Odds& odds);
+    Coupling() = default;
+    // odds: must outlive what follows.
+    explicit Coupling(const Odds& odds) { take(odds); }
+    void take(const Odds& odds);
     // p: (classes), of two classes the pair's own, of more Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it.
     void probabilities(const double* value, double* p);
     // Whether probabilities and label print alike wherever within the radii svm-predict's decision values lie (of more
@@ -28,8 +30,8 @@ private:
     template <class Watch> bool couple(Watch& watch);
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * width_ + static_cast<std::size_t>(j); }
 
-    const Odds& odds_;
-    const std::size_t classes_, width_;     // a row of what follows is `width_` numbers, with zeros at its end
+    const Odds* odds_ = nullptr;
+    std::size_t classes_ = 0, width_ = 0;   // a row of what follows is `width_` numbers, with zeros at its end
     std::vector<double> r_, q_;             // (classes): of pairs, and the matrix of the iteration
     std::vector<double> p_, qp_;            // one row
     std::vector<double> wrong_;             // (classes): how far r can be from svm-predict's

@@ -44,11 +44,10 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     out.probability.resize(static_cast<std::size_t>(out.rows * out.columns));
     // Coupling takes k * k numbers for every row, and as many steps of an iteration.
     const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
-    const Odds odds = task.odds();
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
-        std::vector<int> votes(static_cast<std::size_t>(k));
-        std::optional<Coupling> coupling;
-        if (out.columns && task.classification()) coupling.emplace(odds);
+        const auto room = task.room();
+        std::vector<int>& votes = room->votes;
+        Coupling* const coupling = out.columns && task.classification() ? &room->coupling() : nullptr;
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
@@ -115,6 +114,16 @@ bool votes_settled(int k, const double* value, const double* radius, std::vector
 
 }  // namespace
 
+Settled::Settled(const Task& task, double tolerance)
+    : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
+
+bool Settled::regression() const { return task_.regression(); }
+
+Coupling& Task::Room::coupling() {
+    if (!coupling_) coupling_.emplace(odds_);
+    return *coupling_;
+}
+
 bool Settled::operator()(const double* value, const double* radius) {
     if (task_.regression()) return radius[0] <= tolerance_;
     if (task_.type == SvmType::one_class || task_.labels.size() == 2)
@@ -124,12 +133,14 @@ bool Settled::operator()(const double* value, const double* radius) {
 
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance) {
     const bool printed = probability && task.classification() && task.labels.size() >= 2;
-    const Odds odds = task.odds();
-    std::vector<char> open(static_cast<std::size_t>(decisions.rows));
+    const auto flags = task.flags.lease();
+    std::vector<char>& open = *flags;
+    open.resize(static_cast<std::size_t>(decisions.rows));
     parallel_for(decisions.rows, printed ? 64 : 4096, [&](std::int64_t first, std::int64_t last) {
-        Settled label(task, tolerance);
-        std::optional<Coupling> coupling;
-        if (printed) coupling.emplace(odds);
+        const auto room = task.room();
+        Settled& label = room->settled;
+        label.within(tolerance);
+        Coupling* const coupling = printed ? &room->coupling() : nullptr;
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             const double* const radius = decisions.radius.data() + row * decisions.pairs;

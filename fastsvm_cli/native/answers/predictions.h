@@ -4,17 +4,43 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "answers/coupling.h"
 #include "answers/decisions.h"
+#include "simd/pool.h"
 #include "text/rows.h"
 
 namespace fastsvm {
 
 enum class SvmType { c_svc, nu_svc, one_class, epsilon_svr, nu_svr };  // LIBSVM's order
 inline constexpr std::array svm_type_names{"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
+
+struct Task;
+
+// Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
+class Settled {
+public:
+    // task: must outlive this.
+    explicit Settled(const Task& task, double tolerance = 0);
+    void within(double tolerance) { tolerance_ = tolerance; }
+    // value, radius: (pairs)
+    bool operator()(const double* value, const double* radius);
+    // So that most looks at intervals that settle nothing cost a comparison. Of regression: a radius within the
+    // tolerance. Else: the least number of pairs whose side of zero is certain. With k classes k - 1: w wins where it
+    // has lo_w votes for certain, and every other class lacks k - 1 - lo_w.
+    bool regression() const;
+    double tolerance() const { return tolerance_; }
+    std::int64_t least_certain() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(low_.size()) - 1); }
+
+private:
+    const Task& task_;
+    double tolerance_;
+    std::vector<int> low_, high_;  // votes that a class has for certain, and at most
+};
 
 // The part of a model's header that turns decision values into predictions.
 struct Task {
@@ -27,6 +53,24 @@ struct Task {
     bool regression() const { return type == SvmType::epsilon_svr || type == SvmType::nu_svr; }
     // For classification tasks.
     Odds odds() const { return {static_cast<int>(labels.size()), prob_a, prob_b}; }
+
+    // What a thread needs at an answer.
+    class Room {
+    public:
+        explicit Room(const Task& task) : settled(task), votes(task.labels.size()), odds_(task.odds()) {}
+        Settled settled;
+        std::vector<int> votes;  // of classes
+        Coupling& coupling();    // of a task with probabilities
+
+    private:
+        const Odds odds_;
+        std::optional<Coupling> coupling_;
+    };
+    Pool<Room> rooms{};
+    Pool<std::vector<char>> flags{};  // of rows
+    Pool<Room>::Lease room() const {
+        return rooms.lease([this] { return std::make_unique<Room>(*this); });
+    }
 };
 
 struct Predictions {
@@ -42,31 +86,9 @@ struct Predictions {
 // As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
-// The rows whose answer the radii leave open. Without `probability`: the label, by svm-predict's votes (regression: a
-// radius above `tolerance`). With it: the text of label and probabilities.
+// The rows whose answer the radii leave open, increasing. Without `probability`: the label, by svm-predict's votes
+// (regression: a radius above `tolerance`). With it: the text of label and probabilities.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
-
-// Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
-class Settled {
-public:
-    explicit Settled(const Task& task, double tolerance = 0)
-        : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
-    // value, radius: (pairs)
-    bool operator()(const double* value, const double* radius);
-    // So that most looks at intervals that settle nothing cost a comparison. Of regression: a radius within the
-    // tolerance. Else: the least number of pairs whose side of zero is certain. With k classes k - 1: w wins where it
-    // has lo_w votes for certain, and every other class lacks k - 1 - lo_w.
-    bool regression() const { return task_.regression(); }
-    double tolerance() const { return tolerance_; }
-    std::int64_t least_certain() const {
-        return std::max<std::int64_t>(1, static_cast<std::int64_t>(task_.labels.size()) - 1);
-    }
-
-private:
-    const Task& task_;
-    double tolerance_;
-    std::vector<int> low_, high_;  // votes that a class has for certain, and at most
-};
 
 // The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values
 // (shortest text), and their radii where it has them; then, with `odds`, where in the interval zero lies, as DeCoste's

@@ -138,4 +138,5 @@ void bind_answers(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_engine(nb::module_& m);
+void bind_model_files(nb::module_& m);
 void bind_simd(nb::module_& m);

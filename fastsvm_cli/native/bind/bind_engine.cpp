@@ -1,123 +1,388 @@
-// The room engine/: model files.
+// The room engine/: models, and what they answer.
 #include "bind/bind.h"
 
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+#include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "answers/predictions.h"
-#include "engine/header.h"
-#include "engine/model_fault.h"
-#include "engine/sha256.h"
-#include "exact/kernel.h"
+#include "bind/bind_header.h"
+#include "engine/answers.h"
+#include "engine/compiled_model.h"
+#include "engine/exact_model.h"
+#include "engine/model.h"
+#include "engine/ordered_model.h"
+#include "engine/question.h"
+#include "engine/summary.h"
+#include "engine/wanted.h"
+#include "models/border.h"
+#include "models/density.h"
+#include "models/maclaurin.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
 
+// An object of a class that Python defines: text.header.Header, models.base.Model. (The stub's generator would import
+// what it is told by name.)
+class PythonObject : public nb::handle {
+public:
+    using nb::handle::handle;
+    PythonObject(const nb::handle& object) : nb::handle(object) {}
+    static constexpr auto Name = nb::detail::const_name("typing.Any");
+};
+
 namespace {
 
-// Returns the result of `read`; raises its ModelFault as ValueError(why, line).
-template <class Read> auto reading(Read read) {
-    try {
-        return read();
-    } catch (const ModelFault& fault) {
-        raise_value_error(nb::make_tuple(fault.what(), fault.line));
+nb::object row_error() { return nb::module_::import_("fastsvm_cli.errors").attr("RowError"); }
+
+// A model written in Python, called back: `self` must outlive this.
+class PythonModel : public Model {
+public:
+    PythonModel(nb::handle self, Header header) : Model(std::move(header)), self_(self) {
+        proves = nb::cast<bool>(self.attr("proves"));
+        certified = nb::cast<bool>(self.attr("certified"));
+        ordered = nb::cast<bool>(self.attr("ordered"));
     }
+    void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override {
+        call(
+            rows,
+            [&](nb::handle chunk, nb::handle decisions) {
+                self_.attr("decision_values")(chunk, decisions, nb::cast(wanted));
+            },
+            out);
+    }
+    void reference_values(const Rows& rows, Decisions& out) const override {
+        call(
+            rows, [&](nb::handle chunk, nb::handle decisions) { self_.attr("reference_values")(chunk, decisions); },
+            out);
+    }
+
+private:
+    template <class Method> void call(const Rows& rows, Method method, Decisions& out) const {
+        const nb::gil_scoped_acquire acquire;
+        try {
+            // A copy, which Python may keep.
+            const nb::object chunk = nb::cast(shared(slice_rows(rows, 0, rows.rows)));
+            method(chunk, nb::cast(&out, nb::rv_policy::reference));
+        } catch (nb::python_error& error) {
+            if (!error.matches(row_error())) throw;
+            const nb::object fault = nb::borrow(error.value());
+            throw RowFault(nb::cast<std::int64_t>(fault.attr("row")), nb::cast<std::string>(fault.attr("why")));
+        }
+    }
+    const nb::handle self_;
+};
+
+// Decision functions of as many pairs of classes.
+int classes_of(std::size_t pairs) {
+    return static_cast<int>(std::lround((1 + std::sqrt(1 + 8 * static_cast<double>(pairs))) / 2));
 }
 
-std::string_view view_of(const Bytes& bytes) { return {bytes.data(), bytes.size()}; }
+using Sigmoids = std::pair<std::vector<double>, std::vector<double>>;
 
-// The keyword arguments of text.header.Header.
-nb::dict keywords(const Header& header) {
-    nb::dict out;
-    out["svm_type"] = header.svm_type;
-    out["kernel_type"] = header.kernel_type;
-    out["degree"] = header.degree;
-    out["gamma"] = header.gamma;
-    out["coef0"] = header.coef0;
-    out["nr_class"] = header.nr_class;
-    out["total_sv"] = header.total_sv;
-    out["rho"] = header.rho;
-    if (header.label) out["label"] = *header.label;
-    if (header.prob_a) out["probA"] = *header.prob_a;
-    if (header.prob_b) out["probB"] = *header.prob_b;
-    if (header.prob_density_marks) out["prob_density_marks"] = *header.prob_density_marks;
-    if (header.nr_sv) out["nr_sv"] = *header.nr_sv;
-    return out;
+void bind_wanted(nb::module_& m) {
+    nb::class_<Wanted>(
+        m, "Wanted",
+        "What a caller needs of a model's decision values: labels, values within a tolerance, or "
+        "values; made by one of the three constructors. A model that stops early, or evaluates in less "
+        "than double precision first, goes on until it has this; others may give more than is asked for.")
+        .def_static(
+            "labels", [] { return Wanted(); },
+            "Every row's label: the side of zero on which each decision value lies. Of a regression model the label is "
+            "the value itself, to rounding.")
+        .def_static(
+            "within",
+            [](double tolerance) {
+                Wanted out;
+                out.tolerance = tolerance;
+                return out;
+            },
+            "tolerance"_a, "The values, each within `tolerance` of svm-predict's; of regression models.")
+        .def_static(
+            "values",
+            [](std::vector<Wanted::Side> sides, std::optional<Sigmoids> odds) {
+                Wanted out;
+                out.sides = std::move(sides);
+                if (odds) out.odds = {classes_of(odds->first.size()), std::move(odds->first), std::move(odds->second)};
+                return out;
+            },
+            "sides"_a = std::vector<Wanted::Side>(), "odds"_a.none() = nb::none(),
+            "The values, to rounding, and labels with them. sides: (value, margin) pairs; the side of each such value "
+            "is wanted as surely as that of zero, as though it lay anywhere within its margin; of models with one "
+            "decision function. odds: (A, B) of every pair's sigmoid 1 / (1 + exp(A f + B)), which makes probabilities "
+            "of the values: a model that proves its labels answers with values whose probabilities print as "
+            "svm-predict's do, digit for digit.")
+        .def_ro("tolerance", &Wanted::tolerance, "of `within`, None of the others")
+        .def_ro("sides", &Wanted::sides, "of `values`, None of the others")
+        .def_prop_ro(
+            "odds",
+            [](const Wanted& self) -> std::optional<Sigmoids> {
+                if (!self.odds) return std::nullopt;
+                return Sigmoids(self.odds->a, self.odds->b);
+            },
+            "of `values`")
+        .def_prop_ro("labels_alone", &Wanted::labels_alone, "Whether labels are wanted and nothing else.")
+        .def("in_full", &Wanted::in_full, "regression"_a, "Whether the values are wanted to rounding.");
+}
+
+// Python's classes of models answer by these.
+void bind_engines(nb::module_& m) {
+    nb::class_<Model>(m, "Model", "A kernel machine, as the core evaluates it; immutable but for labels_back.")
+        .def_prop_rw(
+            "labels_back",
+            [](const Model& self) -> std::optional<std::tuple<double, double, double>> {
+                if (!self.labels_back) return std::nullopt;
+                return std::make_tuple(self.labels_back->from, self.labels_back->scale, self.labels_back->to);
+            },
+            [](Model& self, std::optional<std::tuple<double, double, double>> back) {
+                self.labels_back.reset();
+                if (back) self.labels_back = {std::get<0>(*back), std::get<1>(*back), std::get<2>(*back)};
+            },
+            nb::arg().none(), "(from, scale, to): a value y is answered as to + (y - from) * scale; None: as it is.")
+        .def(
+            "decisions",
+            [](const Model& self, const Wanted& wanted, bool radius) { return self.decisions(wanted, radius); },
+            "wanted"_a, "with_radius"_a)
+        .def(
+            "decision_values",
+            [](const Model& self, const Chunk& chunk, const Wanted& wanted, Decisions& out) {
+                check_pairs(out, self.pairs(), self.decisions(wanted, out.with_radius).labels_alone);
+                const nb::gil_scoped_release release;
+                self.decision_values(*chunk.rows, wanted, out);
+            },
+            "chunk"_a, "wanted"_a, "out"_a, "Raises RowError.")
+        .def(
+            "reference_values",
+            [](const Model& self, const Chunk& chunk, Decisions& out) {
+                check_pairs(out, self.pairs());
+                const nb::gil_scoped_release release;
+                self.reference_values(*chunk.rows, out);
+            },
+            "chunk"_a, "out"_a, "Raises RowError.");
+
+    nb::class_<PythonModel, Model>(m, "PythonModel", "One written in Python, which must outlive this.")
+        .def(
+            "__init__",
+            [](PythonModel* self, PythonObject model, PythonObject header) {
+                new (self) PythonModel(model, header_of(header));
+            },
+            "model"_a, "header"_a);
+    nb::class_<ExactModel, Model>(m, "ExactModel", "A LIBSVM model.")
+        .def(
+            "__init__",
+            [](ExactModel* self, PythonObject header, const SvmModel& model) {
+                new (self) ExactModel(header_of(header), model);
+            },
+            "header"_a, "model"_a)
+        .def_prop_ro(
+            "evaluator",
+            [](const ExactModel& self) -> const Exact& {
+                const nb::gil_scoped_release release;
+                return self.evaluator();
+            },
+            nb::rv_policy::reference_internal, "Made when it is first asked for, which may take seconds.");
+    nb::class_<ReducedModel, ExactModel>(m, "ReducedModel", "A reduced set.")
+        .def(
+            "__init__",
+            [](ReducedModel* self, PythonObject header, const SvmModel& model, std::vector<double> radius,
+               std::vector<double> weight, double count, double longest) {
+                new (self) ReducedModel(header_of(header), model,
+                                        {0, std::move(radius), std::move(weight), {}, count, longest});
+            },
+            "header"_a, "model"_a, "radius"_a, "weight"_a, "count"_a, "longest"_a);
+    const auto compiled = [&](auto* evaluator, const char* name) {
+        using Evaluator = std::remove_pointer_t<decltype(evaluator)>;
+        nb::class_<CompiledModel<Evaluator>, Model>(m, name, "A compiled model.")
+            .def(
+                "__init__",
+                [](CompiledModel<Evaluator>* self, PythonObject header, std::shared_ptr<Evaluator> evaluator,
+                   std::shared_ptr<Factors> factors, bool certified) {
+                    new (self) CompiledModel<Evaluator>(header_of(header), std::move(evaluator), std::move(factors));
+                    self->certified = certified;
+                },
+                "header"_a, "evaluator"_a, "factors"_a.none(), "certified"_a);
+    };
+    compiled(static_cast<Maclaurin*>(nullptr), "MaclaurinModel");
+    compiled(static_cast<Border*>(nullptr), "BorderModel");
+    compiled(static_cast<Density*>(nullptr), "DensityModel");
+    nb::class_<TriangleModel, Model>(m, "TriangleModel", "An ordered model.")
+        .def(nb::init<std::shared_ptr<ExactModel>, std::shared_ptr<Triangle>>(), "exact"_a, "lists"_a);
+    nb::class_<GeometryModel, Model>(m, "GeometryModel", "An ordered model.")
+        .def(nb::init<std::shared_ptr<ExactModel>, std::shared_ptr<Geometry>>(), "exact"_a, "points"_a);
+    nb::class_<StoppedGeometry, Model>(m, "StoppedGeometry", "One that stops every row early.")
+        .def(
+            "__init__",
+            [](StoppedGeometry* self, PythonObject header, std::shared_ptr<Geometry> points, std::int64_t steps) {
+                new (self) StoppedGeometry(header_of(header), std::move(points), steps);
+            },
+            "header"_a, "points"_a, "steps"_a);
+}
+
+using LoadModel = nb::typed<nb::callable, Model()>;
+
+void bind_question(nb::module_& m) {
+    nb::class_<Fallback>(m, "Fallback", "The exact model of a certified one.")
+        .def(
+            "__init__",
+            [](Fallback* self, LoadModel load, double tolerance) {
+                // Freed with the GIL, on whatever thread that is.
+                std::shared_ptr<LoadModel> kept(new LoadModel(std::move(load)), [](LoadModel* held) {
+                    const nb::gil_scoped_acquire acquire;
+                    delete held;
+                });
+                const auto called = [kept] {
+                    const nb::gil_scoped_acquire acquire;
+                    return nb::cast<std::shared_ptr<Model>>((*kept)());
+                };
+                new (self) Fallback(called, tolerance);
+            },
+            "load"_a, "tolerance"_a,
+            "load: called when a row first needs the model, on any thread. tolerance: the radius that a regression "
+            "value may keep.");
+    nb::class_<Request>(m, "Request", "What is asked of every row.")
+        .def(
+            "__init__",
+            [](Request* self, std::shared_ptr<Model> model, bool probability, bool values, bool evaluations,
+               std::shared_ptr<Fallback> exact, std::optional<double> tolerance, bool open_rows, double open_tolerance,
+               bool outside_rows, bool around) {
+                const nb::gil_scoped_release release;  // it may read the exact model
+                new (self) Request({std::move(model), probability, values, evaluations, std::move(exact), tolerance,
+                                    open_rows, outside_rows, open_tolerance, around});
+            },
+            "model"_a, "probability"_a, "values"_a, "evaluations"_a, "exact"_a.none(), "tolerance"_a.none(),
+            "open_rows"_a, "open_tolerance"_a, "outside_rows"_a, "around"_a)
+        .def_ro("with_radius", &Request::with_radius)
+        .def_prop_ro(
+            "head",
+            [](const Request& self) {
+                const std::string text = self.head();
+                return nb::bytes(text.data(), text.size());
+            },
+            "The line before the first row, or nothing.")
+        .def_prop_ro("columns", &Request::columns, "Numbers in an output line.");
+}
+
+void bind_answer(nb::module_& m) {
+    m.attr("MOST_VALUES") = most_values;
+    nb::class_<Answer>(m, "Answer", "What a model answers for a chunk of rows.")
+        .def_prop_ro(
+            "chunk", [](const Answer& self) { return Chunk{self.rows}; }, "the rows that could be evaluated")
+        .def_ro("bad", &Answer::bad, "[(row, why)] of the others, where the run goes on around them")
+        .def_ro("fault", &Answer::fault,
+                "(line, why) of the first row that could not be evaluated, and ends the run; or None")
+        .def_prop_ro(
+            "lines", [](const Answer& self) { return nb::bytes(self.lines.data(), self.lines.size()); },
+            "the output lines of the chunk's rows")
+        .def_prop_ro(
+            "predictions", [](const Answer& self) -> const Predictions& { return self.predictions; },
+            nb::rv_policy::reference_internal, "the same as numbers")
+        .def_ro("open_rows", &Answer::open_rows, "rows of the chunk that the radii leave open")
+        .def_ro("outside_rows", &Answer::outside_rows, "rows of the chunk that are outside the bound")
+        .def_ro("outside", &Answer::outside)
+        .def_ro("evaluated", &Answer::evaluated)
+        .def_ro("reference_rows", &Answer::reference_rows)
+        .def_ro("rung_rows", &Answer::rung_rows)
+        .def_ro("kernel_evaluations", &Answer::kernel_evaluations)
+        .def_ro("undecided", &Answer::undecided);
+
+    nb::class_<Answerer>(m, "Answerer",
+                         "Answers chunks, one at a time; each thread has one of its own, whose memory is used again.")
+        .def(
+            "__init__",
+            [](Answerer* self, std::shared_ptr<Request> request) {
+                const nb::gil_scoped_release release;
+                new (self) Answerer(std::move(request));
+            },
+            "request"_a)
+        .def_prop_ro(
+            "decisions", [](Answerer& self) -> Decisions& { return self.decisions(); },
+            nb::rv_policy::reference_internal, "of the chunk that was answered last")
+        .def(
+            "at_once", [](const Answerer& self, const Chunk& chunk) { return self.at_once(*chunk.rows); }, "chunk"_a,
+            "Whether the decision values of these rows are few enough to be held together.")
+        .def(
+            "answer",
+            [](Answerer& self, const Chunk& chunk) {
+                const nb::gil_scoped_release release;
+                return self.answer(chunk.rows);
+            },
+            "chunk"_a, "The answer to a chunk whose decision values can be held together, with its lines.")
+        .def(
+            "predictions",
+            [](Answerer& self, const Chunk& chunk) {
+                const nb::gil_scoped_release release;
+                Answer out;
+                self.predictions(chunk.rows, out);
+                return out;
+            },
+            "chunk"_a, "The same without lines. What they would be made of is in `decisions` until the next chunk.");
+}
+
+void bind_summary(nb::module_& m) {
+    m.def(
+        "opening_lines",
+        [](PythonObject header, bool probability, double unit) {
+            return opening_lines(header_of(header), probability, unit);
+        },
+        "header"_a, "probability"_a, "unit"_a,
+        "svm-predict's lines before the first row. header: of the model whose answers are printed. unit: the size, in "
+        "raw labels, of 1 in a regression's values.");
+    m.def(
+        "opening_note",
+        [](PythonObject header, bool probability) { return opening_note(header_of(header), probability); }, "header"_a,
+        "probability"_a, "What to expect of an exact model after a compiled one; '' for nothing.");
+    m.def(
+        "score_lines", [](PythonObject header, const Score& score) { return score_lines(header_of(header), score); },
+        "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
+    m.def(
+        "label_doubt",
+        [](PythonObject header, std::int64_t rows, std::int64_t unknown, std::int64_t zeros, bool zeros_count) {
+            return label_doubt(header_of(header), rows, {unknown, zeros}, zeros_count);
+        },
+        "header"_a, "rows"_a, "unknown"_a, "zeros"_a, "zeros_count"_a,
+        "Why labelled rows may not be of the kind that the model was trained on, without a full stop; '' where they "
+        "may "
+        "well be. zeros_count: an unknown label 0 speaks against them, too.");
+    m.def(
+        "scaling_warnings",
+        [](const Scaling& scaling, std::int64_t before, std::int64_t after, std::int64_t unknown,
+           std::int32_t unknown_index, const std::string& name) {
+            return scaling_warnings(scaling, {before, unknown, unknown_index}, after, name);
+        },
+        "scaling"_a, "before"_a, "after"_a, "unknown"_a, "unknown_index"_a, "name"_a,
+        "What svm-scale warns of, once all rows have been read.");
+    m.def("proven_note", &proven_note, "rows"_a, "evaluated"_a, "reference_rows"_a);
+    m.def("evaluations_note", &evaluations_note, "rows"_a, "vectors"_a, "evaluations"_a);
+    m.def("outside_note", &outside_note, "rows"_a, "outside"_a, "regression"_a);
+    m.def("of_rows", &of_rows, "some"_a, "rows"_a, "A share of the rows, with its percentage.");
+    m.attr("IN_FULL_NOTE") = in_full_note;
 }
 
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-    m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
-    m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
-    m.attr("KERNEL_TYPES") =
-        nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.begin() + libsvm_kernels)));
-    m.def(
-        "read_libsvm_header",
-        [](AnyText text) -> nb::typed<nb::tuple, nb::dict, std::size_t> {
-            const Bytes bytes(text);
-            const HeaderText read = reading([&] { return read_libsvm_header(view_of(bytes)); });
-            return nb::make_tuple(keywords(read.header), read.end);
-        },
-        "text"_a,
-        "(keyword arguments of a Header, offset after the line of the word SV). Raises ValueError(why, line), as all "
-        "of "
-        "these do.");
-    m.def(
-        "read_compiled_header",
-        [](AnyText text, const std::string& last, const std::vector<std::string>& own_keys, std::size_t offset,
-           std::int64_t line) -> nb::typed<nb::tuple, nb::dict, nb::dict, std::size_t, std::int64_t> {
-            const Bytes bytes(text);
-            const HeaderText read =
-                reading([&] { return read_compiled_header(view_of(bytes), last, own_keys, offset, line); });
-            nb::dict own;
-            for (const auto& [key, found] : read.own) own[key.c_str()] = nb::make_tuple(found.words, found.line);
-            return nb::make_tuple(keywords(read.header), own, read.end, read.line);
-        },
-        "text"_a, "last"_a, "own_keys"_a, "offset"_a, "line"_a,
-        "(keyword arguments of a Header, {own key: (words, line)}, offset after the line `last`, its number).");
-    nb::class_<Sha256>(m, "Sha256", "A SHA-256 of a text that comes in pieces.")
-        .def(nb::init<>())
-        .def(
-            "update",
-            [](Sha256& self, AnyText text) {
-                const Bytes bytes(text);
-                const nb::gil_scoped_release release;
-                self.update(bytes.data(), bytes.size());
-            },
-            "text"_a)
-        .def("hexdigest", &Sha256::hexadecimal, "Its 64 hexadecimal digits. Ends the use of this object.");
-    m.def(
-        "line_words",
-        [](AnyText line, std::int64_t number) {
-            const Bytes bytes(line);
-            return reading([&] { return line_words(view_of(bytes), number); });
-        },
-        "line"_a, "number"_a, "The words of a model file's line.");
-    m.def(
-        "one_word",
-        [](std::vector<std::string> words, const std::string& key, std::int64_t line,
-           const std::vector<std::string>& choices) {
-            const KeyWords found{std::move(words), line};
-            return reading([&] { return std::string(one_word(found, key, choices)); });
-        },
-        "words"_a, "key"_a, "line"_a, "choices"_a,
-        "The only word after a key; one of `choices`, unless there are none.");
-    m.def(
-        "whole_number",
-        [](const std::string& word, const std::string& key, std::int64_t line) {
-            return reading([&] { return whole_number(word, key, line); });
-        },
-        "word"_a, "key"_a, "line"_a, "A word after a key, as a whole number of 32 bits.");
-    m.def(
-        "real_number",
-        [](const std::string& word, const std::string& key, std::int64_t line) {
-            return reading([&] { return real_number(word, key, line); });
-        },
-        "word"_a, "key"_a, "line"_a, "A word after a key, as a finite number.");
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const RowFault& fault) {
+            const nb::object type = row_error();
+            PyErr_SetObject(type.ptr(), type(fault.row, fault.what()).ptr());
+        }
+    });
+    bind_wanted(m);
+    bind_engines(m);
+    bind_question(m);
+    bind_answer(m);
+    bind_summary(m);
 }

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/compiled_model.h"
+#include "engine/model.h"
 #include "text/factors.h"
 #include "text/scale_rows.h"
 #include "text/scaling.h"
@@ -58,19 +60,13 @@ Chunk scaled(const Scaling& scaling, const Chunk& chunk) {
         const nb::gil_scoped_release release;
         out = scale_rows(scaling, *chunk.rows);
     }
-    if (!out.fault.empty()) raise_value_error(nb::make_tuple(out.fault_row, out.fault));
+    if (!out.fault.empty()) throw RowFault(out.fault_row, out.fault);
     return shared(std::move(out.rows));
 }
 
-Chunk multiplied(const Factors& factors, const Chunk& chunk) {
-    Rows out;
-    std::int64_t row;
-    {
-        const nb::gil_scoped_release release;
-        row = factors.multiply(*chunk.rows, &out);
-    }
-    if (row >= 0) raise_value_error(nb::int_(row));
-    return shared(std::move(out));
+Chunk multiply(const Factors& factors, const Chunk& chunk) {
+    const nb::gil_scoped_release release;
+    return shared(multiplied(factors, *chunk.rows));
 }
 
 }  // namespace
@@ -88,7 +84,7 @@ void bind_scaling(nb::module_& m) {
             "features_alone", [](const Scaling& s) { return s.features_alone(); }, "The same; labels stay as they are.")
         .def("rows", &scaled, "chunk"_a,
              "The rows as they are where text is scaled while it is read; labels stay as they are. Raises "
-             "ValueError(row, what was found) for the first one that cannot be scaled.")
+             "RowError for the first one that cannot be scaled.")
         .def(
             "labels_back",
             [](const Scaling& s) {
@@ -135,7 +131,7 @@ void bind_scaling(nb::module_& m) {
     nb::class_<Factors>(m, "Factors", "A factor per feature; immutable.")
         .def(nb::init<std::vector<std::int32_t>, std::vector<double>>(), "features"_a, "factors"_a,
              "features: increasing LIBSVM indices. factors: of each. Raises ValueError where they are not as many.")
-        .def("multiply", &multiplied, "chunk"_a,
+        .def("multiply", &multiply, "chunk"_a,
              "The rows with every value multiplied by the factor of its feature, and without the features that have "
-             "none. Raises ValueError(row) for the first one where a product overflows.");
+             "none. Raises RowError for the first one where a product overflows.");
 }

@@ -23,6 +23,12 @@ struct Header {
 
     bool classification() const { return svm_type == "c_svc" || svm_type == "nu_svc"; }
     bool regression() const { return svm_type == "epsilon_svr" || svm_type == "nu_svr"; }
+    // svm_check_probability_model of LIBSVM.
+    bool has_probability() const {
+        return classification()          ? prob_a && prob_b
+               : svm_type == "one_class" ? prob_density_marks.has_value()
+                                         : prob_a.has_value();
+    }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
 };
 

@@ -125,17 +125,19 @@ void AllPairs::settle(const KernelTiles& tiles, const KernelTiles::Block& block,
         loop.all_pairs(tables_, most, static_cast<int>(now), some, scratch.mixed.data());
         for (std::size_t r = 0; r < now; ++r) {
             const std::int64_t row = scratch.tied_at[at + r];
-            if (some[r].opened > most)
+            const int found = some[r].opened > most ? -1 : elect(rows, row, some[r], scratch);
+            if (found < 0)
                 open.push_back(row);
             else
-                winner[row] = elect(rows, row, some[r], scratch);
+                winner[row] = found;
         }
     }
 }
 
-// The winner of a row whose open pairs are all in its list.
+// The winner of a row whose open pairs are all in its list; -1 where svm-predict's own rounding could decide one.
 int AllPairs::elect(const Rows& rows, std::int64_t row, const PairVotes& votes, Scratch& scratch) const {
     const int classes = static_cast<int>(tables_.classes);
+    const KernelRounding theirs = rounding_.svm_predict(rows, row);
     std::vector<int>& low = scratch.votes;
     std::vector<int>& high = scratch.high;
     low.assign(votes.low, votes.low + classes);
@@ -144,7 +146,9 @@ int AllPairs::elect(const Rows& rows, std::int64_t row, const PairVotes& votes, 
     for (std::int64_t p = 0; p < votes.opened; ++p) {
         if (const int found = elected(classes, low.data(), high.data()); found >= 0) return found;
         const std::int32_t i = votes.open[2 * p], j = votes.open[2 * p + 1];
-        const bool first_wins = reference_sum(model_, rows, row, {i, first_[i]}, {j, first_[j]}) > 0;
+        const double value = reference_sum(model_, rows, row, {i, first_[i]}, {j, first_[j]});
+        if (!(std::fabs(value) > 2 * rounding_.svm_predict(model_.pair_of(i, j), theirs))) return -1;
+        const bool first_wins = value > 0;
         ++low[static_cast<std::size_t>(first_wins ? i : j)];
         --high[static_cast<std::size_t>(first_wins ? j : i)];
     }

@@ -17,7 +17,8 @@ constexpr int coefficient_exponent = 60;
 
 // A class that wins all its pairs is the label: a few likely ones are tried. Where none does, all pairs vote, in single
 // precision with an error that is proven (B38 in bounds.py). Of the pairs whose sign that leaves open, and that can
-// still change the winner, svm-predict's own values are computed.
+// still change the winner, svm-predict's own values are computed. A row that rounding decides even then climbs, so that
+// whatever is settled here is settled for a sum in any order.
 class AllPairs {
 public:
     // What one thread holds of the rows it is at.

@@ -48,6 +48,10 @@ constexpr std::int64_t shares_per_thread = 4;
 
 Exact::~Exact() = default;
 
+Pool<Exact::Block>::Lease Exact::block() const {
+    return blocks_.lease([this] { return std::make_unique<Block>(model_); });
+}
+
 Exact::Exact(SvmModel model) : model_(std::move(model)), features_(used_indices(*model_.vectors)) {
     const double entries = static_cast<double>(model_.vectors->indices.size());
     if (model_.kernel.type == KernelType::linear &&
@@ -216,7 +220,8 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
     const std::int64_t grain = rows_per_block(rows.rows);
     const bool sized = one_signed_ && pairs == 1;
     parallel_for(rows.rows, grain, [&](std::int64_t first, std::int64_t last) {
-        Block block;
+        const auto leased = this->block();
+        Block& block = *leased;
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
             double* value = out.value.data() + first * pairs;
@@ -289,8 +294,9 @@ bool Exact::odds_at_once(const Odds& odds) const {
         std::vector<std::int64_t> which;
         for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
         const std::int64_t pairs = model_.pairs();
-        Block block;
-        std::vector<double> value(static_cast<std::size_t>(count * pairs)), radii;
+        const auto leased = this->block();
+        Block& block = *leased;
+        std::vector<double> value(static_cast<std::size_t>(count * pairs));
         evaluate(sv, which.data(), count, one_signed_, block, value.data());
         Coupling coupling(odds);
         std::int64_t open = 0;
@@ -298,7 +304,7 @@ bool Exact::odds_at_once(const Odds& odds) const {
             double* const own = value.data() + i * pairs;
             for (std::int64_t p = 0; p < pairs; ++p) own[p] -= model_.rho[static_cast<std::size_t>(p)];
             open += !prints_alike(coupling, rounding_->row(sv, which[static_cast<std::size_t>(i)], false), own,
-                                  block.sizes_of(i, pairs), radii);
+                                  block.sizes_of(i, pairs), block.radii);
         }
         odds_at_once_ = static_cast<double>(open) > saved * static_cast<double>(count);
     });
@@ -322,10 +328,9 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
     const bool at_once = odds && odds_at_once(*odds);
     const bool sized = one_signed_ && (pairs == 1 || (odds && grain * pairs <= numbers_per_thread()));
     parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
-        Block block;
-        std::optional<Coupling> coupling;
-        if (odds) coupling.emplace(*odds);
-        std::vector<double> radii;
+        const auto leased = this->block();
+        Block& block = *leased;
+        if (odds) block.coupling.take(*odds);
         RungRows settled{};
         if (out.labels_alone) {
             label(rows, first, last, block, out, settled);
@@ -362,7 +367,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     for (const auto& [at, margin] : thresholds) sure &= std::fabs(row_value[p] - at) > radius + margin;
                 }
                 if (odds && sure)
-                    sure = prints_alike(*coupling, rounding, row_value, block.sizes_of(r - first, pairs), radii);
+                    sure = prints_alike(block.coupling, rounding, row_value, block.sizes_of(r - first, pairs),
+                                        block.radii);
                 if (!sure) block.open.push_back(r);
             }
             settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size() - open_before);

@@ -17,6 +17,7 @@
 #include "exact/strips.h"
 #include "exact/svm_model.h"
 #include "exact/votes.h"
+#include "simd/pool.h"
 #include "text/features.h"
 
 namespace fastsvm {
@@ -112,6 +113,8 @@ private:
     mutable std::unique_ptr<const Layout> layout_;  // made when the first row is evaluated in double precision
     mutable std::unique_ptr<const Ladder> ladder_;  // when the first label is asked for
     std::optional<Rounding> rounding_;
+    Pool<Block>::Lease block() const;
+    Pool<Block> blocks_;
 };
 
 }  // namespace fastsvm

@@ -29,9 +29,12 @@ struct Exact::Layout {
 };
 
 struct Exact::Block {
+    explicit Block(const SvmModel& model) : votes(static_cast<int>(model.classes())) {}
     std::vector<Columns> columns;
     StripRows rows;
-    std::vector<double> kernel_values, scratch, value, own, sums;
+    std::vector<double> kernel_values, scratch, value, own, sums, radii;
+    Votes votes;
+    Coupling coupling;
     std::vector<RowSize> sizes;  // (rows, pairs), or empty: of no use
     const RowSize* sizes_of(std::int64_t row, std::int64_t pairs) const {
         return sizes.empty() ? nullptr : sizes.data() + row * pairs;

@@ -102,7 +102,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
                   std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
     const int classes = static_cast<int>(model_.classes());
-    Votes votes(classes);
+    Votes& votes = block.votes;
     block.sums.resize(static_cast<std::size_t>(classes));
     take_rows(rows, which, n, block);
     block.kernel_values.resize(static_cast<std::size_t>(in_strips_ ? n * padded_ : linear_ ? pairs : padded_));
@@ -187,7 +187,7 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
 void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
     const int classes = static_cast<int>(model_.classes());
-    Votes votes(classes);
+    Votes& votes = block.votes;
     // As many rows at a time as the reference sum does side by side; one where the values of more would be too many.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;

@@ -28,6 +28,11 @@ struct Kernel {
     // k(z, z) too.
     bool of_distances() const { return type == KernelType::rbf || type == KernelType::exponential; }
     bool normalized() const { return type == KernelType::normalized_polynomial; }
+    // Positive semidefinite for any vectors: K(x, z) = <phi(x), phi(z)> for some features phi.
+    bool semidefinite() const {
+        if (type == KernelType::polynomial || normalized()) return gamma >= 0 && coef0 >= 0;
+        return type == KernelType::linear || (of_distances() && gamma >= 0);
+    }
     // Takes the root of |x - z|^2, which would halve the digits that |x|^2 + |z|^2 - 2 x.z leaves of a small distance:
     // sums of squared differences keep them all.
     bool by_differences() const { return type == KernelType::exponential; }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "simd/aligned.h"
+#include "simd/pool.h"
 #include "text/rows.h"
 
 namespace fastsvm {
@@ -22,6 +23,10 @@ public:
     };
     virtual ~KernelTiles() = default;
     virtual std::unique_ptr<Block> block() const = 0;
+    // One that nobody uses, of this model's.
+    Pool<Block>::Lease kept_block() const {
+        return blocks_.lease([this] { return block(); });
+    }
     // Takes n rows, those of these numbers.
     virtual void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const = 0;
     // |value - K| <= relative_error K + 2^-126 for every value of row r of those taken; infinite where this rung cannot
@@ -35,6 +40,9 @@ public:
     // four terms in single precision, the rest in double (B25). scratch: for values on their way.
     virtual void add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
                           Aligned<float>& scratch, double* sums) const;
+
+private:
+    Pool<Block> blocks_;
 };
 
 }  // namespace fastsvm

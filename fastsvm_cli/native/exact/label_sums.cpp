@@ -25,7 +25,7 @@ struct LabelSums::ClassRow {
 };
 
 struct LabelSums::Scratch {
-    std::unique_ptr<KernelTiles::Block> block;
+    KernelTiles::Block* block;
     Aligned<float> values;
     Aligned<double> sums;
     // Of several classes.
@@ -36,6 +36,7 @@ struct LabelSums::Scratch {
     std::vector<float> peaks;                            // (classes, product_rows)
     std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::unique_ptr<Votes> votes;
+    std::vector<std::int64_t> left;
     AllPairs::Scratch pairs;  // of many classes
 };
 
@@ -54,6 +55,8 @@ bool LabelSums::holds(const SvmModel& model) {
     }
     return largest > 1e-100 && largest < 1e100;
 }
+
+LabelSums::~LabelSums() = default;
 
 LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(model), rounding_(rounding) {
     const Rows& sv = *model.vectors;
@@ -113,8 +116,10 @@ LabelSums::Share LabelSums::share(double relative_error) const {
 
 void LabelSums::settle(const KernelTiles& tiles, const Rows& rows, std::vector<std::int64_t>& open,
                        std::int32_t* winner) const {
-    Scratch scratch;
-    scratch.block = tiles.block();
+    const auto leased = scratches_.lease();
+    Scratch& scratch = *leased;
+    const auto block = tiles.kept_block();
+    scratch.block = &*block;
     const bool pair = model_.pairs() == 1;
     const auto settle_some = pair         ? &LabelSums::settle_pair
                              : all_pairs_ ? &LabelSums::settle_pairs
@@ -123,7 +128,8 @@ void LabelSums::settle(const KernelTiles& tiles, const Rows& rows, std::vector<s
     const std::int64_t most =
         pair ? rows_at_once
              : std::clamp<std::int64_t>(values_max / padded_ / panel * panel, std::int64_t{1}, rows_at_once);
-    std::vector<std::int64_t> left;
+    std::vector<std::int64_t>& left = scratch.left;
+    left.clear();
     for (std::int64_t at = 0; at < n; at += most)
         (this->*settle_some)(tiles, rows, open.data() + at, std::min(most, n - at), scratch, left, winner);
     open.swap(left);

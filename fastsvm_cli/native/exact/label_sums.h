@@ -10,6 +10,7 @@
 #include "exact/svm_model.h"
 #include "exact/votes.h"
 #include "simd/aligned.h"
+#include "simd/pool.h"
 
 namespace fastsvm {
 
@@ -22,6 +23,7 @@ class LabelSums {
 public:
     // rounding: of the same model; must outlive this.
     LabelSums(const SvmModel& model, const Rounding& rounding);
+    ~LabelSums();
     // Whether there are labels, and the coefficients fit: a condition for everything below.
     static bool holds(const SvmModel& model);
     // The vectors as the tiles must have them: row numbers, -1 for padding.
@@ -62,6 +64,7 @@ private:
     std::vector<std::int64_t> run_;          // (classes): vectors, with the padding behind them
     Aligned<float> coef_;                    // (nr_class - 1, padded), of one pair their sizes; 0 in the padding
     Aligned<float> largest_;                 // (padded): the largest size of a vector's coefficients
+    Pool<Scratch> scratches_;
 };
 
 }  // namespace fastsvm

@@ -78,12 +78,15 @@ void Ladder::settle(const Rows& rows, std::vector<std::int64_t>& open, std::int3
         sums_->settle(tiles, rows, some, winner);
         settled[rung] += static_cast<std::int64_t>(before - some.size());
     };
-    std::vector<std::int64_t> too_near;
-    if (grid_) {
-        climb(*grid_, grid_rung, open);
-        const std::unique_ptr<KernelTiles::Block> block = grid_->block();
+    const auto climb_room = climbs_.lease();
+    std::vector<std::int64_t>& too_near = climb_room->too_near;
+    too_near.clear();
+    if (grid_) climb(*grid_, grid_rung, open);
+    if (grid_ && !open.empty()) {
+        const auto block = grid_->kept_block();
         grid_->take(rows, open.data(), static_cast<std::int64_t>(open.size()), *block);
-        std::vector<std::int64_t> climbing;
+        std::vector<std::int64_t>& climbing = climb_room->climbing;
+        climbing.clear();
         for (std::size_t i = 0; i < open.size(); ++i)
             (grid_->relative_error(*block, static_cast<std::int64_t>(i)) < finer ? too_near : climbing)
                 .push_back(open[i]);

@@ -11,6 +11,7 @@
 #include "exact/label_sums.h"
 #include "exact/rounding.h"
 #include "exact/svm_model.h"
+#include "simd/pool.h"
 #include "text/features.h"
 
 namespace fastsvm {
@@ -27,6 +28,9 @@ public:
     void settle(const Rows& rows, std::vector<std::int64_t>& open, std::int32_t* winner, RungRows& settled) const;
 
 private:
+    struct Climb {
+        std::vector<std::int64_t> too_near, climbing;
+    };
     double double_cost(const Features& features, bool in_strips) const;
     double left_open(const KernelTiles& tiles) const;
     double left_by_single() const;
@@ -39,6 +43,7 @@ private:
     mutable std::once_flag single_made_;
     mutable std::unique_ptr<const KernelTiles> single_;  // null where it does not pay
     mutable double left_by_single_ = 1;                  // share of the model's own vectors
+    Pool<Climb> climbs_;
 };
 
 }  // namespace fastsvm

@@ -67,7 +67,8 @@ void Exact::own_values(const std::function<void(double)>& progress, Decisions& o
     for (std::int64_t apart = 0; blocks && 2 * apart <= blocks; ++apart) {
         const std::int64_t meetings = 2 * apart == blocks && apart ? apart : blocks;
         parallel_workers(meetings, 1, [&](Parts& parts) {
-            Block block;
+            const auto leased = this->block();
+            Block& block = *leased;
             for (std::int64_t b, stop; parts.next(b, stop);) meet(b, (b + apart) % blocks, block, sums);
         });
         met += 2 * meetings;

@@ -175,6 +175,8 @@ void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int6
 void Strips::panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                                  std::int64_t stride) const {
     const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_panels.size());
+    for (std::size_t i = 0; d == 0 && i < rows.in_panels.size(); ++i)  // vectors without an entry
+        std::fill_n(out + rows.in_panels[i] * stride, to - from, 0.0);
     for (std::int64_t s = from; m && s < to; s += strip)
         for (std::int64_t c = 0; c < d; c += columns_that_fit)
             for (std::int64_t i = 0; i < m; i += panel) {

@@ -23,7 +23,12 @@ Border::Border(std::vector<std::int32_t> features, int local) : features_(std::m
 struct Border::Scratch {
     std::vector<double> scores;  // (samples)
     std::vector<double> z;       // (d): the row, spread out
+    std::vector<Columns> columns = std::vector<Columns>(block_rows);
+    // Squared norms of what no sample has: added to every distance.
+    std::vector<double> outside = std::vector<double>(block_rows, 0.0);
 };
+
+Border::~Border() = default;
 
 void Border::add_pair(double level, std::int64_t n, const double* rows) {
     const std::int64_t d = features_.size(), strips = (n + strip - 1) / strip;
@@ -127,10 +132,12 @@ void Border::decision_values(const Rows& rows, Decisions& out) const {
     std::int64_t most = 0;
     for (const Pair& pair : pairs_) most = std::max(most, pair.n);
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
-        std::vector<Columns> columns(block_rows);
-        std::vector<double> outside(block_rows, 0.0);  // squared norms of what no sample has: added to every distance
-        Scratch scratch{std::vector<double>(static_cast<std::size_t>(local_ > 1 ? most : 0)),
-                        std::vector<double>(static_cast<std::size_t>(features_.size()))};
+        const auto leased = scratches_.lease();
+        Scratch& scratch = *leased;
+        scratch.scores.resize(static_cast<std::size_t>(local_ > 1 ? most : 0));
+        scratch.z.resize(static_cast<std::size_t>(features_.size()));
+        std::vector<Columns>& columns = scratch.columns;
+        std::vector<double>& outside = scratch.outside;
         for (; first < last; first += block_rows) {
             const std::int64_t stop = std::min(last, first + block_rows);
             for (std::int64_t r = first; r < stop; ++r) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "answers/decisions.h"
+#include "simd/pool.h"
 #include "text/features.h"
 #include "text/rows.h"
 
@@ -15,6 +16,8 @@ class Border {
 public:
     // local: 1 to 64. Throws std::invalid_argument.
     Border(std::vector<std::int32_t> features, int local);
+    Border(const Border&) = delete;
+    ~Border();
     // rows: (n, 2, d): every sample's point b_i, then its normal n_i. Without samples the pair's value is `level`.
     void add_pair(double level, std::int64_t n, const double* rows);
     // Rows are done on all threads; each row's value depends on that row alone.
@@ -43,6 +46,7 @@ private:
     Features features_;
     int local_;
     std::vector<Pair> pairs_;
+    Pool<Scratch> scratches_;
 };
 
 }  // namespace fastsvm

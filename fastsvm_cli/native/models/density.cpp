@@ -28,6 +28,8 @@ struct Density::Scratch {
     std::vector<double> k;        // as long as s, filled up to whole lanes
 };
 
+Density::~Density() = default;
+
 Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
     : nr_sv_(std::move(nr_sv)),
       weight_(weight),
@@ -105,7 +107,8 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
     const std::int64_t d = features_.size(), n_pairs = pairs();
     parallel_for(rows.rows, 1, [&](std::int64_t from, std::int64_t to) {
         const std::size_t whole = static_cast<std::size_t>(strips_ * strip);
-        Scratch scratch;
+        const auto leased = scratches_.lease();
+        Scratch& scratch = *leased;
         scratch.z.resize(static_cast<std::size_t>(d));
         scratch.squares.resize(whole);
         scratch.s.resize(whole);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "answers/decisions.h"
+#include "simd/pool.h"
 #include "text/features.h"
 #include "text/rows.h"
 
@@ -15,6 +16,8 @@ class Density {
 public:
     // rows: of the classes, one after the other, nr_sv[c] of class c, 1 or more. 0 < weight < the rows of any pair.
     Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows);
+    Density(const Density&) = delete;
+    ~Density();
     // Rows are done on all threads; each row's value depends on that row alone. 0 where a distance overflows.
     void decision_values(const Rows& rows, Decisions& out) const;
 
@@ -30,6 +33,7 @@ private:
     Features features_;
     std::int64_t strips_;
     std::vector<double> blocks_;  // (strips, d, strip)
+    Pool<Scratch> scratches_;
 };
 
 }  // namespace fastsvm

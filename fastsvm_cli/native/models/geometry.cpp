@@ -223,6 +223,8 @@ struct Geometry::Block {
     std::vector<std::int64_t> active;
 };
 
+Geometry::~Geometry() = default;
+
 std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task& task, double tolerance,
                                                     std::int64_t steps, Decisions& out) const {
     out.resize(rows.rows);
@@ -236,18 +238,25 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     }
     // The points that rows meet a few at a time, with a look after every few of them.
     const std::int64_t met = steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);
-    std::vector<char> open(static_cast<std::size_t>(rows.rows), 0);
+    const auto flags = task.flags.lease();
+    std::vector<char>& open = *flags;
+    open.assign(static_cast<std::size_t>(rows.rows), 0);
     const std::int64_t together = met ? rows_side_by_side(strips_.features()) : block_rows;
     parallel_for(rows.rows, 4 * together, [&](std::int64_t first, std::int64_t last) {
-        Block block;
-        Settled settled(task, tolerance);
+        const auto leased = blocks_.lease();
+        Block& block = *leased;
+        const auto room = task.room();
+        Settled& settled = room->settled;
+        settled.within(tolerance);
         block.rows.resize(block_rows);
         block.index.resize(block_rows);
         block.kernel_values.resize(static_cast<std::size_t>(block_rows * blocks * strip));
         block.y.resize(4 * strip);
         block.projection.resize(static_cast<std::size_t>(block_rows * pairs_));
         block.radius.resize(static_cast<std::size_t>(pairs_));
-        Start start(strips_, pairs_, met ? together : 0);
+        const auto started = starts_.lease(
+            [&] { return std::make_unique<Start>(strips_, pairs_, rows_side_by_side(strips_.features())); });
+        Start& start = *started;
         const auto values_of = [&](std::int64_t j) { return block.kernel_values.data() + j * blocks * strip; };
         // Rows of the block from block `from` of the points on.
         const auto go_on = [&](std::int64_t from) {

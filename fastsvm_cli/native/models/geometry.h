@@ -12,6 +12,7 @@
 #include "exact/strips.h"
 #include "exact/svm_model.h"
 #include "models/point_span.h"
+#include "simd/pool.h"
 
 namespace fastsvm {
 
@@ -28,6 +29,9 @@ public:
     // (pairs), at least |w|^2.
     Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vector<double> b,
              std::vector<double> squared_norm, std::vector<double> b_error);
+
+    Geometry(const Geometry&) = delete;
+    ~Geometry();
 
     // Rows meet the points and are left when their answer is settled: it is looked at after few of the first points,
     // then less and less often (first_stops_), and from the last of these on after every `strip` points. With `steps`
@@ -56,6 +60,8 @@ private:
     std::vector<std::int64_t> first_stops_;  // after how many of the first points a row is looked at
     PointSpan span_;
     std::vector<StripRow> first_;  // points
+    Pool<Block> blocks_;
+    Pool<Start> starts_;
 };
 
 }  // namespace fastsvm

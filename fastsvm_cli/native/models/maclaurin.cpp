@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "simd/loops.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr std::int64_t block_rows = 128;
 constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
 }  // namespace
+
+Maclaurin::~Maclaurin() = default;
 
 Maclaurin::Maclaurin(std::vector<std::int32_t> features, bool gaussian, double gamma, int degree,
                      std::vector<double> rho)
@@ -100,15 +103,17 @@ void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center, const dou
 
 // Rows of one block, sorted into sparse ones (their columns) and groups of `lanes` dense ones (transposed, (d, lanes)).
 struct Maclaurin::Block {
+    std::int64_t places = 0;          // of rows: whole lanes
     std::vector<Columns> columns;     // per row of the block
     std::vector<std::int64_t> dense;  // rows of the block done side by side
     std::vector<std::int64_t> sparse;
+    std::vector<std::int64_t> everyone;
     std::vector<double> groups;       // (groups, d, lanes) in raw coordinates
     std::vector<double> moved;        // (d, lanes): a group about a centre
-    std::vector<double> norm;         // (centres, block_rows): |z - m|^2
-    std::vector<double> weight;       // (centres, block_rows): exp(-gamma |z - m|^2)
+    std::vector<double> norm;         // (centres, places): |z - m|^2
+    std::vector<double> weight;       // (centres, places): exp(-gamma |z - m|^2)
     std::vector<RowFromCenter> seen;  // per row of the block, from the centre at hand, when radii are wanted
-    std::vector<char> far;            // (centres, block_rows)
+    std::vector<char> far;            // (centres, places)
     std::vector<char> outside;
     std::vector<double> scratch;
 };
@@ -123,10 +128,10 @@ KernelRounding Maclaurin::kernel_rounding(const Rows& rows, std::int64_t row) co
 
 // |z - m|^2 and its exponential, for every row of the block and every centre, in raw coordinates.
 void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const {
-    block.norm.assign(centers_.size() * block_rows, 0.0);
+    block.norm.assign(centers_.size() * static_cast<std::size_t>(block.places), 0.0);
     for (std::size_t c = 0; c < centers_.size(); ++c) {
         const Center& center = centers_[c];
-        double* const norm = block.norm.data() + c * block_rows;
+        double* const norm = block.norm.data() + c * block.places;
         for (std::int64_t r = 0; r < n; ++r) {
             norm[r] = rows.squared_norms[first + r];
             if (!center.moved) continue;
@@ -145,6 +150,7 @@ void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Bloc
 }
 
 void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
+    if (out.with_radius && !certified()) throw std::invalid_argument("radii asked of a model without certificates");
     out.resize(rows.rows);
     out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};
@@ -152,7 +158,8 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     const std::int64_t in_cache = (std::int64_t{1} << 16) / std::max<std::int64_t>(pairs(), 1) / lanes * lanes;
     const std::int64_t rows_at_once = std::clamp<std::int64_t>(in_cache, 2 * lanes, block_rows);
     parallel_workers(rows.rows, rows_at_once, [&](Parts& parts) {
-        Block block;
+        const auto leased = blocks_.lease();
+        Block& block = *leased;
         std::int64_t found = 0;
         for (std::int64_t first, last; parts.next(first, last);) {
             evaluate(rows, first, last, block, out);
@@ -168,10 +175,12 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     const std::int64_t n = last - first, d = dimension();
     const std::int64_t nr_pairs = pairs();
     const bool radii = out.with_radius;
-    block.columns.resize(block_rows);
-    block.outside.assign(block_rows, 0);
-    if (radii) block.seen.resize(block_rows);
-    block.far.assign(centers_.size() * block_rows, 0);
+    const std::int64_t places = block.places = (n + lanes - 1) / lanes * lanes;
+    const std::size_t size = static_cast<std::size_t>(places);
+    if (block.columns.size() < size) block.columns.resize(size);
+    block.outside.assign(size, 0);
+    if (radii) block.seen.resize(size);
+    block.far.assign(centers_.size() * size, 0);
     block.dense.clear();
     block.sparse.clear();
 
@@ -205,8 +214,9 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         for (std::size_t g = 0; g < dense_groups; ++g)
             lay_out(block.dense, g * lanes, block.groups.data() + g * static_cast<std::size_t>(d * lanes));
     }
-    std::vector<std::int64_t> everyone(static_cast<std::size_t>(n));
-    for (std::int64_t r = 0; r < n; ++r) everyone[static_cast<std::size_t>(r)] = r;
+    std::vector<std::int64_t>& everyone = block.everyone;
+    everyone.resize(static_cast<std::size_t>(n));
+    std::iota(everyone.begin(), everyone.end(), 0);
 
     weigh(rows, first, n, block);
 
@@ -216,33 +226,32 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     const bool skips = static_cast<std::int64_t>(expansions_.size()) > nr_pairs;
     const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {
         const Center& center = centers_[c];
-        double& weight = block.weight[c * block_rows + r];
-        const double norm = block.norm[c * block_rows + r];
+        double& weight = block.weight[c * places + r];
+        const double norm = block.norm[c * places + r];
         // Far once is far for good: where the norm is computed again, another way, the weight is gone already.
         const bool far =
-            skips && (block.far[c * block_rows + r] || bounds_.is_far(center, rows, first + r, norm, centered));
-        block.far[c * block_rows + r] = far;
+            skips && (block.far[c * places + r] || bounds_.is_far(center, rows, first + r, norm, centered));
+        block.far[c * places + r] = far;
         if (far || !(weight > 0)) weight = 0;  // a norm that overflowed may have become NaN
         block.outside[r] |= bounds_.gaussian && !far && !(norm < center.norm_limit);
         if (radii && !far) block.seen[r] = bounds_.row_from(center, rows, first + r, norm, centered, left_out);
     };
     const auto add = [&](const Expansion& e, std::int64_t r, double polynomial) {
         const std::int64_t at = (first + r) * nr_pairs + e.pair;
-        const double weight = block.weight[e.center * block_rows + r];
+        const double weight = block.weight[e.center * places + r];
         // A row so far off that its weight is 0 may have an infinite polynomial.
         const double term = weight != 0 ? weight * polynomial : 0;
         out.value[at] += term;
         if (!radii) return;
         out.radius[at] +=
             static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // B6: the sum over expansions
-        out.radius[at] +=
-            block.far[e.center * block_rows + r]
-                ? e.certificate.weight * 1e-12  // B35
-                : bounds_.radius(e.certificate, e.polynomial.norms(), e.polynomial.rank(), block.seen[r], term);
+        out.radius[at] += block.far[e.center * places + r] ? e.certificate.weight * 1e-12  // B35
+                                                           : bounds_.radius(e.certificate, e.polynomial.norms(),
+                                                                            e.polynomial.rank(), block.seen[r], term);
     };
     const auto anyone = [&](const Expansion& e, const std::vector<std::int64_t>& list, std::size_t from) {
         for (std::size_t lane = 0; lane < lanes && from + lane < list.size(); ++lane)
-            if (block.weight[e.center * block_rows + list[from + lane]] != 0) return true;
+            if (block.weight[e.center * places + list[from + lane]] != 0) return true;
         return false;
     };
 
@@ -272,8 +281,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                     if (block.columns[r].count() != rows.end(first + r) - rows.begin(first + r))
                         for (std::int64_t i = rows.begin(first + r); i < rows.end(first + r); ++i)
                             if (features_.column(rows.indices[i]) < 0) rest += rows.values[i] * rows.values[i];
-                    block.norm[e.center * block_rows + r] = norms[lane] + rest;
-                    block.weight[e.center * block_rows + r] =
+                    block.norm[e.center * places + r] = norms[lane] + rest;
+                    block.weight[e.center * places + r] =
                         bounds_.gaussian ? std::exp(-bounds_.gamma * (norms[lane] + rest)) : 1;
                     arrive(e.center, r, true);
                     add(e, r, sums[lane]);
@@ -286,7 +295,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             const PolynomialPanel& panel = panels_[e.panel];
             const auto value_at = [&](std::int64_t r) { return out.value.data() + (first + r) * nr_pairs + e.pair; };
             const auto add_all = [&](std::int64_t r, const double* polynomials) {
-                const double weight = block.weight[e.center * block_rows + r];
+                const double weight = block.weight[e.center * places + r];
                 if (radii)
                     for (std::size_t i = 0; i < lanes; ++i) add(expansions_[at + i], r, polynomials[i]);
                 else if (weight != 0)
@@ -295,7 +304,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             };
             double values[lanes * lanes] = {};  // of a row that is left out, anything
             for (std::int64_t r : block.sparse) {
-                if (block.weight[e.center * block_rows + r] != 0) panel.values(block.columns[r], values);
+                if (block.weight[e.center * places + r] != 0) panel.values(block.columns[r], values);
                 add_all(r, values);
             }
             for (std::size_t from = 0; from < block.dense.size(); from += lanes) {
@@ -312,7 +321,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             continue;
         }
         const auto alone = [&](std::int64_t r) {
-            const bool counts = block.weight[e.center * block_rows + r] != 0;
+            const bool counts = block.weight[e.center * places + r] != 0;
             add(e, r, counts ? e.polynomial.value(block.columns[r], block.scratch) : 0);
         };
         if (e.polynomial.rank()) {

@@ -10,6 +10,7 @@
 #include "models/certificate.h"
 #include "models/polynomial.h"
 #include "simd/packed.h"
+#include "simd/pool.h"
 #include "text/features.h"
 #include "text/rows.h"
 
@@ -21,6 +22,8 @@ class Maclaurin {
 public:
     // degree: 0 to max_degree. Throws std::invalid_argument.
     Maclaurin(std::vector<std::int32_t> features, bool gaussian, double gamma, int degree, std::vector<double> rho);
+    Maclaurin(const Maclaurin&) = delete;
+    ~Maclaurin();
 
     // m: (d). largest_norm: the largest squared norm of a support vector about m, for the bound of eq. (3.11).
     void add_center(const double* m, double largest_norm);
@@ -86,6 +89,7 @@ private:
     std::size_t certificates_ = 0;                  // expansions that have one
     Kernel exact_kernel_;
     double longest_vector_ = 0;
+    Pool<Block> blocks_;
 };
 
 }  // namespace fastsvm

@@ -124,6 +124,18 @@ struct Triangle::RowGroup {
     }
 };
 
+// The rows that a thread is at.
+struct Triangle::Block {
+    Block(const Strips& strips, std::int64_t pairs)
+        : group(strips, pairs), visits(block_rows), sums(static_cast<std::size_t>(block_rows * pairs)) {}
+    RowGroup group;
+    std::vector<Visit> visits;
+    std::vector<double> sums;  // (block_rows, pairs)
+    std::vector<std::int64_t> by_list;
+};
+
+Triangle::~Triangle() = default;
+
 // Adds the terms of one support vector to the sums of n rows from slot `at` on.
 void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n,
                    RowGroup& group) const {
@@ -280,14 +292,16 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
 std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task& task, double tolerance,
                                                     Decisions& out) const {
     out.resize(rows.rows);
-    std::vector<char> open(static_cast<std::size_t>(rows.rows), 0);
+    const auto flags = task.flags.lease();
+    std::vector<char>& open = *flags;
+    open.assign(static_cast<std::size_t>(rows.rows), 0);
     const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
-        Settled settled(task, tolerance);
-        RowGroup group(strips_, pairs_);
-        std::vector<Visit> visits(block_rows);
-        std::vector<double> sums(static_cast<std::size_t>(block_rows * pairs_));
-        std::vector<std::int64_t> by_list;
+        const auto room = task.room();
+        Settled& settled = room->settled;
+        settled.within(tolerance);
+        const auto block = blocks_.lease([this] { return std::make_unique<Block>(strips_, pairs_); });
+        auto& [group, visits, sums, by_list] = *block;
         for (; first < last; first += block_rows) {
             const std::int64_t count = std::min(last, first + block_rows) - first;
             for (std::int64_t r = first; r < first + count; ++r) {

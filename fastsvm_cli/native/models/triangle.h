@@ -14,6 +14,7 @@
 #include "exact/strips.h"
 #include "exact/svm_model.h"
 #include "models/pivot_list.h"
+#include "simd/pool.h"
 
 namespace fastsvm {
 
@@ -30,6 +31,7 @@ public:
     // pivots: support vectors. Throws std::out_of_range where one is none.
     Triangle(SvmModel model, std::vector<std::int64_t> pivots);
     Triangle(const Triangle&) = delete;
+    ~Triangle();
 
     // Rows that take the same list pass along it side by side, and are left when their answer is settled, or the list
     // is at its end; after how many vectors they are looked at, `stops` says. Returns the rows that are not settled,
@@ -45,6 +47,7 @@ private:
     };
     struct Visit;
     struct RowGroup;
+    struct Block;
     const PivotList& list(std::size_t which) const;
     void meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
                      RowGroup& group) const;
@@ -69,6 +72,7 @@ private:
     std::vector<StripRow> vectors_;                     // the support vectors
     std::vector<double> columns_;                       // (n, features), where products go column by column
     mutable std::vector<std::unique_ptr<Lazy>> lists_;  // of each pivot; made when a row first needs it
+    Pool<Block> blocks_;
 };
 
 }  // namespace fastsvm

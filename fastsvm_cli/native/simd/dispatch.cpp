@@ -91,16 +91,21 @@ bool select_instruction_set(const char* name) {
     return false;
 }
 
-void select_instruction_set_of_environment() {
-    const char* const word = std::getenv("FASTSVM_INSTRUCTIONS");
-    if (!word || !*word || select_instruction_set(word)) return;
+void demand_instruction_set(const char* name, const char* where) {
+    if (select_instruction_set(name)) return;
     std::string found, expected;
-    for (const char* c = word; *c; ++c) found += *c < ' ' || *c > '~' ? '?' : *c;
+    for (const char* c = name; *c; ++c) found += *c < ' ' || *c > '~' ? '?' : *c;
     const std::vector<std::string> names = instruction_sets();
     for (std::size_t i = 0; i < names.size(); ++i)
         expected += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
-    throw std::invalid_argument("FASTSVM_INSTRUCTIONS: '" + found +
+    throw std::invalid_argument(std::string(where) + ": '" + found +
                                 "' found, expected an instruction set of this machine: " + expected);
+}
+
+void select_instruction_set_of_environment() {
+    const char* const variable = "FASTSVM_INSTRUCTIONS";
+    const char* const name = std::getenv(variable);
+    if (name && *name) demand_instruction_set(name, variable);
 }
 
 }  // namespace fastsvm

@@ -37,21 +37,26 @@ template <bool fuse> FASTSVM_INLINE vd product_and(vd a, vd b, vd c) {
 
 // The two columns of the table, of the low seven bits of k.
 FASTSVM_INLINE void look_up(vu k, vd& correction, vu& power) {
-#if defined(__AVX512F__)
-    const __m512i at = (__m512i)((k & 127) << 1);
-    // Masked, for GCC 12 warns of the undefined numbers that its other gather passes through.
-    correction = (vd)_mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, at, exp_table, 8);
-    power = (vu)_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), 0xff, at, exp_table[0] + 1, 8);
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
     // A row of the table at a time: a gather takes longer.
     const vu bytes = (k << 4) & (127 << 4);
     const auto row = [&](int lane) {
         return _mm_load_si128(reinterpret_cast<const __m128i*>(reinterpret_cast<const char*>(exp_table) + bytes[lane]));
     };
-    const __m256i even = _mm256_inserti128_si256(_mm256_castsi128_si256(row(0)), row(2), 1);
-    const __m256i odd = _mm256_inserti128_si256(_mm256_castsi128_si256(row(1)), row(3), 1);
+    const auto rows = [&](int first, int second) {
+        return _mm256_inserti128_si256(_mm256_castsi128_si256(row(first)), row(second), 1);
+    };
+#if defined(__AVX512F__)
+    // Masked, for GCC 12 warns of the undefined numbers that the others pass through.
+    const __m512i even = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(rows(0, 2)), rows(4, 6), 1);
+    const __m512i odd = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(rows(1, 3)), rows(5, 7), 1);
+    correction = (vd)_mm512_maskz_unpacklo_epi64(0xff, even, odd);
+    power = (vu)_mm512_maskz_unpackhi_epi64(0xff, even, odd);
+#else
+    const __m256i even = rows(0, 2), odd = rows(1, 3);
     correction = (vd)_mm256_unpacklo_epi64(even, odd);
     power = (vu)_mm256_unpackhi_epi64(even, odd);
+#endif
 #else
     const vu at = k & 127;
     correction = (vd)vu{exp_table[at[0]][0], exp_table[at[1]][0]};

@@ -75,7 +75,7 @@ private:
 };
 }  // namespace
 
-void parallel_workers(std::int64_t n, std::int64_t grain, const std::function<void(Parts&)>& worker) {
+void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>& worker) {
     if (n <= 0) return;
     SharedParts parts(n, grain);
     const int workers = static_cast<int>(std::min<std::int64_t>(get_threads(), parts.count()));
@@ -105,7 +105,7 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const std::function<vo
     if (failure) std::rethrow_exception(failure);
 }
 
-void parallel_for(std::int64_t n, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body) {
+void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_t, std::int64_t>& body) {
     if (n <= 0) return;
     check_now_and_then();
     if (n <= grain || get_threads() <= 1) return body(0, n);

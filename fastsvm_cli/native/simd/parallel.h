@@ -1,7 +1,6 @@
 // Fork-join over a range, on as many threads as were set.
 #pragma once
 #include <cstdint>
-#include <functional>
 
 namespace fastsvm {
 
@@ -19,13 +18,27 @@ public:
     virtual bool next(std::int64_t& first, std::int64_t& last) = 0;
 };
 
+// A function of the caller's, which outlives the call; nothing is allocated for it.
+template <class... Arguments> class Callable {
+public:
+    template <class Function>
+    Callable(const Function& function)
+        : function_(&function),
+          call_([](const void* f, Arguments... arguments) { (*static_cast<const Function*>(f))(arguments...); }) {}
+    void operator()(Arguments... arguments) const { call_(function_, arguments...); }
+
+private:
+    const void* function_;
+    void (*call_)(const void*, Arguments...);
+};
+
 // Calls worker(parts) once on each thread, which takes parts until there are none: for what a worker needs room for,
 // kept from part to part. Parts cover [0, n); each is `grain` long but the last. A single part is done on the calling
 // thread. The first exception is rethrown.
-void parallel_workers(std::int64_t n, std::int64_t grain, const std::function<void(Parts&)>& worker);
+void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>& worker);
 
 // Calls body(first, last) on disjoint parts that cover [0, n), each a multiple of `grain` long but the last: on one
 // thread, all of them at once. Otherwise as parallel_workers.
-void parallel_for(std::int64_t n, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body);
+void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_t, std::int64_t>& body);
 
 }  // namespace fastsvm

@@ -15,6 +15,15 @@ typedef Wide<double, lanes> v8;  // in one, two or four registers
 constexpr int pair_lanes = 2 * doubles < lanes ? 2 * doubles : lanes;
 typedef Wide<double, pair_lanes> Pair;
 
+// A Pair that several products take, loaded once: GCC would load it for each of them, and on AVX-512 a load takes as
+// long as a product. The others have no registers to spare.
+FASTSVM_INLINE Pair shared(Pair x) {
+#if defined(__AVX512F__)
+    asm("" : "+v"(x.v));
+#endif
+    return x;
+}
+
 FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
 FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
 FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
@@ -144,7 +153,7 @@ private:
                                             Pair (&s)[R][2]) {
         std::int64_t k = 0;
         for (; k + 2 <= n; k += 2) {
-            const Pair first = Pair::load(x + k * lanes), second = Pair::load(x + (k + 1) * lanes);
+            const Pair first = shared(Pair::load(x + k * lanes)), second = shared(Pair::load(x + (k + 1) * lanes));
             for (int i = 0; i < R; ++i) s[i][(R - i) & 1] += row[i][k] * first;
             for (int i = 0; i < R; ++i) s[i][(R - i + 1) & 1] += row[i][k + 1] * second;
         }
@@ -213,7 +222,7 @@ template <int R, class Top> struct DensePanel<1, R, Top> {
         for (auto& sums : s)
             for (Pair& sum : sums) sum = Pair::splat(0);
         const auto add = [&](Pair(&sums)[R], std::int64_t k) {
-            const Pair c = coefficients(top + k * lanes);
+            const Pair c = shared(coefficients(top + k * lanes));
             for (int r = 0; r < R; ++r) sums[r] += c * x[k * lanes + r];
         };
         std::int64_t k = 0;

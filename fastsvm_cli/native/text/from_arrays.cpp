@@ -95,15 +95,6 @@ Array<double> leading_of(const MatrixView& view) {
     return leading;
 }
 
-// What is wrong with an entry; empty: nothing. last: the index before it in its row, -1 before the first.
-std::string entry_fault(std::int64_t last, std::int32_t index, double value) {
-    if (index < 0) return "index " + std::to_string(index) + " found, expected an index of 0 or more";
-    if (index <= last)
-        return "index " + std::to_string(index) + " found after index " + std::to_string(last) +
-               ", expected increasing indices";
-    return std::isfinite(value) ? "" : "a value " + text_of(value) + " found, expected a finite number";
-}
-
 // Runs check(row), which returns whether the row is sound, for all rows, on all threads; then fault(row), which says
 // what is wrong with it, for the first one that is not: the message does not depend on the threads.
 // first_row: the number of row 0 in it.
@@ -160,6 +151,14 @@ void sort_and_add_up(Rows& rows) {
 }
 
 }  // namespace
+
+std::string entry_fault(std::int64_t last, std::int32_t index, double value) {
+    if (index < 0) return "index " + std::to_string(index) + " found, expected an index of 0 or more";
+    if (index <= last)
+        return "index " + std::to_string(index) + " found after index " + std::to_string(last) +
+               ", expected increasing indices";
+    return std::isfinite(value) ? "" : "a value " + text_of(value) + " found, expected a finite number";
+}
 
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values) {

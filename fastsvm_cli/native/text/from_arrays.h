@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "text/rows.h"
 
@@ -19,7 +20,12 @@ struct MatrixView {
     std::shared_ptr<const void> owner;
 };
 
-// All of these throw std::invalid_argument("what was found, what was expected"); rows and entries are numbered from 0.
+// All that return Rows throw std::invalid_argument("what was found, what was expected"); rows and entries are numbered
+// from 0.
+
+// What is wrong with an entry of LIBSVM's index; empty: nothing. last: the index before it in its row, -1 before the
+// first.
+std::string entry_fault(std::int64_t last, std::int32_t index, double value);
 
 // Compressed sparse rows with LIBSVM's indices, whose first feature is 1 (SciPy's first column is 0). leading: (rows,
 // leading_count); indptr: (rows + 1) and indices: (nnz), whole numbers; values: (nnz), zeros among them stay. A view

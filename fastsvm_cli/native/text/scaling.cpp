@@ -55,7 +55,7 @@ struct Lines {
     std::int64_t number = 0;
     const char* begin = nullptr;
     const char* stop = nullptr;
-    Words words;
+    Words words = {};
 
     bool next() {
         ++number;

@@ -1,0 +1,355 @@
+// The room engine/, model files: what they hold, as arguments of the classes in fastsvm_cli/models.
+#include "bind/bind.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "answers/predictions.h"
+#include "bind/bind_header.h"
+#include "engine/body.h"
+#include "engine/border_file.h"
+#include "engine/carried.h"
+#include "engine/checksum.h"
+#include "engine/header.h"
+#include "engine/kind.h"
+#include "engine/libsvm_file.h"
+#include "engine/maclaurin_file.h"
+#include "engine/model_fault.h"
+#include "engine/model_file.h"
+#include "engine/ordered_file.h"
+#include "engine/sha256.h"
+#include "exact/kernel.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+// Returns the result of `read`; raises its ModelFault as ModelFormatError(path, why, line).
+template <class Read> auto reading(nb::handle path, Read read) {
+    try {
+        return read();
+    } catch (const ModelFault& fault) {
+        const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("ModelFormatError");
+        nb::object line = nb::none();
+        if (fault.line) line = nb::int_(fault.line);
+        PyErr_SetObject(type.ptr(), type(path, fault.what(), line).ptr());
+        throw nb::python_error();
+    }
+}
+
+// The same, of a file's bytes, without the interpreter.
+template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
+    const Bytes bytes(text);
+    return reading(path, [&] {
+        const nb::gil_scoped_release release;
+        return read(std::string_view(bytes.data(), bytes.size()));
+    });
+}
+
+Chunk chunk_of(Rows&& rows) { return shared(std::move(rows)); }
+
+// (digest, features, factors, whether it is inherited), or None.
+nb::object folded_of(const std::optional<FoldedKeys>& folded) {
+    if (!folded) return nb::none();
+    return nb::make_tuple(folded->digest, folded->features, folded->factors, folded->inherited);
+}
+
+nb::dict maclaurin(AnyText text, const nb::str& path) {
+    MaclaurinFile file = reading(text, path, read_maclaurin);
+    nb::list centers, expansions;
+    for (MaclaurinFile::Center& center : file.centers)
+        centers.append(nb::make_tuple(owned(std::move(center.point)), center.largest_norm));
+    for (MaclaurinFile::Expansion& each : file.expansions) {
+        nb::object certificate = nb::none();
+        if (each.certificate)
+            certificate = nb::make_tuple(each.certificate->truncation, each.certificate->error,
+                                         each.certificate->weight, each.certificate->count);
+        expansions.append(
+            nb::make_tuple(each.pair, each.center, owned(std::move(each.coefficients)), certificate, each.rank));
+    }
+    nb::dict out;
+    out["header"] = keywords_of(file.header);
+    out["degree"] = file.degree;
+    out["features"] = file.features;
+    out["single"] = file.single;
+    out["fingerprint"] = file.fingerprint;
+    out["centers"] = centers;
+    out["expansions"] = expansions;
+    out["highest_norm"] = file.highest_norm;
+    out["longest_vector"] = file.longest_vector;
+    out["folded"] = folded_of(file.folded);
+    return out;
+}
+
+nb::dict border(AnyText text, const nb::str& path) {
+    BorderFile file = reading(text, path, read_border);
+    nb::list samples;
+    for (BorderFile::Samples& each : file.samples)
+        samples.append(nb::make_tuple(each.level, each.count, owned(std::move(each.rows))));
+    nb::dict out;
+    out["header"] = keywords_of(file.header);
+    out["fingerprint"] = file.fingerprint;
+    out["features"] = file.features;
+    out["samples"] = samples;
+    out["local"] = file.local;
+    out["single"] = file.single;
+    out["folded"] = folded_of(file.folded);
+    return out;
+}
+
+nb::dict density(AnyText text, const nb::str& path) {
+    DensityFile file = reading(text, path, read_density);
+    nb::dict out;
+    out["header"] = keywords_of(file.header);
+    out["fingerprint"] = file.fingerprint;
+    out["weight"] = file.weight;
+    out["rows"] = chunk_of(std::move(file.rows));
+    out["folded"] = folded_of(file.folded);
+    return out;
+}
+
+// Of the LIBSVM model in an ordered model's file, and its own numbers.
+nb::dict ordered(const OrderedFile& file) {
+    nb::dict out;
+    const Kernel& kernel = file.kernel;
+    out["header"] = keywords_of(file.header);
+    out["fingerprint"] = file.fingerprint;
+    out["kernel"] =
+        nb::make_tuple(kernel_names[static_cast<std::size_t>(kernel.type)], kernel.gamma, kernel.coef0, kernel.degree);
+    out["vectors"] = Chunk{file.vectors};
+    out["folded"] = folded_of(file.folded);
+    return out;
+}
+
+nb::dict triangle(AnyText text, const nb::str& path) {
+    const TriangleFile file = reading(text, path, read_triangle);
+    nb::dict out = ordered(file);
+    out["pivots"] = file.pivots;
+    return out;
+}
+
+nb::dict geometry(AnyText text, const nb::str& path) {
+    GeometryFile file = reading(text, path, read_geometry);
+    nb::dict out = ordered(file);
+    out["all_vectors"] = Chunk{file.all_vectors};
+    out["sequence"] = file.sequence;
+    out["points"] = file.points;
+    out["b"] = owned(std::move(file.b));
+    out["squared_norm"] = file.squared_norm;
+    out["b_error"] = file.b_error;
+    return out;
+}
+
+// (keyword arguments of a Header, support vectors, the line of a reduced set or None, that of a folded model or None)
+nb::tuple libsvm(AnyText text, const nb::str& path) {
+    LibsvmFile file = reading(text, path, read_libsvm);
+    nb::object reduced = nb::none(), folded = nb::none();
+    if (file.reduced) {
+        const Origin& origin = file.reduced->origin;
+        reduced = nb::make_tuple(file.reduced->fingerprint, origin.radius, origin.weight,
+                                 static_cast<std::int64_t>(origin.count),
+                                 static_cast<std::int64_t>(origin.longest_vector), file.reduced->raw_rows);
+    }
+    if (file.folded) folded = nb::make_tuple(file.folded->fingerprint, file.folded->digest);
+    return nb::make_tuple(keywords_of(file.header), Chunk{file.vectors}, reduced, folded);
+}
+
+// An object that reads a file's parts and knows the file's name; `text` stays alive with it.
+struct NamedKeys {
+    OwnKeys keys;
+    nb::str path;
+};
+struct NamedBody {
+    nb::bytes text;
+    Body body;
+    nb::str path;
+};
+
+nb::typed<nb::tuple, nb::dict, NamedKeys, NamedBody> compiled(nb::bytes text, const nb::str& path,
+                                                              const std::string& end,
+                                                              const std::vector<std::string>& keys,
+                                                              const std::vector<std::string>& optional) {
+    const std::string_view whole(text.c_str(), text.size());
+    CompiledFile file = reading(path, [&] { return read_compiled(whole, end, keys, optional); });
+    return nb::make_tuple(keywords_of(file.header), NamedKeys{std::move(file.own), path},
+                          NamedBody{text, std::move(file.body), path});
+}
+
+void bind_own_kinds(nb::module_& m) {
+    nb::class_<NamedKeys>(
+        m, "OwnKeys",
+        "The keys of a kind of model, beside LIBSVM's. Every reader raises ModelFormatError, with the "
+        "key's line.")
+        .def("__contains__", [](const NamedKeys& self, const std::string& key) { return self.keys.has(key); })
+        .def(
+            "words",
+            [](const NamedKeys& self, const std::string& key) {
+                const KeyWords& found = self.keys.words(key);
+                return std::pair(found.words, found.line);
+            },
+            "key"_a, "(the words after the key, its line)")
+        .def(
+            "word",
+            [](const NamedKeys& self, const std::string& key, const std::vector<std::string>& choices) {
+                return reading(self.path, [&] { return self.keys.word(key, choices); });
+            },
+            "key"_a, "choices"_a = std::vector<std::string>(), "Its only word; one of `choices`, where there are any.")
+        .def(
+            "whole",
+            [](const NamedKeys& self, const std::string& key, std::optional<int> least, std::optional<int> most) {
+                return reading(self.path, [&] { return self.keys.whole(key, least, most); });
+            },
+            "key"_a, "least"_a.none() = nb::none(), "most"_a.none() = nb::none(),
+            "Its only word, a whole number from `least` to `most`, where they are given.")
+        .def(
+            "real",
+            [](const NamedKeys& self, const std::string& key) {
+                return reading(self.path, [&] { return self.keys.real(key); });
+            },
+            "key"_a, "Its only word, a finite number.");
+
+    nb::class_<NamedBody>(m, "Body",
+                          "The place where reading goes on in a model file after its header. Every reader moves past "
+                          "what it reads, and raises ModelFormatError with the line's number.")
+        .def(
+            "rows",
+            [](NamedBody& self, std::int64_t count) {
+                return reading(self.path, [&] { return chunk_of(self.body.rows(count)); });
+            },
+            "count"_a, "The next `count` rows of data, with their labels.")
+        .def(
+            "numbers",
+            [](NamedBody& self, std::int64_t count, bool single) {
+                return reading(self.path, [&] { return owned(self.body.numbers(count, single)); });
+            },
+            "count"_a, "single"_a = false, "The next `count` numbers, which fill whole lines.")
+        .def(
+            "record",
+            [](NamedBody& self, const std::string& word, std::size_t fields) {
+                return reading(self.path, [&] { return self.body.record(word, fields); });
+            },
+            "word"_a, "fields"_a = 0, "The whole numbers of the next line, which begins with the word.")
+        .def(
+            "end",
+            [](NamedBody& self, const std::string& after) {
+                reading(self.path, [&] { return self.body.end(after), 0; });
+            },
+            "after"_a = "", "The last line, `end`. after: what must be the last before it, for the message.");
+    m.def(
+        "read_compiled", &compiled, "text"_a, "path"_a, "end"_a, "keys"_a, "optional"_a = std::vector<std::string>(),
+        "Of a compiled model whose text open_compiled gave: (keyword arguments of a Header, own keys, body). end: the "
+        "header's last line; keys: of this kind, all there; optional: of this kind, too.");
+}
+
+}  // namespace
+
+void bind_model_files(nb::module_& m) {
+    m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
+    m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
+    m.attr("KERNEL_TYPES") =
+        nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.begin() + libsvm_kernels)));
+    m.attr("FORMAT_VERSION") = format_version;
+    m.attr("CARRYING_VERSION") = carrying_version;
+    m.attr("REDUCED_WORD") = reduced_word;
+    m.attr("FOLDED_WORD") = folded_word;
+    m.attr("COMPILED_KINDS") = nb::tuple(nb::cast(compiled_kinds));
+    m.attr("WITHOUT_VECTORS") = without_vectors;
+    m.attr("MOST_DENSITY_CELLS") = most_density_cells;
+
+    nb::class_<Sha256>(m, "Sha256", "A SHA-256 of a text that comes in pieces.")
+        .def(nb::init<>())
+        .def(
+            "update",
+            [](Sha256& self, AnyText text) {
+                const Bytes bytes(text);
+                const nb::gil_scoped_release release;
+                self.update(bytes.data(), bytes.size());
+            },
+            "text"_a)
+        .def("hexdigest", &Sha256::hexadecimal, "Its 64 hexadecimal digits. Ends the use of this object.");
+
+    // All of these raise ModelFormatError for the file `path`.
+    m.def(
+        "model_kind",
+        [](AnyText text, const nb::str& path, const std::vector<std::string>& kinds) {
+            const ModelKind kind =
+                reading(text, path, [&](std::string_view whole) { return model_kind(whole, kinds); });
+            return std::pair(kind.name, kind.version);
+        },
+        "text"_a, "path"_a, "kinds"_a,
+        "(kind, version) of a compiled model, one of `kinds`; of a LIBSVM model ('', 0). text: its first 200 bytes at "
+        "least.");
+    m.def(
+        "open_compiled",
+        [](AnyText text, const nb::str& path,
+           int version) -> nb::typed<nb::tuple, nb::bytes, std::vector<std::pair<nb::bytes, std::int64_t>>> {
+            const OpenedText opened =
+                reading(text, path, [&](std::string_view whole) { return open_compiled(whole, version); });
+            nb::list ranges;
+            for (const RangeText& range : opened.ranges)
+                ranges.append(nb::make_tuple(nb::bytes(range.text.data(), range.text.size()), range.first_line));
+            return nb::make_tuple(nb::bytes(opened.text.data(), opened.text.size()), ranges);
+        },
+        "text"_a, "path"_a, "version"_a,
+        "A compiled model's file as its kind reads it: line ends are LF, the last line is `end`, the checksum was good "
+        "and is removed. Also the texts that it carries, each with the number of its first line.");
+    m.def(
+        "own_line",
+        [](AnyText text) {
+            const Bytes bytes(text);
+            return own_line({bytes.data(), bytes.size()});
+        },
+        "text"_a, "The first word of the line of ours with which a LIBSVM model's file ends, or ''.");
+    m.def(
+        "check_own_line",
+        [](AnyText text, const nb::str& path) {
+            reading(text, path, [](std::string_view whole) { return check_own_line(whole), 0; });
+        },
+        "text"_a, "path"_a, "Raise ModelFormatError where the file is not as it was written.");
+    m.def("read_libsvm", &libsvm, "text"_a, "path"_a,
+          nb::sig("def read_libsvm(text: bytes, path: str) -> tuple[dict, Chunk, tuple | None, tuple | None]"));
+    m.def("read_maclaurin", &maclaurin, "text"_a, "path"_a);
+    m.def("read_border", &border, "text"_a, "path"_a);
+    m.def("read_density", &density, "text"_a, "path"_a);
+    m.def("read_triangle", &triangle, "text"_a, "path"_a);
+    m.def("read_geometry", &geometry, "text"_a, "path"_a);
+    bind_own_kinds(m);
+    m.def(
+        "carried_fault",
+        [](const Scaling& scaling, bool regression, std::string raw_rows, bool serials,
+           std::vector<std::int32_t> used_indices,
+           const std::string& name) -> std::optional<std::pair<std::string, bool>> {
+            const auto fault =
+                carried_fault(scaling, {regression, std::move(raw_rows), serials, std::move(used_indices)}, name);
+            if (!fault) return std::nullopt;
+            return std::pair(fault->why, fault->of_model);
+        },
+        "scaling"_a, "regression"_a, "raw_rows"_a, "serials"_a, "used_indices"_a, "name"_a,
+        "(why a model cannot carry the scaling of the file `name`, whether the model is at fault), or None.");
+    m.def("raw_rows_because", &raw_rows_because, "carries"_a, "folds"_a);
+    m.def("no_certificates", &no_certificates, "certified"_a, "folds"_a, "proves"_a, "compiled"_a,
+          "Why a model proves nothing of the exact one; '' where it can.");
+    m.def("too_many_cells", &too_many_cells, "rows"_a, "features"_a);
+    m.def(
+        "triangle_refusal",
+        [](int kernel, double gamma, double coef0, int degree) {
+            return triangle_refusal({kernel_type(kernel), gamma, coef0, degree});
+        },
+        "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
+        "Why the triangle inequality bounds nothing of a kernel; '' where the kernel falls with the distance.");
+    m.def(
+        "semidefinite",
+        [](int kernel, double gamma, double coef0, int degree) {
+            return Kernel{kernel_type(kernel), gamma, coef0, degree}.semidefinite();
+        },
+        "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "Whether the kernel is positive semidefinite for any vectors.");
+}

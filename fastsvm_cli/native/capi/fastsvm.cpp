@@ -1,0 +1,294 @@
+#include "capi/fastsvm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "capi/handle.h"
+#include "engine/exact_model.h"
+#include "engine/model_fault.h"
+#include "engine/sha256.h"
+#include "simd/loops.h"
+#include "simd/parallel.h"
+#include "text/from_arrays.h"
+
+using namespace fastsvm;
+
+struct fastsvm_model : Handle {
+    fastsvm_model(LoadedModel loaded, std::string own_fingerprint, std::shared_ptr<Fallback> exact = nullptr)
+        : Handle(std::move(loaded), std::move(exact)), own_fingerprint(std::move(own_fingerprint)) {}
+    const std::string own_fingerprint;  // of its own file
+};
+
+namespace {
+
+// An argument that does not fit.
+struct ArgumentFault : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// before, text: joined. Allocates nothing: there may be nothing left.
+fastsvm_status report(fastsvm_error* error, fastsvm_status status, const char* before, const char* text,
+                      std::int64_t line = 0, std::int64_t row = -1) {
+    if (error) {
+        error->status = status;
+        error->line = line;
+        error->row = row;
+        std::snprintf(error->text, sizeof error->text, "%s%s", before, text);
+    }
+    return status;
+}
+
+// Does the work on the calling thread; what it throws becomes a status. name: of a file, or null.
+template <class Work> fastsvm_status guarded(fastsvm_error* error, const char* name, Work work) noexcept {
+    const int threads_before = set_threads_here(1);
+    fastsvm_status status = FASTSVM_OK;
+    char before[sizeof error->text];
+    try {
+        work();
+        report(error, FASTSVM_OK, "", "");
+    } catch (const ModelFault& fault) {
+        std::snprintf(before, sizeof before, fault.line ? "%s:%lld: " : "%s: ", name ? name : "model",
+                      static_cast<long long>(fault.line));
+        status = report(error, FASTSVM_MODEL, before, fault.what(), fault.line);
+    } catch (const RowFault& fault) {
+        std::snprintf(before, sizeof before, "row %lld: ", static_cast<long long>(fault.row));
+        status = report(error, FASTSVM_ROW, before, fault.what(), 0, fault.row);
+    } catch (const std::system_error& fault) {
+        std::snprintf(before, sizeof before, "%s: ", name ? name : "file");
+        status = report(error, FASTSVM_FILE, before, std::strerror(fault.code().value()));
+    } catch (const std::bad_alloc&) {
+        status = report(error, FASTSVM_MEMORY, "", "out of memory");
+    } catch (const std::length_error&) {
+        status = report(error, FASTSVM_MEMORY, "", "out of memory");
+    } catch (const std::exception& fault) {
+        status = report(error, FASTSVM_ARGUMENT, "", fault.what());
+    } catch (...) {
+        status = report(error, FASTSVM_ARGUMENT, "", "an unknown failure");
+    }
+    set_threads_here(threads_before);
+    return status;
+}
+
+void demand(bool good, const char* why) {
+    if (!good) throw ArgumentFault(why);
+}
+
+RowFault entry_fault_of(std::int64_t row, std::int64_t last, std::int32_t index, double value) {
+    return RowFault(row, entry_fault(last, index, value));
+}
+
+// Rows are taken in parts: of so many at most, and not many more entries than this.
+constexpr std::int64_t most_rows = 4096;
+constexpr std::size_t most_entries = std::size_t{1} << 18;
+
+// Takes rows from number `first` on; those before the first one that no model can evaluate, and what is wrong with
+// that.
+template <class Number>
+void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int64_t first, std::int64_t most, RowBuffer& out,
+                std::optional<RowFault>& fault) {
+    const std::int64_t last = std::min(rows.count, first + most);
+    for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
+        const Number* const row = numbers + i * rows.stride;
+        const RowBuffer::Place to = out.row(static_cast<std::size_t>(rows.columns));
+        std::size_t count = 0;
+        for (std::int64_t j = 0; j < rows.columns; ++j) {
+            const double value = static_cast<double>(row[j]);
+            if (!std::isfinite(value)) {
+                fault = entry_fault_of(i, j, static_cast<std::int32_t>(j + 1), value);
+                return;
+            }
+            to.index[count] = static_cast<std::int32_t>(j + 1);
+            to.value[count] = value;
+            count += value != 0;
+        }
+        out.end_row(count);
+    }
+}
+
+void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most, RowBuffer& out,
+                 std::optional<RowFault>& fault) {
+    const std::int64_t last = std::min(rows.count, first + most);
+    for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
+        const std::int64_t begin = rows.starts[i], end = rows.starts[i + 1];
+        demand(begin >= 0 && begin <= end, "starts that decrease found, or are below 0");
+        demand(begin == end || (rows.indices && rows.values), "entries found, and no indices or no values");
+        const RowBuffer::Place to = out.row(static_cast<std::size_t>(end - begin));
+        std::int64_t before = -1;
+        for (std::int64_t e = begin; e < end; ++e) {
+            const std::int32_t index = rows.indices[e];
+            const double value = rows.values[e];
+            if (index <= before || !std::isfinite(value)) {
+                fault = entry_fault_of(i, before, index, value);
+                return;
+            }
+            to.index[e - begin] = index;
+            to.value[e - begin] = value;
+            before = index;
+        }
+        out.end_row(static_cast<std::size_t>(end - begin));
+    }
+}
+
+void check(const fastsvm_model& model, const fastsvm_rows& rows) {
+    const int forms = (rows.doubles != nullptr) + (rows.floats != nullptr) + (rows.starts != nullptr);
+    demand(rows.count >= 0, "fewer than 0 rows found");
+    demand(forms == 1 || (forms == 0 && rows.count == 0), "rows in more than one form found, or in none");
+    if (rows.starts || forms == 0) return;
+    demand(!model.loaded.serials, "dense rows found, and a precomputed kernel, whose rows are sparse");
+    demand(rows.columns >= 0 && rows.columns < std::numeric_limits<std::int32_t>::max(),
+           "columns below 0 found, or more than 2147483646");
+    demand(rows.count <= 1 || rows.stride >= rows.columns, "a stride found that is below the columns");
+}
+
+// Asks for the rows' predictions part by part: use(answer, decisions, number of the first row). The rows before one
+// that cannot be evaluated are answered. Throws RowFault.
+template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& rows, Asked asked, Use use) {
+    check(model, rows);
+    const std::int64_t pairs = std::max<std::int64_t>(1, model.header().pairs());
+    const std::int64_t most = std::clamp<std::int64_t>(most_values / pairs, 1, most_rows);
+    const auto station = model.station(asked);
+    std::optional<RowFault> fault;
+    for (std::int64_t first = 0; first < rows.count && !fault; first += station->rows.count()) {
+        station->rows.begin(first);
+        if (rows.starts)
+            take_sparse(rows, first, most, station->rows, fault);
+        else if (rows.doubles)
+            take_dense(rows, rows.doubles, first, most, station->rows, fault);
+        else
+            take_dense(rows, rows.floats, first, most, station->rows, fault);
+        station->answerer.predictions(station->rows.rows(model.carried(), fault), station->answer);
+        if (station->answer.fault) fault = RowFault(station->answer.fault->first, station->answer.fault->second);
+        if (station->answer.predictions.rows) use(station->answer.predictions, station->answerer.decisions(), first);
+    }
+    if (fault) throw *fault;
+}
+
+}  // namespace
+
+const char* fastsvm_version(void) { return FASTSVM_VERSION; }
+
+const char* fastsvm_instructions(void) {
+    fastsvm_error ignored;  // a name that is none: loading a model says so
+    guarded(&ignored, nullptr, [] { choose_instructions(nullptr); });
+    return loops().name;
+}
+
+fastsvm_status fastsvm_set_instructions(const char* name, fastsvm_error* error) {
+    return guarded(error, nullptr, [&] {
+        demand(name, "no name found");
+        choose_instructions(name);
+    });
+}
+
+fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_error* error) {
+    return guarded(error, path, [&] {
+        demand(path && model, "no path or no place for the model found");
+        *model = nullptr;
+        choose_instructions(nullptr);
+        const std::string text = read_file(path);
+        *model = new fastsvm_model(load_model(text), fingerprint(text));
+    });
+}
+
+fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* name, fastsvm_model** model,
+                                   fastsvm_error* error) {
+    return guarded(error, name, [&] {
+        demand((text || !size) && model, "no text or no place for the model found");
+        *model = nullptr;
+        choose_instructions(nullptr);
+        const std::string_view whole(static_cast<const char*>(text), size);
+        *model = new fastsvm_model(load_model(whole), fingerprint(whole));
+    });
+}
+
+fastsvm_status fastsvm_with_exact(const fastsvm_model* certified, const fastsvm_model* exact, double tolerance,
+                                  fastsvm_model** model, fastsvm_error* error) {
+    return guarded(error, nullptr, [&] {
+        demand(certified && exact && model, "no models or no place for the new one found");
+        *model = nullptr;
+        const Model& mine = *certified->loaded.model;
+        const std::string why =
+            no_certificates(mine.certified, certified->loaded.folds, mine.proves, !mine.fingerprint.empty());
+        if (!why.empty()) throw ModelFault(why);
+        if (mine.fingerprint != exact->own_fingerprint)
+            throw ModelFault("this is not the model that the other was compiled from (their fingerprints differ)");
+        demand(tolerance >= 0, "a tolerance below 0 found");
+        auto behind = std::make_shared<Fallback>([found = plain(exact->loaded.model)] { return found; }, tolerance);
+        *model = new fastsvm_model(certified->loaded, certified->own_fingerprint, std::move(behind));
+    });
+}
+
+void fastsvm_free(fastsvm_model* model) { delete model; }
+
+void fastsvm_describe(const fastsvm_model* model, fastsvm_info* info) {
+    if (!info) return;
+    *info = {};
+    info->kind = info->fingerprint = "";
+    if (!model) return;
+    const Header& header = model->header();
+    const Model& mine = *model->loaded.model;
+    *info = {model->loaded.kind.c_str(),
+             mine.fingerprint.c_str(),
+             static_cast<int>(mine.task.type),
+             static_cast<int>(header.nr_class),
+             header.pairs(),
+             header.total_sv,
+             header.classification(),
+             header.has_probability() && !header.regression(),
+             mine.certified,
+             mine.proves,
+             model->loaded.carried != nullptr};
+}
+
+fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_error* error) {
+    return guarded(error, nullptr, [&] {
+        demand(model && labels, "no model or no place for labels found");
+        demand(model->header().classification(), "a model without classes found, which has no labels");
+        std::copy(model->header().label->begin(), model->header().label->end(), labels);
+    });
+}
+
+fastsvm_status fastsvm_predict(const fastsvm_model* model, const fastsvm_rows* rows, double* labels,
+                               fastsvm_error* error) {
+    return guarded(error, nullptr, [&] {
+        demand(model && rows && labels, "no model, no rows or no place for labels found");
+        ask(*model, *rows, Asked::labels, [&](const Predictions& found, const Decisions&, std::int64_t first) {
+            std::copy(found.label.begin(), found.label.end(), labels + first);
+        });
+    });
+}
+
+fastsvm_status fastsvm_values(const fastsvm_model* model, const fastsvm_rows* rows, double* values, double* radii,
+                              fastsvm_error* error) {
+    return guarded(error, nullptr, [&] {
+        demand(model && rows && values, "no model, no rows or no place for values found");
+        demand(!radii || model->loaded.model->certified, "radii asked of a model without certificates");
+        ask(*model, *rows, Asked::values, [&](const Predictions&, const Decisions& found, std::int64_t first) {
+            const std::size_t some = static_cast<std::size_t>(found.rows * found.pairs);
+            std::copy_n(found.value.begin(), some, values + first * found.pairs);
+            if (radii) std::copy_n(found.radius.begin(), some, radii + first * found.pairs);
+        });
+    });
+}
+
+fastsvm_status fastsvm_probabilities(const fastsvm_model* model, const fastsvm_rows* rows, double* probabilities,
+                                     double* labels, fastsvm_error* error) {
+    return guarded(error, nullptr, [&] {
+        demand(model && rows && probabilities, "no model, no rows or no place for probabilities found");
+        demand(model->header().has_probability() && !model->header().regression(),
+               "probabilities asked of a model that has none");
+        ask(*model, *rows, Asked::probabilities, [&](const Predictions& found, const Decisions&, std::int64_t first) {
+            std::copy(found.probability.begin(), found.probability.end(), probabilities + first * found.columns);
+            if (labels) std::copy(found.label.begin(), found.label.end(), labels + first);
+        });
+    });
+}

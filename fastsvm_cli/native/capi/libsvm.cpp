@@ -1,0 +1,306 @@
+// LIBSVM's functions for prediction.
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capi/fastsvm_libsvm.h"
+#include "capi/handle.h"
+#include "engine/exact_model.h"
+#include "exact/reference.h"
+#include "simd/parallel.h"
+
+using namespace fastsvm;
+
+int libsvm_version = LIBSVM_VERSION;
+
+namespace {
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t density_marks = 10;
+
+bool classifies(const svm_model& model) { return model.param.svm_type == C_SVC || model.param.svm_type == NU_SVC; }
+
+std::size_t pairs_of(const svm_model& model) {
+    const std::size_t classes = static_cast<std::size_t>(model.nr_class);
+    return classifies(model) ? classes * (classes - 1) / 2 : 1;
+}
+
+// Of a model that svm_load_model made, which has no support vectors to show; null of one that the program filled in.
+const Handle* handle_of(const svm_model& model) {
+    return model.SV ? nullptr : static_cast<const Handle*>(model.fastsvm);
+}
+
+template <class T> T* copied(const std::vector<T>& numbers) {
+    T* const out = static_cast<T*>(std::malloc(numbers.size() * sizeof(T) + 1));
+    if (!out) throw std::bad_alloc();
+    if (!numbers.empty()) std::memcpy(out, numbers.data(), numbers.size() * sizeof(T));
+    return out;
+}
+template <class T> T* copied(const std::optional<std::vector<T>>& numbers) {
+    return numbers ? copied(*numbers) : nullptr;
+}
+
+void show(const Header& header, svm_model& out) {
+    out.param.svm_type = static_cast<int>(task_of(header).type);
+    out.param.kernel_type = static_cast<int>(kernel_of(header).type);
+    out.param.degree = header.degree;
+    out.param.gamma = header.gamma;
+    out.param.coef0 = header.coef0;
+    out.nr_class = static_cast<int>(header.nr_class);
+    out.l = static_cast<int>(header.total_sv);
+    out.rho = copied(header.rho);
+    out.probA = copied(header.prob_a);
+    out.probB = copied(header.prob_b);
+    out.prob_density_marks = copied(header.prob_density_marks);
+    out.label = copied(header.label);
+    out.nSV = copied(header.nr_sv);
+    out.free_sv = 1;
+}
+
+svm_model* loaded(std::string_view text) {
+    svm_model* out = nullptr;
+    try {
+        auto handle = std::make_unique<Handle>(load_model(text));
+        out = static_cast<svm_model*>(std::calloc(1, sizeof(svm_model)));
+        if (!out) return nullptr;
+        show(handle->header(), *out);
+        out->fastsvm = handle.release();
+        return out;
+    } catch (...) {  // as LIBSVM's
+        svm_free_and_destroy_model(&out);
+        return nullptr;
+    }
+}
+
+void choose_instructions_or_not() {
+    try {
+        choose_instructions(nullptr);
+    } catch (...) {  // a name that is none: there is nobody to tell
+    }
+}
+
+std::size_t length(const svm_node* x) {
+    std::size_t n = 0;
+    while (x[n].index != -1) ++n;
+    return n;
+}
+
+// The row of nodes, up to the one with the index -1. serials: of a precomputed kernel, whose values LIBSVM finds by
+// their place. Returns whether text could hold it: finite numbers, and increasing indices of 0 or more.
+bool take(const svm_node* x, bool serials, RowBuffer& out) {
+    const std::size_t n = length(x);
+    bool sound = true;
+    int last = -1;
+    out.begin(0);
+    const RowBuffer::Place to = out.row(n);
+    for (std::size_t e = 0; e < n; ++e) {
+        to.index[e] = serials ? static_cast<int>(e) : x[e].index;
+        to.value[e] = x[e].value;
+        sound = sound && (serials || (std::isfinite(x[e].value) && x[e].index > last));
+        last = x[e].index;
+    }
+    out.end_row(n);
+    return sound;
+}
+
+// Decision values of any row, in LIBSVM's own operations.
+Decisions in_libsvms_order(const SvmModel& model, const Rows& row) {
+    const std::int64_t which = 0;
+    Decisions out(model.pairs());
+    out.resize(1);
+    reference_sums(model, row, &which, 1, out.value.data());
+    return out;
+}
+
+// The same of a row that no text could hold; NaN where the model's numbers are not LIBSVM's.
+Decisions unsound(const Model& model, const Rows& row) {
+    if (const auto* const exact = dynamic_cast<const ExactModel*>(&model))
+        return in_libsvms_order(exact->svm_model(), row);
+    Decisions out(model.pairs());
+    out.resize(1);
+    std::fill(out.value.begin(), out.value.end(), undefined);
+    return out;
+}
+
+// The numbers of a model that the program filled in.
+SvmModel numbers_of(const svm_model& model) {
+    const Kernel kernel{static_cast<KernelType>(model.param.kernel_type), model.param.gamma, model.param.coef0,
+                        model.param.degree};
+    SvmModel out{kernel, false, {}, std::vector<double>(model.rho, model.rho + pairs_of(model)), nullptr};
+    if (classifies(model))
+        out.nr_sv.assign(model.nSV, model.nSV + model.nr_class);
+    else
+        out.nr_sv = {model.l};
+    const std::int64_t columns = classifies(model) ? model.nr_class - 1 : 1;
+    std::int64_t entries = 0;
+    for (int i = 0; i < model.l; ++i) entries += static_cast<std::int64_t>(length(model.SV[i]));
+    auto vectors = std::make_shared<Rows>();
+    vectors->rows = model.l;
+    vectors->leading_count = static_cast<int>(columns);
+    vectors->leading = Array<double>(model.l * columns);
+    vectors->indptr = Array<std::int64_t>(model.l + 1);
+    vectors->indices = Array<std::int32_t>(entries);
+    vectors->values = Array<double>(entries);
+    entries = 0;
+    vectors->indptr[0] = 0;
+    for (int i = 0; i < model.l; ++i) {
+        for (std::int64_t c = 0; c < columns; ++c) vectors->leading[i * columns + c] = model.sv_coef[c][i];
+        for (const svm_node* node = model.SV[i]; node->index != -1; ++node, ++entries) {
+            vectors->indices[entries] = node->index;
+            vectors->values[entries] = node->value;
+        }
+        vectors->indptr[i + 1] = entries;
+    }
+    out.vectors = std::move(vectors);
+    return out;
+}
+
+Task task_of(const svm_model& model) {
+    const auto numbers = [](const double* from, std::size_t count) {
+        return from ? std::vector<double>(from, from + count) : std::vector<double>();
+    };
+    Task out;
+    out.type = static_cast<SvmType>(model.param.svm_type);
+    if (classifies(model)) out.labels.assign(model.label, model.label + model.nr_class);
+    out.prob_a = numbers(model.probA, pairs_of(model));
+    out.prob_b = numbers(model.probB, model.probA ? pairs_of(model) : 0);
+    if (model.param.svm_type == ONE_CLASS) out.density_marks = numbers(model.prob_density_marks, density_marks);
+    return out;
+}
+
+// use(predictions, decisions) of one row; on this thread alone. Returns whether there are any.
+template <class Use> bool answer(const svm_model* model, const svm_node* x, Asked asked, Use use) noexcept {
+    const int threads_before = set_threads_here(1);
+    const auto answer_as = [&](const Task& task, const Decisions& found) {
+        Predictions predictions;
+        predict(task, found, asked == Asked::probabilities, predictions);
+        use(predictions, found);
+    };
+    bool good = true;
+    std::optional<RowFault> fault;
+    try {
+        const Handle* const handle = handle_of(*model);
+        if (handle) {
+            const auto station = handle->station(asked);
+            if (take(x, handle->loaded.serials, station->rows)) {
+                station->answerer.predictions(station->rows.rows(handle->carried(), fault), station->answer);
+                good = !fault && !station->answer.fault;
+                if (good) use(station->answer.predictions, station->answerer.decisions());
+            } else {
+                const Model& mine = *handle->loaded.model;
+                answer_as(mine.task, unsound(mine, *station->rows.rows(nullptr, fault)));
+            }
+        } else if (model->SV || !model->l) {
+            const SvmModel numbers = numbers_of(*model);
+            RowBuffer row;
+            take(x, numbers.kernel.type == KernelType::precomputed, row);
+            answer_as(task_of(*model), in_libsvms_order(numbers, *row.rows(nullptr, fault)));
+        } else {
+            good = false;  // its content was freed
+        }
+    } catch (...) {  // LIBSVM has no way to say so
+        good = false;
+    }
+    set_threads_here(threads_before);
+    return good;
+}
+
+}  // namespace
+
+svm_model* svm_load_model(const char* model_file_name) {
+    choose_instructions_or_not();
+    try {
+        return loaded(read_file(model_file_name));
+    } catch (...) {
+        return nullptr;
+    }
+}
+
+svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length) {
+    choose_instructions_or_not();
+    return loaded(std::string_view(model_buffer, length));
+}
+
+int svm_get_svm_type(const svm_model* model) { return model->param.svm_type; }
+int svm_get_nr_class(const svm_model* model) { return model->nr_class; }
+int svm_get_nr_sv(const svm_model* model) { return model->l; }
+
+void svm_get_labels(const svm_model* model, int* label) {
+    if (model->label) std::memcpy(label, model->label, static_cast<std::size_t>(model->nr_class) * sizeof(int));
+}
+
+void svm_get_sv_indices(const svm_model* model, int* sv_indices) {
+    if (model->sv_indices) std::memcpy(sv_indices, model->sv_indices, static_cast<std::size_t>(model->l) * sizeof(int));
+}
+
+double svm_get_svr_probability(const svm_model* model) {
+    return model->param.svm_type >= EPSILON_SVR && model->probA ? model->probA[0] : 0;
+}
+
+double svm_predict_values(const svm_model* model, const svm_node* x, double* dec_values) {
+    double label = undefined;
+    const bool good = answer(model, x, Asked::values, [&](const Predictions& found, const Decisions& decisions) {
+        std::copy_n(decisions.value.begin(), decisions.pairs, dec_values);
+        label = found.label[0];
+    });
+    if (!good) std::fill_n(dec_values, pairs_of(*model), undefined);
+    return label;
+}
+
+double svm_predict(const svm_model* model, const svm_node* x) {
+    double label = undefined;
+    answer(model, x, Asked::labels, [&](const Predictions& found, const Decisions&) { label = found.label[0]; });
+    return label;
+}
+
+double svm_predict_probability(const svm_model* model, const svm_node* x, double* prob_estimates) {
+    if (model->param.svm_type >= EPSILON_SVR || !svm_check_probability_model(model)) return svm_predict(model, x);
+    double label = undefined;
+    const bool good = answer(model, x, Asked::probabilities, [&](const Predictions& found, const Decisions&) {
+        std::copy(found.probability.begin(), found.probability.end(), prob_estimates);
+        label = found.label[0];
+    });
+    if (!good) std::fill_n(prob_estimates, model->nr_class, undefined);
+    return label;
+}
+
+void svm_free_model_content(svm_model* model_ptr) {
+    svm_model& model = *model_ptr;
+    delete handle_of(model);
+    model.fastsvm = nullptr;
+    if (model.SV && model.free_sv && model.l > 0) std::free(model.SV[0]);
+    for (int i = 0; model.sv_coef && i < model.nr_class - 1; ++i) std::free(model.sv_coef[i]);
+    const auto release = [](auto*& memory) {
+        std::free(memory);
+        memory = nullptr;
+    };
+    release(model.SV), release(model.sv_coef), release(model.sv_indices);
+    release(model.rho), release(model.probA), release(model.probB), release(model.prob_density_marks);
+    release(model.label), release(model.nSV);
+}
+
+void svm_free_and_destroy_model(svm_model** model_ptr_ptr) {
+    if (!model_ptr_ptr || !*model_ptr_ptr) return;
+    svm_free_model_content(*model_ptr_ptr);
+    std::free(*model_ptr_ptr);
+    *model_ptr_ptr = nullptr;
+}
+
+void svm_destroy_param(svm_parameter* param) {
+    std::free(param->weight_label);
+    std::free(param->weight);
+}
+
+int svm_check_probability_model(const svm_model* model) {
+    if (classifies(*model)) return model->probA && model->probB;
+    return model->param.svm_type == ONE_CLASS ? model->prob_density_marks != nullptr : model->probA != nullptr;
+}
+
+void svm_set_print_string_function(void (*)(const char*)) {}  // nothing is printed

@@ -1,0 +1,2 @@
+/* For programs that include "svm.h": see fastsvm_libsvm.h. */
+#include <fastsvm_libsvm.h>

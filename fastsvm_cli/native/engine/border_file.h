@@ -1,0 +1,48 @@
+// Files of border and density models (Mills): FORMAT.md describes them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/folded_keys.h"
+#include "engine/header.h"
+#include "text/rows.h"
+
+namespace fastsvm {
+
+struct BorderFile {
+    // Of one pair of classes. rows: (count, 2, d), each sample's point, then its normal.
+    struct Samples {
+        double level;
+        std::int64_t count;
+        std::vector<double> rows;
+    };
+    Header header;
+    std::string fingerprint;
+    std::vector<std::int32_t> features;  // (d)
+    std::vector<Samples> samples;        // (pairs)
+    int local = 1;                       // how many of the nearest samples answer together
+    bool single = false;
+    std::optional<FoldedKeys> folded;
+};
+
+struct DensityFile {
+    Header header;
+    std::string fingerprint;
+    double weight = 0;
+    Rows rows;  // training rows with their labels, class by class
+    std::optional<FoldedKeys> folded;
+};
+
+// Throw ModelFault.
+BorderFile read_border(std::string_view text);
+DensityFile read_density(std::string_view text);
+
+// The LIBSVM indices that occur in the rows, increasing.
+constexpr std::int64_t most_density_cells = std::int64_t{1} << 28;  // rows times features of a density model
+// The sentence for more of them.
+std::string too_many_cells(std::int64_t rows, std::int64_t features);
+
+}  // namespace fastsvm

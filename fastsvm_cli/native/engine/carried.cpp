@@ -1,0 +1,56 @@
+#include "engine/carried.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/model_fault.h"
+
+namespace fastsvm {
+
+namespace {
+
+std::optional<CarriedFault> label_fault(const Scaling& scaling, bool regression) {
+    if (!scaling.scales_labels()) return std::nullopt;
+    if (!regression)
+        return CarriedFault{
+            "a range of y found, and classes, whose labels nothing scales back: expected one without y"};
+    const Scaling::Line line = scaling.label_line();
+    const Scaling::LabelsBack back = scaling.labels_back();
+    const double numbers[] = {line.slope, line.offset, back.from, back.scale, back.to};
+    if (!std::all_of(std::begin(numbers), std::end(numbers), [](double x) { return std::isfinite(x); }) ||
+        line.slope == 0 || back.scale == 0)
+        return CarriedFault{"a range of y found with equal ends, or with ends too far apart: it cannot be undone"};
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<CarriedFault> carried_fault(const Scaling& scaling, const ScaledModel& model, const std::string& name) {
+    if (auto fault = label_fault(scaling, model.regression)) return fault;
+    if (!model.raw_rows.empty())
+        return CarriedFault{"it takes raw rows, " + model.raw_rows + ": give no --scale", true};
+    if (model.serials)
+        return CarriedFault{"a precomputed kernel found, whose rows hold kernel values: no --scale", true};
+    for (std::int32_t index : model.used_indices)
+        if (!scaling.find(index))
+            return CarriedFault{"support vectors with feature " + std::to_string(index) + " found, which " + name +
+                                    " does not hold: expected the file that its training rows were scaled with",
+                                true};
+    return std::nullopt;
+}
+
+Scaling read_carried(const std::vector<RangeText>& ranges) {
+    Scaling::Read read = Scaling::read(ranges[0].text.data(), ranges[0].text.size());
+    if (!read.fault.empty()) throw ModelFault(read.fault, ranges[0].first_line + read.line - 1);
+    if (ranges.size() > 1) {
+        if (read.scaling.kind() != Scaling::Kind::standard)
+            throw ModelFault("a range file of svm-scale found, expected the scale file of write.svm",
+                             ranges[1].first_line);
+        std::int64_t line = 0;
+        const std::string fault = read.scaling.read_labels(ranges[1].text.data(), ranges[1].text.size(), &line);
+        if (!fault.empty()) throw ModelFault(fault, ranges[1].first_line + line - 1);
+    }
+    return std::move(read.scaling);
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,132 @@
+#include "engine/libsvm_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/checksum.h"
+#include "engine/model_fault.h"
+#include "engine/words.h"
+
+namespace fastsvm {
+
+namespace {
+
+[[noreturn]] void text_after_vectors(const Header& header, const Body& body) {
+    body.fail("text found after the " + std::to_string(header.total_sv) + " support vectors that total_sv announces",
+              body.at);
+}
+
+// LIBSVM takes the serial from a vector's first entry, whatever its index and whatever follows, and truncates it.
+Rows serials(const Rows& vectors, std::int64_t first_line) {
+    Rows out;
+    out.rows = vectors.rows;
+    out.leading_count = vectors.leading_count;
+    out.leading = Array<double>(vectors.rows * vectors.leading_count);
+    std::copy_n(vectors.leading.data(), out.leading.size(), out.leading.data());
+    out.indptr = Array<std::int64_t>(vectors.rows + 1);
+    out.indices = Array<std::int32_t>(vectors.rows);
+    out.values = Array<double>(vectors.rows);
+    out.squared_norms = Array<double>(vectors.rows);
+    out.indptr[0] = 0;
+    for (std::int64_t row = 0; row < vectors.rows; ++row) {
+        const bool empty = vectors.begin(row) == vectors.end(row);
+        const double value = empty ? -1 : vectors.values[vectors.begin(row)];
+        if (!(value > -1 && value < 2147483648.0))
+            throw ModelFault("a support vector without a serial found, expected 0:serial: the kernel is precomputed",
+                             first_line + row);
+        out.indptr[row + 1] = row + 1;
+        out.indices[row] = 0;
+        out.values[row] = static_cast<double>(static_cast<std::int64_t>(value));
+        out.squared_norms[row] = out.values[row] * out.values[row];
+    }
+    return out;
+}
+
+std::string second_of(const std::vector<std::string>& words) { return words.size() > 1 ? words[1] : ""; }
+
+ReducedLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t number) {
+    const std::vector<std::string> words = line_words(line, number);
+    const std::string version = second_of(words), newest = std::to_string(format_version);
+    const std::string name = std::string("the line '") + reduced_word + "'";
+    if (version != "1" && version != newest)
+        throw ModelFault(
+            "version '" + version.substr(0, 20) + "' of " + name + " found, this fastsvm reads up to " + newest,
+            number);
+    // Where the mark of raw rows is; else, and after that, the checksum.
+    const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs), expected = raw_at + (version != "1");
+    ReducedLine out;
+    if (version != "1" && words.size() == expected + 2 && words[raw_at] == "raw_rows")
+        out.raw_rows = words[raw_at + 1];
+    else if (words.size() != expected)
+        throw ModelFault(
+            std::to_string(words.size()) + " words in " + name + " found, expected " + std::to_string(expected),
+            number);
+    const int count = whole_number(words[3], reduced_word, number),
+              longest = whole_number(words[4], reduced_word, number);
+    std::vector<double> numbers;
+    for (std::size_t at = 5; at < raw_at; ++at) numbers.push_back(real_number(words[at], reduced_word, number));
+    if (count < 0 || longest < 0 || std::any_of(numbers.begin(), numbers.end(), [](double x) { return x < 0; }))
+        throw ModelFault("a negative number in " + name + " found", number);
+    out.fingerprint = words[2];
+    out.origin.radius.assign(numbers.begin(), numbers.begin() + pairs);
+    out.origin.weight.assign(numbers.begin() + pairs, numbers.end());
+    out.origin.count = count;
+    out.origin.longest_vector = longest;
+    return out;
+}
+
+FoldedLine read_folded(std::string_view line, const Header& header, std::int64_t number) {
+    const std::vector<std::string> words = line_words(line, number);
+    const std::string name = std::string("the line '") + folded_word + "'";
+    if (second_of(words) != std::to_string(format_version))
+        throw ModelFault("version '" + second_of(words).substr(0, 20) + "' of " + name + " found, this fastsvm reads " +
+                             std::to_string(format_version),
+                         number);
+    if (words.size() != 5)
+        throw ModelFault(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
+    if (header.kernel_type == "precomputed")  // whose rows hold kernel values; nobody has looked for serials, either
+        throw ModelFault(name + " found behind a model with a precomputed kernel, which no scaling is folded into",
+                         number);
+    return {words[2], words[3]};
+}
+
+}  // namespace
+
+LibsvmFile read_libsvm(std::string_view text) {
+    HeaderText read = read_libsvm_header(text);
+    LibsvmFile out;
+    out.header = std::move(read.header);
+    Body body(text, read.end);
+    Rows vectors = body.vectors(out.header);
+    const std::string_view rest = text.substr(body.at);
+    const std::string own = own_line(text);
+    if (own.empty()) {
+        if (!std::all_of(rest.begin(), rest.end(), is_blank)) text_after_vectors(out.header, body);
+        if (out.header.kernel_type == "precomputed") vectors = serials(vectors, body.line() - vectors.rows);
+    } else {
+        const bool reduces = own == reduced_word;
+        if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() ||
+            (reduces && out.header.kernel_type != "rbf"))
+            text_after_vectors(out.header, body);
+        const std::int64_t number = body.line();
+        if (reduces)
+            out.reduced = read_reduced(rest, out.header.pairs(), number);
+        else
+            out.folded = read_folded(rest, out.header, number);
+    }
+    out.vectors = std::make_shared<const Rows>(std::move(vectors));
+    return out;
+}
+
+std::int64_t largest_serial(const Rows& vectors) {
+    double largest = 0;
+    for (std::int64_t at = 0; at < vectors.values.size(); ++at) largest = std::max(largest, vectors.values[at]);
+    return static_cast<std::int64_t>(largest);
+}
+
+Kernel kernel_of(const Header& header) {
+    const auto at = std::find(kernel_names.begin(), kernel_names.end(), header.kernel_type);
+    return {static_cast<KernelType>(at - kernel_names.begin()), header.gamma, header.coef0, header.degree};
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,42 @@
+// Files of Maclaurin models: FORMAT.md describes them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/folded_keys.h"
+#include "engine/header.h"
+#include "models/certificate.h"
+
+namespace fastsvm {
+
+struct MaclaurinFile {
+    struct Center {
+        std::vector<double> point;  // (d)
+        double largest_norm;
+    };
+    struct Expansion {
+        std::int64_t pair, center;
+        // rank 0: per degree the packed tensor; else c, v (d), lambda (rank), q (rank, d)
+        std::vector<double> coefficients;
+        std::optional<Certificate> certificate;
+        std::int64_t rank = 0;
+    };
+    Header header;
+    int degree = 0;
+    std::vector<std::int32_t> features;  // (d)
+    bool single = false;                 // coefficients are stored in single precision
+    std::string fingerprint;
+    std::vector<Center> centers;
+    std::vector<Expansion> expansions;
+    int highest_norm = 0;    // the highest degree with a norm of its own in the certificates; 0 without
+    int longest_vector = 0;  // most entries in a support vector
+    std::optional<FoldedKeys> folded;
+};
+
+// text: as open_compiled gives it, as of all kinds. Throws ModelFault.
+MaclaurinFile read_maclaurin(std::string_view text);
+
+}  // namespace fastsvm

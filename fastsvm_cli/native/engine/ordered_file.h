@@ -1,0 +1,47 @@
+// Files of ordered models, triangle and geometry: FORMAT.md describes them.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/folded_keys.h"
+#include "engine/header.h"
+#include "exact/kernel.h"
+#include "text/rows.h"
+
+namespace fastsvm {
+
+// A LIBSVM model, and the order in which its kernel values are computed.
+struct OrderedFile {
+    Header header;
+    std::string fingerprint;
+    Kernel kernel;                            // the header's; of a precomputed one, the kernel of the vectors here
+    std::shared_ptr<const Rows> vectors;      // the model's support vectors
+    std::shared_ptr<const Rows> all_vectors;  // these, and the folded rows like them
+    std::optional<FoldedKeys> folded;
+};
+
+struct TriangleFile : OrderedFile {
+    std::vector<std::int64_t> pivots;  // rows of vectors
+};
+
+struct GeometryFile : OrderedFile {
+    std::string sequence;
+    std::vector<std::int64_t> points;              // (k): rows of all_vectors
+    std::vector<double> squared_norm, b_error, b;  // (pairs), (pairs), (k, pairs)
+};
+
+// Throw ModelFault.
+TriangleFile read_triangle(std::string_view text);
+GeometryFile read_geometry(std::string_view text);
+
+// What is said of a model that was trained through a precomputed kernel, before it is given the vectors of it.
+inline constexpr const char* without_vectors =
+    "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel";
+// Why the triangle inequality bounds nothing of a kernel; "" where the kernel falls with the distance.
+std::string triangle_refusal(const Kernel& kernel);
+
+}  // namespace fastsvm

@@ -1,0 +1,53 @@
+#include "engine/ordered_model.h"
+
+#include <utility>
+
+namespace fastsvm {
+
+OrderedModel::OrderedModel(std::shared_ptr<const ExactModel> exact) : Model(exact->header), exact_(std::move(exact)) {
+    proves = ordered = true;
+}
+
+void OrderedModel::decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {
+    if (wanted.in_full(header.regression())) return exact_values(rows, wanted, out);
+    const std::vector<std::int64_t> left = settle(rows, wanted.tolerance.value_or(0), out);
+    if (left.empty()) return;
+    const Rows part = select_rows(rows, left);
+    if (!wanted.tolerance && elects() && !out.with_radius) {
+        // Their labels alone, by the cheapest rung of the exact evaluation that tells them.
+        Decisions winners(pairs(), false, true);
+        exact_values(part, wanted, winners);
+        out.elect(left, winners);
+        return;
+    }
+    Decisions again(pairs(), true);
+    if (!wanted.tolerance) {
+        exact_values(part, wanted, again);
+    } else {
+        exact_->evaluator().fast_values(part, again);
+        // What the rounding of the fast evaluation leaves open goes to LIBSVM's own order of operations.
+        std::vector<std::int64_t> far;
+        for (std::int64_t row = 0; row < part.rows; ++row)
+            if (!(again.radius[static_cast<std::size_t>(row * pairs())] <= *wanted.tolerance)) far.push_back(row);
+        if (!far.empty()) {
+            Decisions only(pairs());
+            reference_values(select_rows(part, far), only);
+            only.reference_rows = static_cast<std::int64_t>(far.size());
+            again.put(far, only);
+        }
+        again.count(header.total_sv);
+    }
+    out.put(left, again);
+}
+
+void OrderedModel::reference_values(const Rows& rows, Decisions& out) const {
+    exact_->reference_values(rows, out);
+    out.count(header.total_sv);
+}
+
+void OrderedModel::exact_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {
+    exact_->decision_values(rows, wanted, out);
+    out.count(header.total_sv);
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,62 @@
+#include "engine/question.h"
+
+#include <cmath>
+
+namespace fastsvm {
+
+namespace {
+
+// Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what comes
+// after: the value of even odds, the marks of a density.
+std::vector<Wanted::Side> thresholds(const Task& task, std::int64_t pairs) {
+    std::vector<Wanted::Side> out;
+    if (task.classification()) {
+        if (pairs == 1 && !task.prob_a.empty() && !task.prob_b.empty() && task.prob_a[0] != 0) {
+            // 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a
+            // few ulps of b.
+            const double a = task.prob_a[0], b = task.prob_b[0];
+            out.emplace_back(-b / a, (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a));
+        }
+    } else if (task.type == SvmType::one_class) {
+        for (double mark : task.density_marks) out.emplace_back(mark, 0.0);
+    }
+    return out;
+}
+
+}  // namespace
+
+Request::Request(Question question) : Question(std::move(question)) {
+    printed = exact && probability && model->proves && model->certified ? exact->model() : model;
+    if (model->labels_back) answer_within = tolerance;
+    with_radius = (model->certified && (values || exact || model->ordered || open_rows)) || answer_within;
+    elects = exact && printed->elects() && !probability && !values;
+    stopped = model->ordered && !model->proves;
+    settled_within = exact ? exact->tolerance : open_tolerance;
+    if (tolerance) {
+        wanted.tolerance = model->before(*tolerance);
+    } else if (probability) {
+        wanted.sides = thresholds(task(), printed->pairs());
+        if (task().classification() && printed->pairs() && !task().prob_a.empty() && !task().prob_b.empty())
+            wanted.odds = task().odds();
+    } else if (values) {
+        wanted.sides.emplace();
+    }
+}
+
+std::string Request::head() const {
+    if (!probability || task().regression()) return "";
+    if (!task().classification()) return "label normal outlier\n";
+    std::string out = "labels";
+    for (int label : task().labels) out += " " + std::to_string(label);
+    return out + "\n";
+}
+
+std::int64_t Request::columns() const {
+    const std::int64_t of_probabilities = !probability || task().regression() ? 0
+                                          : task().classification() ? static_cast<std::int64_t>(task().labels.size())
+                                                                    : 2;
+    const std::int64_t of_each_pair = 1 + model->certified * (1 + stopped);
+    return 1 + of_probabilities + values * model->pairs() * of_each_pair + evaluations;
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,126 @@
+#include "engine/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/body.h"
+#include "text/numbers.h"
+
+namespace fastsvm {
+
+namespace {
+
+std::string text_of(double value, int digits = 6) {
+    if (std::isnan(value)) return "-nan";  // x86-64 gives 0 / 0 a sign, and printf shows it
+    char buffer[number_text_max];
+    return std::string(buffer, write_g(buffer, value, digits));
+}
+
+}  // namespace
+
+std::vector<std::string> opening_lines(const Header& printed, bool probability, double unit) {
+    if (!probability) {
+        if (!printed.has_probability()) return {};
+        return {"Model supports probability estimates, but disabled in prediction."};
+    }
+    if (!printed.regression()) return {};
+    return {"Prob. model for test data: target value = predicted value + z,",
+            "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=" + text_of((*printed.prob_a)[0] * unit)};
+}
+
+std::string opening_note(const Header& printed, bool probability) {
+    if (!probability || !printed.classification() || printed.nr_class <= 2) return "";
+    return "Note: a compiled model's radii hardly ever prove the printed digits of the probabilities of more than two"
+           " classes: nearly every row is evaluated exactly.";
+}
+
+std::vector<std::string> score_lines(const Header& printed, const Score& score) {
+    const double n = static_cast<double>(score.total);
+    if (!printed.regression()) {
+        const double share = static_cast<double>(score.correct) / n * 100;
+        return {"Accuracy = " + text_of(share) + "% (" + std::to_string(score.correct) + "/" +
+                std::to_string(score.total) + ") (classification)"};
+    }
+    const double covariance = n * score.sumpt - score.sump * score.sumt;
+    const double correlation =
+        covariance * covariance /
+        ((n * score.sumpp - score.sump * score.sump) * (n * score.sumtt - score.sumt * score.sumt));
+    return {"Mean squared error = " + text_of(score.error / n) + " (regression)",
+            "Squared correlation coefficient = " + text_of(correlation) + " (regression)"};
+}
+
+std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
+    constexpr std::size_t shown = 6;
+    // LIBSVM's way to write rows without labels is any number in their place, which mostly is 0.
+    if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) return "";
+    const std::int64_t known = rows - unknown.rows;
+    const std::vector<int> labels = header.classification() ? *header.label : std::vector<int>{1, -1};
+    std::string words;
+    for (std::size_t i = 0; i < std::min(shown, labels.size()); ++i)
+        words += (words.empty() ? "" : ", ") + std::to_string(labels[i]);
+    if (labels.size() > shown) words += ", ...";
+    const std::string all = std::to_string(rows);
+    const std::string many =
+        known ? std::to_string(known) + " of " + all + " rows have" : "none of the " + all + " rows has";
+    return many + " a label that the model answers (" + words + ")";
+}
+
+std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScalingCounts& counts, std::int64_t entries,
+                                          const std::string& name) {
+    std::vector<std::string> out;
+    if (counts.unknown)
+        out.push_back("Warning: " + std::to_string(counts.unknown) + (counts.unknown == 1 ? " value" : " values") +
+                      " left out, of features that " + name +
+                      " does not hold (the first: " + std::to_string(counts.unknown_index) + "), as svm-scale does.");
+    if (entries > counts.before && scaling.kind() == Scaling::Kind::range)
+        out.push_back("Warning: scaling made the rows denser, " + std::to_string(entries) +
+                      " values that are not 0 instead of " + std::to_string(counts.before) +
+                      ": if features are not negative and sparse, svm-scale -l 0 keeps them sparse.");
+    return out;
+}
+
+std::string of_rows(std::int64_t some, std::int64_t rows) {
+    std::string out = std::to_string(some) + " of " + std::to_string(rows) + " rows";
+    if (rows) out += " (" + text_of(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
+    return out;
+}
+
+std::string proven_note(std::int64_t rows, std::int64_t evaluated, std::int64_t reference_rows) {
+    return "Proven: " + of_rows(rows - evaluated, rows) + "; " + std::to_string(evaluated) + " evaluated exactly, " +
+           std::to_string(reference_rows) + " of them by the reference sum.";
+}
+
+std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations) {
+    const std::int64_t whole = rows * vectors;
+    std::string saved;
+    if (whole)
+        saved =
+            " (" + text_of(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) + " % saved)";
+    return "Kernel evaluations: " + std::to_string(evaluations) + " of " + std::to_string(whole) + saved + ".";
+}
+
+const char* const in_full_note =
+    "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is within E.";
+
+std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression) {
+    return "Note: " + std::to_string(outside) + " of " + std::to_string(rows) + " rows (" +
+           text_of(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
+           " %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
+           " values are to the exact model's. fastsvm bench tells how " +
+           (regression ? "far they are." : "many labels differ.");
+}
+
+std::vector<std::string> closing_notes(const Request& request, const Tally& tally) {
+    const Header& header = request.model->header;
+    if (request.exact) return {proven_note(tally.rows, tally.evaluated, tally.reference_rows)};
+    if (request.model->ordered) {
+        std::vector<std::string> out{evaluations_note(tally.rows, header.total_sv, tally.kernel_evaluations)};
+        if (header.regression() && !request.tolerance) out.push_back(in_full_note);
+        return out;
+    }
+    if (!tally.outside || !request.model->judged_by_bound) return {};
+    return {outside_note(tally.rows, tally.outside, header.regression())};
+}
+
+}  // namespace fastsvm

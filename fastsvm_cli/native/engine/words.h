@@ -1,0 +1,36 @@
+// Words of a model file's lines that no grammar has accepted yet, and how messages quote them.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fastsvm {
+
+inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Between runs of blanks and line ends.
+inline std::vector<std::string_view> split_words(std::string_view text) {
+    std::vector<std::string_view> out;
+    for (std::size_t at = 0; at < text.size();) {
+        while (at < text.size() && is_blank(text[at])) ++at;
+        const std::size_t first = at;
+        while (at < text.size() && !is_blank(text[at])) ++at;
+        if (at > first) out.push_back(text.substr(first, at - first));
+    }
+    return out;
+}
+
+// The text with U+FFFD in place of every byte that is not ASCII, and ? for what does not print.
+inline std::string ascii(std::string_view text) {
+    std::string out;
+    for (char c : text) {
+        if (static_cast<unsigned char>(c) > 127)
+            out += "\xef\xbf\xbd";
+        else
+            out += c < ' ' || c == 127 ? '?' : c;
+    }
+    return out;
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,28 @@
+// The end of a file that cannot be read or written.
+#pragma once
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace fastsvm {
+
+// A file's name as messages say it.
+inline std::string display(const std::string& path) {
+    return path == "-" ? "standard input" : path.empty() ? "''" : path;
+}
+inline std::string display_output(const std::string& path) { return path == "-" ? "standard output" : display(path); }
+
+struct FileFault : std::runtime_error {
+    FileFault(const std::string& name, const std::string& why) : std::runtime_error(name + ": " + why) {}
+};
+
+// What the operating system said, for a file of that name.
+inline FileFault system_fault(const std::string& name, int error) {
+    return {name, error == EBADF ? "it is closed" : std::strerror(error)};
+}
+
+// The reader of a pipe has gone: it has what it wanted.
+struct ReaderGone {};
+
+}  // namespace fastsvm

@@ -1,0 +1,360 @@
+#include "files/output.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "files/file_fault.h"
+#include "files/stop.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr std::chrono::seconds sync_after{1};  // what took longer is on the disk when the program ends
+constexpr int names = 8;                       // temporary names that are looked at for what a dead process left
+constexpr std::size_t copied_at_a_time = 1 << 20;
+
+std::optional<int> standard_descriptor(const std::string& path) {
+    if (path == "-" || path == "/dev/stdout") return 1;
+    if (path == "/dev/stderr") return 2;
+    for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        if (path.compare(0, folder.size(), folder) != 0) continue;
+        const std::string digits = path.substr(folder.size());
+        if (!digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == std::string::npos)
+            return std::stoi(digits);
+    }
+    return std::nullopt;
+}
+
+[[noreturn]] void fail_of(const std::string& path, int error) {
+    const bool denied = error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
+    if (denied) throw FileFault(display_output(path), std::string("cannot write: ") + std::strerror(error));
+    throw system_fault(display_output(path), error);
+}
+
+void demand_writable(const std::string& path, int descriptor) {
+    const int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0) fail_of(path, errno);
+#ifdef O_PATH
+    if (flags & O_PATH) fail_of(path, EBADF);  // what streams.cpp puts in the place of a closed one
+#endif
+    if ((flags & O_ACCMODE) == O_RDONLY) throw FileFault(display_output(path), "it is open for reading only");
+}
+
+// Of the file that writing to `path` would reach. Returns whether there is one.
+bool status_of(const std::string& path, struct stat& status) {
+    if (stat(path.c_str(), &status) == 0) return true;
+    if (errno != ENOENT) fail_of(path, errno);
+    return false;
+}
+
+std::string real_path(const std::string& path) {
+    // The file itself need not be there, its folder must.
+    if (char* const whole = realpath(path.c_str(), nullptr)) {
+        std::string out(whole);
+        free(whole);
+        return out;
+    }
+    char link[PATH_MAX];
+    const ssize_t length = readlink(path.c_str(), link, sizeof link);
+    if (length > 0) {
+        const std::string to(link, static_cast<std::size_t>(length));
+        const std::size_t slash = path.rfind('/');
+        return real_path(to[0] == '/' || slash == std::string::npos ? to : path.substr(0, slash + 1) + to);
+    }
+    const std::size_t slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+    char* const whole = realpath(folder.c_str(), nullptr);
+    if (!whole) return path;
+    const std::string out = std::string(whole) + (std::strcmp(whole, "/") == 0 ? "" : "/") +
+                            (slash == std::string::npos ? path : path.substr(slash + 1));
+    free(whole);
+    return out;
+}
+
+// Unlinks a temporary file whose process has ended: nobody holds its lock.
+void remove_if_dead(const std::string& path) {
+    const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return;
+    struct stat mine, named;
+    if (fstat(file, &mine) == 0 && S_ISREG(mine.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0 &&
+        lstat(path.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino)
+        unlink(path.c_str());
+    close(file);
+}
+
+// A new file that is locked for as long as it is open; -1 if the name is taken.
+int create_locked(const std::string& output, const std::string& path, mode_t mode) {
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file < 0) {
+        if (errno == EEXIST) return -1;
+        fail_of(output, errno);
+    }
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return file;  // a file system without locks: nobody removes what is there
+        close(file);                            // another process takes it for a dead one's
+        return -1;
+    }
+    struct stat status;
+    if (fstat(file, &status) == 0 && status.st_nlink == 0) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+// Extended attributes, access control lists among them. Returns false where they cannot be had.
+bool attributes(int file, std::map<std::string, std::string>& out) {
+#ifdef __linux__
+    std::string list(1 << 16, 0);
+    const ssize_t size = flistxattr(file, &list[0], list.size());
+    if (size < 0) return errno == ENOSYS || errno == ENOTSUP;
+    for (ssize_t at = 0; at < size;) {
+        const std::string name(&list[static_cast<std::size_t>(at)]);
+        std::string value(1 << 16, 0);
+        const ssize_t length = fgetxattr(file, name.c_str(), &value[0], value.size());
+        if (length < 0) return false;
+        value.resize(static_cast<std::size_t>(length));
+        out[name] = value;
+        at += static_cast<ssize_t>(name.size()) + 1;
+    }
+#else
+    (void)file, (void)out;
+#endif
+    return true;
+}
+
+// Gives a new file the owner, group and mode of the previous one. False: it cannot take its place.
+bool liken(int file, int other, const struct stat& previous) {
+    if (previous.st_nlink > 1) return false;
+    struct stat mine;
+    if (fstat(file, &mine) != 0) return false;
+    if ((mine.st_uid != previous.st_uid || mine.st_gid != previous.st_gid) &&
+        fchown(file, previous.st_uid, previous.st_gid) != 0)
+        return false;
+    if (fchmod(file, previous.st_mode & 07777) != 0) return false;
+    std::map<std::string, std::string> ours, theirs;
+    return attributes(file, ours) && attributes(other, theirs) && ours == theirs;
+}
+
+bool sync_file(int file) {
+    // Not every file system knows how.
+    return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
+}
+
+}  // namespace
+
+Output::Output(const std::string& path) : path_(path), start_(std::chrono::steady_clock::now()) {
+    file_ = open_output();
+}
+
+int Output::open_output() {
+    if (const auto descriptor = standard_descriptor(path_)) {
+        demand_writable(path_, *descriptor);
+        const int file = dup(*descriptor);
+        if (file < 0) fail(errno);
+        return file;
+    }
+    struct stat previous;
+    const bool there = status_of(path_, previous);
+    if (there && !S_ISREG(previous.st_mode)) {
+        const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file < 0) fail(errno);
+        return file;
+    }
+    if (path_.empty()) fail(ENOENT);
+    const std::string name = path_.substr(path_.rfind('/') + 1);  // npos + 1 is 0
+    if (name.empty() || name == "." || name == "..") fail(EISDIR);
+    target_ = real_path(path_);
+    if (!there) return create_temporary(0666);
+    // A rename asks nobody: what svm-predict could not open is not written here either.
+    previous_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (previous_ < 0) fail(errno);
+    const std::size_t slash = target_.rfind('/');
+    if (access(target_.substr(0, std::max<std::size_t>(slash, 1)).c_str(), W_OK) != 0 &&
+        (errno == EACCES || errno == EPERM || errno == EROFS)) {
+        in_place_ = true;
+        return previous_;
+    }
+    const int file = create_temporary(0600);
+    if (liken(file, previous_, previous)) {
+        close(previous_);
+        previous_ = -1;
+    }
+    return file;
+}
+
+Output::~Output() {
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+    forget_temporary();
+    if (previous_ >= 0 && previous_ != file_) close(previous_);
+    if (file_ >= 0) close(file_);
+}
+
+void Output::fail(int error) const { fail_of(path_, error); }
+
+int Output::create_temporary(mode_t mode) {
+    const std::size_t slash = target_.rfind('/');
+    const std::string folder = slash == std::string::npos ? "" : target_.substr(0, slash + 1);
+    const std::string name = target_.substr(slash + 1).substr(0, 200);
+    int file = -1;
+    for (int attempt = 0; file < 0 || attempt < names; ++attempt) {
+        if (attempt == 1000) fail(EEXIST);
+        const std::string temporary = folder + "." + name + ".fastsvm-" + std::to_string(attempt) + ".tmp";
+        remove_if_dead(temporary);
+        if (file >= 0) continue;
+        const StopHeld held;
+        file = create_locked(path_, temporary, mode);
+        if (file < 0) continue;
+        temporary_ = temporary;
+        remove_when_stopped(temporary);
+    }
+    return file;
+}
+
+void Output::empty() {
+    // The previous content goes only when there is something to put in its place.
+    if (previous_ < 0) return;
+    if (ftruncate(previous_, 0) != 0) fail(errno);
+    previous_ = -1;
+}
+
+void Output::write(const char* data, std::size_t size) {
+    if (in_place_) empty();
+    while (size) {
+        const ssize_t done = ::write(file_, data, size);
+        if (done >= 0) {
+            data += done;
+            size -= static_cast<std::size_t>(done);
+        } else if (errno == EPIPE) {
+            throw ReaderGone();
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {  // a pipe that another program told not to wait
+            pollfd waiting{file_, POLLOUT, 0};
+            poll(&waiting, 1, -1);
+        } else if (errno != EINTR) {
+            fail(errno);
+        }
+    }
+}
+
+void Output::finish() {
+    if (in_place_) empty();
+    const bool took_long = std::chrono::steady_clock::now() - start_ > sync_after;
+    if (temporary_.empty()) {
+        if (took_long && in_place_ && !sync_file(file_)) fail(errno);
+        const int file = file_;
+        file_ = -1;
+        if (close(file) != 0) fail(errno);  // where a network's file system tells that the disk is full
+        return;
+    }
+    struct stat before;
+    const bool replaces = stat(target_.c_str(), &before) == 0 && before.st_size > 0;
+    if ((took_long || previous_ >= 0 || replaces) && !sync_file(file_)) fail(errno);
+    // The lock is the open file's: it stays until the file has its name.
+    const int again = dup(file_), file = file_;
+    file_ = again;
+    if (again < 0 || close(file) != 0) fail(errno);
+    const StopHeld held;
+    if (previous_ < 0 && !rename_over()) {
+        previous_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (previous_ < 0) fail(errno);
+    }
+    if (previous_ >= 0) copy_over();
+    if (!took_long) return;
+    const std::size_t slash = target_.rfind('/');
+    const int folder =
+        open(target_.substr(0, std::max<std::size_t>(slash, 1)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;  // one that can be written and not read
+    fsync(folder);
+    close(folder);
+}
+
+bool Output::rename_over() {
+    if (rename(temporary_.c_str(), target_.c_str()) == 0) {
+        temporary_.clear();
+        forget_temporary();
+        return true;
+    }
+    struct stat status;
+    const int error = errno;
+    if ((error == EACCES || error == EBUSY || error == EPERM) && stat(target_.c_str(), &status) == 0 &&
+        S_ISREG(status.st_mode))
+        return false;  // it cannot be replaced after all, as a mount point
+    fail(error);
+}
+
+void Output::copy_over() {
+    // What can fail for want of room fails before anything of the previous content is lost.
+    struct stat mine, previous;
+    if (fstat(file_, &mine) != 0 || fstat(previous_, &previous) != 0) fail(errno);
+    if (mine.st_size) {
+        const int error = posix_fallocate(previous_, 0, mine.st_size);
+        // EBADF: the C library's own way wants to read the file.
+        if (error && error != EBADF && error != EINVAL && error != ENOSYS && error != ENOTSUP) {
+            if (ftruncate(previous_, previous.st_size) != 0) fail(errno);
+            fail(error);
+        }
+    }
+    std::string piece(copied_at_a_time, 0);
+    int error = 0;
+    for (off_t at = 0; at < mine.st_size && !error;) {
+        const ssize_t got = pread(file_, &piece[0], piece.size(), at);
+        const ssize_t put = got > 0 ? pwrite(previous_, piece.data(), static_cast<std::size_t>(got), at) : -1;
+        if (got <= 0)
+            error = got == 0 ? EIO : errno;
+        else if (put < 0)
+            error = errno;
+        else
+            at += put;
+    }
+    if (!error && (ftruncate(previous_, mine.st_size) != 0 || !sync_file(previous_))) error = errno;
+    if (!error) return;
+    // The result is whole there, and nowhere else.
+    const std::string kept = temporary_;
+    temporary_.clear();
+    forget_temporary();
+    throw FileFault(display_output(path_), std::string(std::strerror(error)) + "; the result is in " + kept);
+}
+
+void Output::forget_temporary() { remove_when_stopped(""); }
+
+void check_output(const std::string& path, const std::vector<std::string>& inputs) {
+    const auto descriptor = standard_descriptor(path);
+    struct stat found;
+    bool there = true;
+    if (descriptor) {
+        demand_writable(path, *descriptor);
+        if (fstat(*descriptor, &found) != 0) fail_of(path, errno);
+    } else {
+        there = status_of(path, found);
+    }
+    if (there && S_ISREG(found.st_mode)) {
+        for (const std::string& each : inputs) {
+            struct stat input;
+            if ((each == "-" ? fstat(0, &input) : stat(each.c_str(), &input)) != 0)
+                continue;  // whoever reads it says so
+            if (input.st_dev != found.st_dev || input.st_ino != found.st_ino) continue;
+            const std::string what = each == path ? "the input" : display(each) + ", which is the same file";
+            throw FileFault(display_output(path), "the output would replace " + what + "; name another output file");
+        }
+    } else if (there) {
+        // Not opened: to open a FIFO is to wait for its reader, and to close it ends what that reads.
+        if (!descriptor && access(path.c_str(), W_OK) != 0) fail_of(path, EACCES);
+        if (!S_ISDIR(found.st_mode)) return;
+    }
+    if (!descriptor) Output{path};
+}
+
+bool is_standard_output(const std::string& path) { return standard_descriptor(path) == 1; }
+
+}  // namespace fastsvm

@@ -1,0 +1,246 @@
+#include "files/source.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "files/file_fault.h"
+
+namespace fastsvm {
+
+namespace {
+
+struct Magic {
+    std::string_view bytes;
+    const char* name;  // of the format
+    const char* tool;  // prints what such a file holds
+};
+constexpr std::string_view gzip_magic("\x1f\x8b", 2);
+const Magic others[] = {
+    {"BZh", "bzip2", "bzcat"},
+    {std::string_view("\xfd"
+                      "7zXZ\0",
+                      6),
+     "xz", "xzcat"},
+    {"\x28\xb5\x2f\xfd", "zstd", "zstdcat"},
+    {"\x50\x2a\x4d\x18", "zstd", "zstdcat"},
+    {"\x04\x22\x4d\x18", "lz4", "lz4 -dc"},
+    {"PK\x03\x04", "zip", "unzip -p"},
+    {"\x1f\x9d", "compress (.Z)", "zcat"},
+    {"7z\xbc\xaf\x27\x1c", "7-Zip", "7z x -so"},
+    {"LZIP", "lzip", "lzip -dc"},
+    {"\x89LZO", "lzop", "lzop -dc"},
+};
+constexpr std::size_t magic_bytes = 6;
+
+bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+// Whether a file that begins so may be compressed.
+bool may_begin(std::string_view start) {
+    const std::string_view some = start.substr(0, 3);
+    return !some.empty() && (begins_with(gzip_magic, some) ||
+                             std::any_of(std::begin(others), std::end(others),
+                                         [&](const Magic& each) { return begins_with(each.bytes, some); }));
+}
+
+// A word of a shell's line.
+std::string shell_word(const std::string& text) {
+    const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("@%+=:,./-_", c); };
+    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+    std::string out = "'";
+    for (char c : text) out += c == '\'' ? std::string("'\"'\"'") : std::string(1, c);
+    return out + "'";
+}
+
+std::string on_the_way(const char* tool, const std::string& path) {
+    return std::string("; type: ") + tool + (path == "-" ? "" : " " + shell_word(path)) + " | fastsvm-predict ... -";
+}
+
+// The part of zlib's interface that is used; the library is looked for when the first compressed file is read.
+struct ZStream {
+    const unsigned char* next_in;
+    unsigned avail_in;
+    unsigned long total_in;
+    unsigned char* next_out;
+    unsigned avail_out;
+    unsigned long total_out;
+    const char* msg;
+    void* state;
+    void *allocate, *release, *opaque;
+    int data_type;
+    unsigned long adler, reserved;
+};
+constexpr int z_ok = 0, z_stream_end = 1, z_buf_error = -5;
+
+struct Zlib {
+    int (*init)(ZStream*, int, const char*, int) = nullptr;
+    int (*inflate)(ZStream*, int) = nullptr;
+    int (*reset)(ZStream*) = nullptr;
+    int (*end)(ZStream*) = nullptr;
+    const char* (*version)() = nullptr;
+
+    static const Zlib* find() {
+        static const Zlib found = [] {
+            Zlib out;
+            void* library = nullptr;
+            for (const char* name : {"libz.so.1", "libz.so", "libz.dylib"})
+                if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+            if (!library) return out;
+            const auto look = [&](const char* name, auto& function) {
+                function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+            };
+            look("inflateInit2_", out.init), look("inflate", out.inflate), look("inflateReset", out.reset);
+            look("inflateEnd", out.end), look("zlibVersion", out.version);
+            return out;
+        }();
+        return found.init && found.inflate && found.reset && found.end && found.version ? &found : nullptr;
+    }
+};
+
+}  // namespace
+
+// One gzip stream after the other, as gzip itself reads them.
+class Source::Inflater {
+public:
+    explicit Inflater(const std::string& path) : path_(path), zlib_(Zlib::find()) {
+        if (!zlib_)
+            throw FileFault(display(path),
+                            "gzip data found, and no zlib on this machine to read it" + on_the_way("zcat", path));
+        constexpr int gzip_alone = 31;
+        if (zlib_->init(&stream_, gzip_alone, zlib_->version(), static_cast<int>(sizeof stream_)) != z_ok)
+            throw std::bad_alloc();
+    }
+    ~Inflater() { zlib_->end(&stream_); }
+    Inflater(const Inflater&) = delete;
+
+    template <class Read> std::size_t read(char* room, std::size_t size, Read more) {
+        stream_.next_out = reinterpret_cast<unsigned char*>(room);
+        stream_.avail_out = static_cast<unsigned>(std::min<std::size_t>(size, 1u << 30));
+        const unsigned wanted = stream_.avail_out;
+        while (stream_.avail_out == wanted) {
+            if (!stream_.avail_in && !input_ended_) {
+                input_.resize(1 << 18);
+                const std::size_t got = more(input_.data(), input_.size());
+                stream_.next_in = reinterpret_cast<const unsigned char*>(input_.data());
+                stream_.avail_in = static_cast<unsigned>(got);
+                input_ended_ = got == 0;
+            }
+            if (!inside_)  // padding between streams
+                while (stream_.avail_in && *stream_.next_in == 0) ++stream_.next_in, --stream_.avail_in;
+            if (!stream_.avail_in) {
+                if (!input_ended_) continue;
+                if (inside_) throw FileFault(display(path_), "the gzip data ends too early");
+                return 0;
+            }
+            inside_ = true;
+            const int status = zlib_->inflate(&stream_, 0);
+            if (status == z_stream_end) {
+                zlib_->reset(&stream_);
+                inside_ = false;
+            } else if (status != z_ok && status != z_buf_error) {
+                throw FileFault(display(path_), "the gzip data is damaged");
+            }
+        }
+        return wanted - stream_.avail_out;
+    }
+
+private:
+    const std::string path_;
+    const Zlib* const zlib_;
+    ZStream stream_{};
+    std::vector<char> input_;
+    bool inside_ = false, input_ended_ = false;
+};
+
+Source::Source(const std::string& path) : path_(path) {
+    file_ = path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file_ < 0) throw system_fault(display(path), errno);
+#ifdef F_SETPIPE_SZ
+    fcntl(file_, F_SETPIPE_SZ, 1 << 20);  // fewer switches between the writer and us; a wish, not a need
+#endif
+    try {
+        char start[magic_bytes];
+        // Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.
+        do {
+            const std::size_t got = read_descriptor(start, magic_bytes - pending_.size());
+            if (!got) break;
+            pending_.append(start, got);
+        } while (pending_.size() < magic_bytes && may_begin(pending_));
+        for (const Magic& each : others)
+            if (begins_with(pending_, each.bytes))
+                throw FileFault(display(path), std::string(each.name) + " data found, expected text or gzip" +
+                                                   on_the_way(each.tool, path));
+        if (begins_with(pending_, gzip_magic)) inflater_ = std::make_unique<Inflater>(path);
+    } catch (...) {
+        if (file_ > 0) close(file_);
+        throw;
+    }
+}
+
+Source::~Source() {
+    if (file_ > 0) close(file_);
+}
+
+std::size_t Source::read_descriptor(char* room, std::size_t size) {
+    for (;;) {
+        const ssize_t got = ::read(file_, room, size);
+        if (got >= 0) return static_cast<std::size_t>(got);
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK) throw system_fault(display(path_), errno);
+        pollfd waiting{file_, POLLIN, 0};  // a pipe that another program told not to wait
+        poll(&waiting, 1, -1);
+    }
+}
+
+std::size_t Source::read_file(char* room, std::size_t size) {
+    if (taken_ == pending_.size()) return read_descriptor(room, size);
+    const std::size_t got = std::min(size, pending_.size() - taken_);
+    std::memcpy(room, pending_.data() + taken_, got);
+    taken_ += got;
+    return got;
+}
+
+std::size_t Source::read(char* room, std::size_t size) {
+    if (!inflater_) return read_file(room, size);
+    return inflater_->read(room, size, [&](char* to, std::size_t most) { return read_file(to, most); });
+}
+
+bool Source::ready() const {
+    if (taken_ < pending_.size()) return true;
+    pollfd waiting{file_, POLLIN, 0};
+    return poll(&waiting, 1, 0) > 0;
+}
+
+std::string Source::whole(std::size_t look_after, const std::function<void(const std::string&)>& look) {
+    std::string out;
+    struct stat status;
+    std::size_t size = std::size_t{1} << 16;
+    if (!inflater_ && fstat(file_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+        size = static_cast<std::size_t>(status.st_size) + 1;
+    out.resize(size);  // one allocation, for a file whose size is known
+    std::size_t filled = 0;
+    for (bool looked = false;;) {
+        const std::size_t most = looked ? out.size() - filled : std::min(out.size(), look_after) - filled;
+        const std::size_t got = read(&out[filled], most);
+        const bool line = std::memchr(out.data() + filled, '\n', got) != nullptr;
+        filled += got;
+        if (!looked && (line || !got || filled >= look_after)) {
+            looked = true;
+            look(out.substr(0, filled));
+        }
+        if (!got) break;
+        if (filled == out.size()) out.resize(out.size() + std::max<std::size_t>(std::size_t{1} << 16, filled / 2));
+    }
+    out.resize(filled);
+    return out;
+}
+
+}  // namespace fastsvm

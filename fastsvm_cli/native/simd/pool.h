@@ -1,0 +1,66 @@
+// Objects that are dear to make: each is used by one thread at a time, and kept for the next.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace fastsvm {
+
+// Threads have places of their own as far as there are places, so that they seldom wait for each other's cache lines,
+// and never for a lock. No more than `places` objects are kept.
+template <class T> class Pool {
+public:
+    Pool() = default;
+    Pool(const Pool&) {}  // a copy keeps objects of its own
+    Pool& operator=(const Pool&) { return *this; }
+    ~Pool() {
+        for (Place& place : *places_) delete place.kept.load();
+    }
+
+    // An object until the end of the lease.
+    class Lease {
+    public:
+        Lease(const Pool& pool, std::unique_ptr<T> object)
+            : pool_(pool), object_(std::move(object)), failures_(std::uncaught_exceptions()) {}
+        Lease(const Lease&) = delete;
+        ~Lease() {
+            if (std::uncaught_exceptions() == failures_) pool_.keep(std::move(object_));  // else nobody knows its state
+        }
+        T& operator*() const { return *object_; }
+        T* operator->() const { return object_.get(); }
+
+    private:
+        const Pool& pool_;
+        std::unique_ptr<T> object_;
+        const int failures_;
+    };
+
+    // make(): a new object, as std::unique_ptr<T>; of a const pool too: what is kept in it changes no answer.
+    template <class Make> Lease lease(Make make) const {
+        std::unique_ptr<T> object(place().exchange(nullptr, std::memory_order_acquire));
+        if (!object) object = make();
+        return Lease(*this, std::move(object));
+    }
+    Lease lease() const {
+        return lease([] { return std::make_unique<T>(); });
+    }
+
+private:
+    static constexpr std::size_t places = 16;
+    struct alignas(64) Place {  // a cache line
+        std::atomic<T*> kept{nullptr};
+    };
+    std::atomic<T*>& place() const {
+        const std::size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
+        return (*places_)[thread * std::size_t{0x9E3779B97F4A7C15} >> (8 * sizeof(std::size_t) - 4)].kept;
+    }
+    void keep(std::unique_ptr<T> object) const { delete place().exchange(object.release(), std::memory_order_acq_rel); }
+    const std::unique_ptr<std::array<Place, places>> places_ = std::make_unique<std::array<Place, places>>();
+};
+
+}  // namespace fastsvm
