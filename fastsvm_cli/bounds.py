@@ -302,7 +302,8 @@ B38. RBF kernels, classes of at most T vectors, coefficients and rho divided by 
      of size_c and half of what is absolute, over 1 - 1.01 (g + v). 1 + 1e-6 covers the roundings of the radii and of
      the comparison, fewer than 8 v. A class that wins all its pairs is the label (B21); otherwise each class has the
      votes that are proven, and those of its open pairs at most. Of a pair that is open svm-predict's own value is
-     computed, and needs no proof.
+     computed: one beyond twice svm-predict's rounding (B5) has the sign of the exact value, and of a sum in any other
+     order. A row with a smaller one climbs.
 
 Coupled probabilities (native/answers/coupling.cpp)
 ----------------------------------------------------
@@ -352,6 +353,47 @@ B39. k >= 3 classes. svm-predict makes r_ij of the pairs' decision values, r_ji 
      open. Otherwise both runs take the same steps, and end with p^_j within scale + eps_j of p_j. The row is settled
      where all numbers in these ranges print alike, and the largest is larger than the others for certain.
 
+Exported models (export/radius.py; the formula itself in export/onnx.py and export/c_text.py)
+--------------------------------------------------------------------------------------------
+v = 2^-24 or 2^-53, the target's. Its sums, differences, products and quotients round to nearest, in any order,
+contracted or not, and lose at most its smallest normal number by underflow; its exp errs by 16 v of itself. A row is
+the D numbers that it is given in this precision. What is computed has a hat. A graph of ONNX tests by a number that
+less precision rounds to 1 that it is computed so, and has infinite radii where it is not. All numbers of the formula
+are rounded up, and `up` covers its own arithmetic: (expansions + K + 64) 8 v.
+
+B40. *Norms and weights.* m stands in two parts, m^ and what v loses of it, which is known to v^2 |m|: z_j - m^_j -
+     low_j errs by 2.01 v |z~_j| + 2.01 v^2 |m_j|, a vector of length 2.01 v |z~| + 2.01 v^2 |m|. Its square moves
+     |z~|^2 by at most 6.1 v |z~|^2 + 3.1 v^3 |m|^2 (4.02 v^2 |z~||m| <= 2.01 (v |z~|^2 + v^3 |m|^2)), and D squares and
+     their sum err by (D + 1) v of themselves. So |z~|^2 <= (norm^ + drift) (1 + theta), drift = 6 v^3 |m|^2 and D times
+     what a square loses by underflow, theta = (1.2 D + 24) v < 1e-2; and norm^ differs from |z~|^2 by less than theta
+     norm^ + 1.1 drift. R, the root of that and 2.2 v |m|, is at least |z~|, and the computed z~ errs by at most 2.01 v
+     R. The exponent gamma norm errs by gamma times the difference of norms and 2.01 v gamma norm^ (gamma's own rounding
+     and the product's): where 1.03 times that and 16.1 v are at most x = x1 norm^ + x0 < 1e-2, weight^ is within x of
+     the exponential, relative to either of the two. Below the smallest normal number it may be 0: then it is off by
+     that.
+B41. *An expansion*, term^ = weight^ P^. N_k: the Frobenius norm of degree k. P^ - P: every product passes through
+     `path_length` roundings at most, of sums in any order of at most d, with products of two features d (d + 1) / 2,
+     terms; z~ errs by 2.01 v R in each of k factors; and the numbers of the file by what their rounding to this
+     precision moves them, in Frobenius norm (measured, as in B2). So |P^ - P| <= sum_k e_k R^k by Cauchy-Schwarz, with
+     what underflows, once per coefficient and at most R^k times, in e_k. The file's own error E_k (B2) stands beside
+     e_k; of B1 degree n is at most W_n weight (2 gamma)^(n/2) R^n / sqrt(n!), since |phi_n(z)|^2 = e^-t t^n / n! and t
+     = 2 gamma |z~|^2 <= 2 gamma R^2: one polynomial in R, times weight <= 1.02 weight^ + 2^-124 (2^-1020). 2^-100
+     (2^-960) times it covers the last: e_k >= 20 v N_k, so that it covers 2^-124 (2^-1020) of |P| as well. Beyond N:
+     W_{>N} min(1, (2 gamma)^((N+1)/2) R^(N+1) / sqrt((N+1)!)). weight^'s error is x |term^| times 1.01. Sums over
+     expansions, the product and rho: (expansions + 8) v |term^| and 4.2 v |rho|. svm-predict's rounding: B5, of rows
+     with at most D entries (of finite kernels (gamma x |z| + coef0)^degree, multiplied out, |z| <= R). A row with
+     features beyond D has no radius.
+B42. *Kernel sums* of a reduced set, RBF: K <= 1, A = sum |a_i|, X the longest vector. Distances by differences err by
+     (D + 4) v of themselves, which moves K by 0.37 times that; vectors round by v X, which moves |x - z| by as much and
+     K by 0.8578 sqrt(gamma) v X, the largest slope; exp, the exponent's product and gamma: 16 v and 0.8 v. About a
+     center, |x~|^2 + |z~|^2 - 2 x~.z~ errs by (D + 12) v (X + R)^2, where gamma times that is below 1e-2 K moves by
+     1.03 of it; z~ by 2.01 v R, K by 0.8578 sqrt(gamma) times that. Sums of n, in pieces: (`sum_length` + 4) v A;
+     compensated (Kahan), 2 v A and of second order n v^2 A: 12 v A with the products. B28 is the distance from the
+     exact model, B5 svm-predict's rounding there.
+     *Scaled rows.* f is Lipschitz: |f(z) - f(z')| <= 0.8578 sqrt(gamma) A |z - z'|. svm-scale writes six digits, 5e-6
+     of a number; ours errs by 3.1 v (|slope x| + |offset|) <= 3.1 v (|z| + 2 |offset|). |z| <= R + |m|. A regression's
+     value in the unit of raw labels: the radius times the scale, and 8 v (|value| + |to|).
+
 Where each is used, and what tries to break it
 ----------------------------------------------
 The paths are those of the package. A statement has one proof and may have several uses; here is the one it was made
@@ -399,6 +441,12 @@ B37  native/exact/rounding.cpp               test_values_of_cancelling_coefficie
 B38  native/exact/all_pairs.cpp              test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts
 B39  native/answers/coupling.cpp             test_whatever_the_values_are_within_their_radii_settled_rows_print_alike
                                              test_coupled_probabilities_of_hostile_models_are_svm_predicts
+B40  export/radius.py                        test_radii_of_far_centers_cover_the_rounding_of_differences
+B41  export/radius.py                        test_no_exported_expansion_has_a_value_beyond_its_radius
+                                             test_no_exported_finite_expansion_has_a_value_beyond_its_radius
+                                             test_no_hostile_model_that_is_exported_has_a_value_beyond_its_radius
+B42  export/radius.py                        test_no_exported_reduced_set_has_a_value_beyond_its_radius
+                                             test_radii_cover_the_digits_that_svm_scale_loses
 """
 
 from math import exp, factorial, inf, sqrt

@@ -9,9 +9,10 @@ from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FileError
 
 #: The commands, in the order in which one meets them: compile a model and predict with it; will that hold, and does it,
-#: or is another way better here; the other ways. Each is a module of that name in commands/, whose click command is
+#: or is another way better here; the other ways; and the
+#: way out. Each is a module of that name in commands/, whose click command is
 #: named `command`.
-COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border")
+COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border", "export")
 
 
 class _Lazy(click.Group):

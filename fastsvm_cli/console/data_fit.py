@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from fastsvm_cli import _native
+
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Tally
 
 #: How an option is added and left out, where it is typed.
 TYPED = "add --unlabelled", "leave --unlabelled out"
-_SHOWN = 6  # labels
 
 
 def doubts(
@@ -34,15 +35,9 @@ def doubts(
     elif dense and fields > model.max_index:
         why = f"; if the first column is the label, {leave_out}" if unlabelled else ""
         out.append(f"the rows of {path} have {fields} features, and the model has {model.max_index}{why}.")
-    unknown = tally.unknown_labels
-    # LIBSVM's way to write rows without labels is any number in their place, which mostly is 0.
-    if 2 * (unknown if dense else unknown - tally.zero_labels) > tally.rows:
-        known = tally.rows - unknown
-        labels = (model.header.label if model.header.classification else None) or [1, -1]
-        words = ", ".join(map(str, labels[:_SHOWN])) + (", ..." if len(labels) > _SHOWN else "")
-        many = f"{known} of {tally.rows} rows have" if known else f"none of the {tally.rows} rows has"
-        why = f"; if the first column is no label, {add}" if dense else ""
-        out.append(f"{many} a label that the model answers ({words}){why}.")
+    why = _native.label_doubt(model.header, tally.rows, tally.unknown_labels, tally.zero_labels, dense)
+    if why:
+        out.append(f"{why}{f'; if the first column is no label, {add}' if dense else ''}.")
     return out
 
 

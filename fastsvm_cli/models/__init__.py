@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.checksum import CARRYING, FOLDED, REDUCED, check_own_line, open_compiled, own_line
+from fastsvm_cli.text.checksum import FOLDED, REDUCED, Ranges
 from fastsvm_cli.text.data import read_bytes
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ MODEL_TYPES = {
     "fastsvm_model triangle": "fastsvm_cli.models.triangle:TriangleModel",
     "fastsvm_model geometry": "fastsvm_cli.models.geometry:GeometryModel",
 }
-_OTHER_PROGRAMS = {"solver_type": "a LIBLINEAR", "approximated": "an ApproxSVM"}
+#: First words of other programs' models.
+_OTHER_PROGRAMS = ("solver_type", "approximated")
 
 
 def load_model(path: str) -> Model:
@@ -42,12 +43,12 @@ def parse_model(text: bytes, path: str) -> Model:
     from importlib import import_module
 
     kind, version = _kind(text, path)
-    if version is None and (line := own_line(text)) is not None:
-        check_own_line(text, path)
+    ranges: Ranges = []
+    if version:
+        text, ranges = _native.open_compiled(text, path, version)
+    elif line := _native.own_line(text):
+        _native.check_own_line(text, path)
         kind = line
-    ranges = None
-    if version is not None:
-        text, ranges = open_compiled(text, path, version)
     module, name = MODEL_TYPES[kind].split(":")
     model = getattr(import_module(module), name).parse(text, path)
     if ranges:
@@ -88,52 +89,7 @@ def _first_word(text: bytes) -> str:
     return (text[:200].split(None, 1) or [b""])[0].decode("ascii", "replace")
 
 
-def _kind(text: bytes, path: str) -> "tuple[str, int | None]":
-    """A key of MODEL_TYPES, and the version of a compiled model."""
-    line = text[:200].split(b"\n", 1)[0].decode("ascii", "replace")
-    words = line.split()
-    if not words and _first_word(text) in _native.HEADER_KEYS:  # LIBSVM skips blank lines
-        return "svm_type", None
-    if not words:
-        raise ModelFormatError(
-            path,
-            "the file is empty, expected a model" if not text else "a blank line found, expected a model",
-            None if not text else 1,
-        )
-    if words[:1] == ["fastsvm_model"]:
-        if len(words) != 3 or not (words[2].isascii() and words[2].isdigit()):
-            raise ModelFormatError(path, f"'{line[:60]}' found, expected 'fastsvm_model <kind> <version>'", 1)
-        if not 1 <= len(words[2]) <= 9 or words[2].startswith("0"):
-            raise ModelFormatError(path, f"version '{words[2][:20]}' found, expected 1 to {CARRYING}", 1)
-        if int(words[2]) > CARRYING:
-            raise ModelFormatError(
-                path,
-                f"version {words[2]} of the format found, this fastsvm reads up to {CARRYING}: a newer fastsvm wrote"
-                " it",
-                1,
-            )
-        kind = " ".join(words[:2])
-        if words[1] == "blocks":  # written before release 0.1.0
-            raise ModelFormatError(
-                path, "a model of kind 'blocks' found, which is read no more: run fastsvm order again", 1
-            )
-        if kind not in MODEL_TYPES:
-            raise ModelFormatError(
-                path,
-                f"a model of kind '{words[1][:40]}' found, this fastsvm knows"
-                f" {', '.join(k.split()[1] for k in MODEL_TYPES if ' ' in k)}",
-                1,
-            )
-        return kind, int(words[2])
-    if words[0] in _OTHER_PROGRAMS:
-        raise ModelFormatError(path, f"{_OTHER_PROGRAMS[words[0]]} model found, expected a LIBSVM or fastsvm model", 1)
-    if words[0] in _native.HEADER_KEYS:  # LIBSVM reads the keys of its header in any order
-        return "svm_type", None
-    comment = line.lstrip().startswith("#") and not line.startswith("#!")
-    pairs = any(word.split(":")[0].isdigit() for word in words if ":" in word)
-    if comment or pairs or words[0].lstrip("+-").replace(".", "").isdigit():
-        raise ModelFormatError(path, "this looks like a data file, expected a LIBSVM or fastsvm model", 1)
-    shown = "".join(c if c.isprintable() and c != "\ufffd" else "?" for c in line[:40])
-    raise ModelFormatError(
-        path, f"'{shown}' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1
-    )
+def _kind(text: bytes, path: str) -> "tuple[str, int]":
+    """A key of MODEL_TYPES, and the version of a compiled model or 0."""
+    name, version = _native.model_kind(text, path, [key.split()[1] for key in MODEL_TYPES if " " in key])
+    return (f"fastsvm_model {name}" if version else "svm_type"), version

@@ -91,6 +91,20 @@ class Model:
     centers: "list[Center] | None" = None
     folded: "Folded | None" = None
     carried: "Carried | None" = None
+    _engine: "_native.Model | None" = None
+
+    @property
+    def native(self) -> "_native.Model":
+        """What the core evaluates it by."""
+        if self._engine is None:
+            self._engine = self.make_native()
+        self._engine.labels_back = None if self.carried is None else self.carried.labels_back
+        return self._engine
+
+    def make_native(self) -> "_native.Model":
+        """The core's model, in place of decision_values, reference_values and decisions: of the kinds that the core
+        evaluates. Called once, by the thread that needs it first."""
+        return _native.PythonModel(self, self.header)
 
     @property
     def serials(self) -> bool:
@@ -134,9 +148,7 @@ class Model:
     @property
     def raw_rows(self) -> "str | None":
         """Why it takes raw rows, as the end of a sentence; None if it takes rows as its training scaled them."""
-        if self.carried is not None:
-            return "because it carries a range file"
-        return None if self.folded is None else "because --scale is folded into it"
+        return _native.raw_rows_because(self.carried is not None, self.folded is not None) or None
 
     def row_scaling(self) -> "Scaling | None":
         """How rows of text become the rows that it answers, with counts of its own; None: they are as they are."""
@@ -170,13 +182,13 @@ class Model:
         return seal_compiled(self.kind, parts, () if self.carried is None else self.carried.texts)
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        raise NotImplementedError
+        self.native.decision_values(chunk, wanted, out)
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
-        raise NotImplementedError
+        self.native.reference_values(chunk, out)
 
     def stopped_after(self, steps: int) -> "Model | None":
         return None
 
     def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
-        return _native.Decisions(self.pairs, with_radius)
+        return self.native.decisions(wanted, with_radius)

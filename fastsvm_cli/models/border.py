@@ -8,13 +8,10 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
 from fastsvm_cli.models.folded import Folded
-from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.body import ranges, read_compiled, read_ranges
-from fastsvm_cli.text.header import Header, real_number, whole_number
+from fastsvm_cli.text.body import ranges
+from fastsvm_cli.text.header import Header
 
-_KEYS = ("fingerprint", "features", "precision", "nr_border", "level", "local")
 MAX_LOCAL = 64
 
 
@@ -59,51 +56,23 @@ class BorderModel(Model):
             single,
         )
         self.folded = folded
-        self._evaluator: _native.Border | None = None
 
     @property
     def nbytes(self) -> int:
         return 8 * sum(len(samples.rows) for samples in self.samples)
 
-    @property
-    def evaluator(self) -> _native.Border:
-        if self._evaluator is None:
-            evaluator = _native.Border(self.features, self.local)
-            for samples in self.samples:
-                evaluator.add_pair(samples.level, samples.count, samples.rows)
-            self._evaluator = evaluator
-        return self._evaluator
-
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        self.evaluator.decision_values(self.own_rows(chunk), out)
+    def make_native(self) -> "_native.Model":
+        evaluator = _native.Border(self.features, self.local)
+        for samples in self.samples:
+            evaluator.add_pair(samples.level, samples.count, samples.rows)
+        return _native.BorderModel(self.header, evaluator, None if self.folded is None else self.folded.native, False)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "BorderModel":
-        header, own, body = read_compiled(text, path, end="border", keys=_KEYS, optional=FOLDED_KEYS)
-        if header.regression:
-            body.fail(f"a border of type {header.svm_type} found, expected classes", body.at - 1)
-        counts, levels = own.each("nr_border", header.pairs, whole_number), own.each("level", header.pairs, real_number)
-        if min(counts, default=0) < 0:
-            own.fail("nr_border", "a negative number of border samples found")
-        local = own.whole("local", 1, MAX_LOCAL)
-        single = own.word("precision", ("single", "double")) == "single"
-        features = read_ranges(*own.words("features"), path, limit=len(text))
-        d = len(features)
-        if any(counts) and not d:
-            own.fail("nr_border", "border samples without features found")
-        samples = [
-            Samples(level, count, body.numbers(2 * count * d, single=single)) for count, level in zip(counts, levels)
-        ]
-        body.end(after="the border samples that nr_border announces")
-        return cls(
-            header,
-            fingerprint=own.word("fingerprint"),
-            features=features,
-            samples=samples,
-            local=local,
-            single=single,
-            folded=Folded.read(own, path),
-        )
+        found = _native.read_border(text, path)
+        samples = [Samples(*each) for each in found.pop("samples")]
+        header, folded = Header(**found.pop("header")), Folded.read(found.pop("folded"))
+        return cls(header, samples=samples, folded=folded, **found)
 
     def to_text(self) -> bytes:
         counts = " ".join(str(samples.count) for samples in self.samples)

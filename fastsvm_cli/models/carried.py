@@ -5,11 +5,11 @@ Whoever makes rows for such a model scales them with what it carries, in the pla
 those scaled rows. Labels are read as they are; where the file scales y, the values of a regression model are
 answered in the unit of raw ones. FORMAT.md describes its place in a model's file."""
 
-from math import isfinite
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import DataFormatError, ModelFormatError, RowError
+from fastsvm_cli.errors import DataFormatError, ModelFormatError
 from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
 if TYPE_CHECKING:
@@ -56,10 +56,7 @@ class Carried:
 
     def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
         """Raw rows that were not read from text, scaled as those that are. Raises RowError."""
-        try:
-            return self._native.rows(chunk)
-        except ValueError as fault:
-            raise RowError(*fault.args) from None
+        return self._native.rows(chunk)
 
     @property
     def unit(self) -> float:
@@ -89,25 +86,13 @@ class Carried:
 def check(scaling: Scaling, model: Any, path: str) -> None:
     """Raises ModelFormatError for a model of rows that are scaled otherwise, or whose answers cannot be scaled back.
     model: a Model; None, for classes of rows. path: of the model."""
-    if scaling.native.label_line() is not None:
-        if not (model and model.header.regression):
-            why = "a range of y found, and classes, whose labels nothing scales back: expected one without y"
-            raise ModelFormatError(scaling.path, why)
-        numbers = (*scaling.native.label_line(), *scaling.native.labels_back())
-        if not (all(map(isfinite, numbers)) and numbers[0] and numbers[3]):
-            why = "a range of y found with equal ends, or with ends too far apart: it cannot be undone"
-            raise ModelFormatError(scaling.path, why)
-    if model is None:
-        return
-    if model.raw_rows:
-        raise ModelFormatError(path, f"it takes raw rows, {model.raw_rows}: give no --scale")
-    if model.serials:
-        raise ModelFormatError(path, "a precomputed kernel found, whose rows hold kernel values: no --scale")
-    unknown = scaling.native.first_unknown(model.used_indices)
-    if unknown >= 0:
-        name = "its range" if path == scaling.path else scaling.path
-        why = f"support vectors with feature {unknown} found, which {name} does not hold"
-        raise ModelFormatError(path, f"{why}: expected the file that its training rows were scaled with")
+    name = "its range" if path == scaling.path else scaling.path
+    asked: tuple[bool, str, bool, Sequence[int], str] = (False, "", False, [], name)
+    if model is not None:
+        asked = (model.header.regression, model.raw_rows or "", model.serials, model.used_indices, name)
+    if (fault := _native.carried_fault(scaling.native, *asked)) is not None:
+        why, of_model = fault
+        raise ModelFormatError(path if of_model else scaling.path, why)
 
 
 def _carried_again(texts: "tuple[bytes, ...]", path: str) -> Carried:

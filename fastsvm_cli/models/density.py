@@ -8,16 +8,12 @@ paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model 
 (methods/border/density.py). The file format is described in FORMAT.md."""
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.folded import OWN_KEYS, Folded
-from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.body import read_compiled
+from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.header import Header
 
-_KEYS = ("fingerprint", "weight")
 #: Rows times features, which are held as a dense matrix.
-MOST_CELLS = 1 << 28
+MOST_CELLS: int = _native.MOST_DENSITY_CELLS
 
 
 class DensityModel(Model):
@@ -35,7 +31,6 @@ class DensityModel(Model):
         self, header: Header, *, fingerprint: str, weight: float, rows: _native.Chunk, folded: "Folded | None" = None
     ):
         self.header, self.fingerprint, self.weight, self.rows, self.folded = header, fingerprint, weight, rows, folded
-        self._evaluator: _native.Density | None = None
 
     @property
     def max_index(self) -> int:
@@ -49,40 +44,14 @@ class DensityModel(Model):
     def nbytes(self) -> int:
         return self.rows.values.nbytes + self.rows.indices.nbytes
 
-    @property
-    def evaluator(self) -> _native.Density:
-        if self._evaluator is None:
-            self._evaluator = _native.Density(self.header.nr_sv, self.weight, self.rows)
-        return self._evaluator
-
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        self.evaluator.decision_values(self.own_rows(chunk), out)
+    def make_native(self) -> "_native.Model":
+        evaluator = _native.Density(self.header.nr_sv, self.weight, self.rows)
+        return _native.DensityModel(self.header, evaluator, None if self.folded is None else self.folded.native, False)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "DensityModel":
-        header, own, body = read_compiled(text, path, end="rows", keys=_KEYS, optional=OWN_KEYS)
-        if not header.classification or header.nr_class < 2:
-            body.fail("a density estimate without two classes found", body.at - 1)
-        assert header.label is not None and header.nr_sv is not None  # it has classes
-        weight = own.real("weight")
-        fewest = sorted(header.nr_sv)[:2]
-        if fewest[0] < 1 or not 0 < weight < sum(fewest):
-            why = f"weight {own.word('weight')[:40]} and classes of {fewest[0]} and {fewest[1]} rows found"
-            own.fail("weight", f"{why}, expected a weight above 0 and below the rows of any two classes")
-        rows = body.rows(header.total_sv)
-        body.end(after="the rows that total_sv announces")
-        labels, first = rows.leading, 0
-        for label, count in zip(header.label, header.nr_sv):
-            for row in range(first, first + count):
-                if labels[row, 0] != label:
-                    why = f"a row of another class than {label} found, which 'nr_sv' announces"
-                    raise ModelFormatError(path, why, rows.first_line + row)
-            first += count
-        features = len(_native.used_indices(rows))
-        if rows.rows * features > MOST_CELLS:
-            raise ModelFormatError(path, too_many(rows.rows, features))
-        folded = Folded.read(own, path)
-        return cls(header, fingerprint=own.word("fingerprint"), weight=weight, rows=rows, folded=folded)
+        found = _native.read_density(text, path)
+        return cls(Header(**found.pop("header")), folded=Folded.read(found.pop("folded")), **found)
 
     def to_text(self) -> bytes:
         folded = "" if self.folded is None else self.folded.lines()
@@ -92,5 +61,4 @@ class DensityModel(Model):
 
 def too_many(rows: int, features: int) -> str:
     """The sentence for more rows than can be held: of so many features they would take too much memory."""
-    size = f"{rows * features * 8e-9:.1f} GB as a dense matrix, expected at most {MOST_CELLS * 8e-9:.1f} GB"
-    return f"{rows} rows of {features} features found, which take {size}: take fewer rows"
+    return _native.too_many_cells(rows, features)

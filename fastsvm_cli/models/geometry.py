@@ -5,11 +5,9 @@ FORMAT.md, the proof in bounds.py."""
 from array import array
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.ordered import OrderedFile, OrderedModel
-from fastsvm_cli.models.wanted import LABELS, Wanted
+from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 
 
 class GeometryModel(OrderedModel):
@@ -42,11 +40,15 @@ class GeometryModel(OrderedModel):
 
     @property
     def evaluator(self) -> _native.Geometry:
+        """The points, laid out for evaluation."""
         if self._points is None:
             self._points = _native.Geometry(
                 self.exact.svm_model, self.all_vectors.select(self.points), self.b, self.squared_norm, self.b_error
             )
         return self._points
+
+    def make_native(self) -> "_native.Model":
+        return _native.GeometryModel(self.exact.native, self.evaluator)
 
     def stopped_after(self, steps: int) -> "StoppedGeometry":
         return StoppedGeometry(self, steps)
@@ -56,34 +58,9 @@ class GeometryModel(OrderedModel):
         folded = sum(point >= self.header.total_sv for point in self.points)
         return f"{len(self.points)} points in {self.sequence} order{f', {folded} of them folded' * (folded > 0)}"
 
-    def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
-        return self.evaluator.decision_values(chunk, task, tolerance, 0, out)
-
     @classmethod
     def parse(cls, text: bytes, path: str) -> "GeometryModel":
-        file = OrderedFile(text, path, ("nr_folded", "nr_points", "sequence"))
-        pairs, kernel, body = file.exact.pairs, file.exact.kernel, file.body
-        if not kernel.semidefinite:
-            raise ModelFormatError(path, f"a {kernel.type} kernel found that is no inner product")
-        count = file.own.whole("nr_points", 0)
-        body.record("points")
-        points = body.whole_numbers(count, file.vectors.rows)
-        start = body.at
-        squared_norm, b_error = list(body.numbers(pairs)), list(body.numbers(pairs))
-        if min(squared_norm + b_error, default=0) < 0:
-            body.fail("a negative number found, expected squared norms and errors", start)
-        b = body.numbers(count * pairs)
-        body.end()
-        return cls(
-            file.exact,
-            file.fingerprint,
-            sequence=file.own.word("sequence"),
-            all_vectors=file.vectors,
-            points=points,
-            b=b,
-            squared_norm=squared_norm,
-            b_error=b_error,
-        )
+        return cls(**read_ordered(_native.read_geometry(text, path), path))
 
     def to_text(self) -> bytes:
         total, pairs = self.header.total_sv, self.pairs
@@ -113,7 +90,6 @@ class StoppedGeometry(Model):
         self.whole, self.steps = whole, steps
         self.header, self.fingerprint, self.vectors = whole.header, whole.fingerprint, whole.vectors
         self.folded, self.carried = whole.folded, whole.carried
-        self._task = self.header.task()
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        self.whole.evaluator.decision_values(chunk, self._task, 0.0, self.steps, out)
+    def make_native(self) -> "_native.Model":
+        return _native.StoppedGeometry(self.header, self.whole.evaluator, self.steps)

@@ -1,5 +1,6 @@
 """K(x, z): the kernels, their names and their parameters. The native core evaluates them (native/exact/kernel.h)."""
 
+from fastsvm_cli import _native
 from fastsvm_cli.text.header import KERNEL_TYPES
 
 #: Kernels that LIBSVM trains only as precomputed ones -> their parameters, as they stand in the line `kernel` of an
@@ -28,6 +29,9 @@ class Kernel:
     @property
     def semidefinite(self) -> bool:
         """Whether it is positive semidefinite for any vectors: K(x, z) = <phi(x), phi(z)> for some features phi."""
-        if self.type in ("polynomial", "normalized_polynomial"):
-            return self.gamma >= 0 and self.coef0 >= 0
-        return self.type == "linear" or (self.of_distances and self.gamma >= 0)
+        return _native.semidefinite(*self.numbers)
+
+    @property
+    def numbers(self) -> "tuple[int, float, float, int]":
+        """As the native core takes it."""
+        return KERNELS.index(self.type), self.gamma, self.coef0, self.degree

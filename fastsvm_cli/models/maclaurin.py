@@ -8,15 +8,11 @@ from math import comb
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.centers import Center
-from fastsvm_cli.models.folded import KEYS as FOLDED_KEYS
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.models.kernel import KERNELS, Kernel
-from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.body import ranges, read_compiled, read_ranges
+from fastsvm_cli.text.body import ranges
 from fastsvm_cli.text.header import Header
 
-_OWN_KEYS = ("maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions")
-_OPTIONAL_KEYS = ("certified", "longest_vector", *FOLDED_KEYS)
 MAX_DEGREE = 4
 
 
@@ -98,40 +94,29 @@ class MaclaurinModel(Model):
         self.highest_norm, self.longest_vector = highest_norm, longest_vector
         self.certified = highest_norm > 0
         self.folded = folded
-        self._evaluator: _native.Maclaurin | None = None
 
     @property
     def nbytes(self) -> int:
         return 8 * sum(len(expansion.coefficients) for expansion in self.expansions)
 
-    @property
-    def evaluator(self) -> _native.Maclaurin:
-        if self._evaluator is None:
-            evaluator = _native.Maclaurin(self.features, self.bounded, self.header.gamma, self.degree, self.header.rho)
-            for center in self.centers:
-                evaluator.add_center(center.point, center.largest_norm)
-            for expansion in self.expansions:
-                if expansion.rank:
-                    evaluator.add_compressed(
-                        expansion.pair,
-                        expansion.center,
-                        expansion.coefficients,
-                        expansion.rank,
-                        self.single,
-                        expansion.certificate,
-                    )
-                else:
-                    evaluator.add_expansion(
-                        expansion.pair, expansion.center, expansion.coefficients, self.single, expansion.certificate
-                    )
-            header, kernel = self.header, Kernel("polynomial", 1.0, 0.0, 1)
-            if header.kernel_type != "linear":
-                kernel = Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
-            evaluator.set_rounding(
-                KERNELS.index(kernel.type), kernel.gamma, kernel.coef0, kernel.degree, self.longest_vector
-            )
-            self._evaluator = evaluator
-        return self._evaluator
+    def make_native(self) -> "_native.Model":
+        evaluator = _native.Maclaurin(self.features, self.bounded, self.header.gamma, self.degree, self.header.rho)
+        for center in self.centers:
+            evaluator.add_center(center.point, center.largest_norm)
+        for each in self.expansions:
+            place = each.pair, each.center, each.coefficients
+            if each.rank:
+                evaluator.add_compressed(*place, each.rank, self.single, each.certificate)
+            else:
+                evaluator.add_expansion(*place, self.single, each.certificate)
+        header, kernel = self.header, Kernel("polynomial", 1.0, 0.0, 1)
+        if header.kernel_type != "linear":
+            kernel = Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
+        evaluator.set_rounding(
+            KERNELS.index(kernel.type), kernel.gamma, kernel.coef0, kernel.degree, self.longest_vector
+        )
+        factors = None if self.folded is None else self.folded.native
+        return _native.MaclaurinModel(header, evaluator, factors, self.certified)
 
     @property
     def products(self) -> float:
@@ -139,80 +124,19 @@ class MaclaurinModel(Model):
         q = min(self.longest_vector or len(self.features), len(self.features))
         return float(sum(e.rank * q if e.rank else coefficient_count(q, self.degree) for e in self.expansions))
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
-        self.evaluator.decision_values(self.own_rows(chunk), out)
-
     @classmethod
     def parse(cls, text: bytes, path: str) -> "MaclaurinModel":
-        header, own, body = read_compiled(text, path, end="expansions", keys=_OWN_KEYS, optional=_OPTIONAL_KEYS)
-        behind = body.at - 1  # the header's last line
-        nr_centers, nr_expansions = own.whole("nr_centers", 0), own.whole("nr_expansions", 0)
-        longest_vector = own.whole("longest_vector", 0) if "longest_vector" in own else 0
-        degree = own.whole("maclaurin_degree", 0, MAX_DEGREE)
-        if header.kernel_type == "rbf" and not header.gamma >= 0:
-            body.fail(f"gamma {header.gamma:g} found, expected 0 or more", behind)
-        kernel_degree = {"rbf": degree, "linear": 1, "polynomial": header.degree}.get(header.kernel_type)
-        if kernel_degree is None:
-            body.fail(f"a {header.kernel_type} kernel found, which has no expansion", behind)
-        if kernel_degree != degree:
-            own.fail("maclaurin_degree", f"maclaurin_degree {degree} found, expected {kernel_degree}, the kernel's own")
-        certified = own.whole("certified") if "certified" in own else 0
-        if certified:
-            own.whole("certified", max(degree, 1), degree + 16)
-        if certified and "longest_vector" not in own:
-            body.fail("the header ends without 'longest_vector', which 'certified' needs", behind)
-        folded = Folded.read(own, path)
-        if certified and folded is not None and not folded.inherited:
-            own.fail("certified", "certificates found in a model that scaling is folded into, which proves nothing")
-        norms = certified - degree + 1 if header.kernel_type == "rbf" else 0
-        single = own.word("precision", ("single", "double")) == "single"
-        fingerprint = own.word("fingerprint")
-        features = read_ranges(*own.words("features"), path, limit=len(text))
-        d = len(features)
-        size = coefficient_count(d, degree)
-
-        centers, expansions = [], []
-        for _ in range(nr_centers):
-            body.record("center")
-            start = body.at
-            largest_norm = body.numbers(1)[0]
-            if largest_norm < 0:
-                body.fail(f"{largest_norm:g} found, expected a squared norm", start)
-            centers.append(Center(features, body.numbers(d), largest_norm))
-        for _ in range(nr_expansions):
-            start = body.at
-            pair, center = body.record("expansion", 2)
-            if pair >= header.pairs or center >= len(centers):
-                found = f"an expansion of pair {pair} about center {center} found"
-                body.fail(f"{found}, expected pairs below {header.pairs}, centers below {len(centers)}", start)
-            certificate = None
-            if certified:
-                body.record("certificate")
-                numbers = list(body.numbers(norms + degree + 3))
-                if min(numbers) < 0:
-                    body.fail("a negative number found in a certificate", body.at - 1)
-                certificate = Certificate(numbers[:norms], numbers[norms:-2], numbers[-2], numbers[-1])
-            rank = 0
-            if degree == 2 and body.begins_with("rank"):
-                (rank,) = body.record("rank", 1)
-                if not 1 <= rank <= d:
-                    body.fail(f"rank {rank} found, expected 1 to {d}", body.at - 1)
-            coefficients = body.numbers(compressed_count(d, rank) if rank else size, single=single)
-            expansions.append(Expansion(pair, center, coefficients, certificate, rank))
-        body.end()
-        if len({expansion.pair for expansion in expansions}) != header.pairs:
-            body.fail("a decision function without an expansion found", len(text) - 1)
+        found = _native.read_maclaurin(text, path)
+        features = found["features"]
         return cls(
-            header,
-            degree=degree,
-            features=features,
-            single=single,
-            fingerprint=fingerprint,
-            centers=centers,
-            expansions=expansions,
-            highest_norm=certified,
-            longest_vector=longest_vector,
-            folded=folded,
+            Header(**found.pop("header")),
+            centers=[Center(features, *each) for each in found.pop("centers")],
+            expansions=[
+                Expansion(pair, center, coefficients, certificate and Certificate(*certificate), rank)
+                for pair, center, coefficients, certificate, rank in found.pop("expansions")
+            ],
+            folded=Folded.read(found.pop("folded")),
+            **found,
         )
 
     def to_text(self) -> bytes:

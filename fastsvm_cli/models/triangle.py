@@ -3,10 +3,9 @@ Lafuente-Arroyo, Siegmann, Lopez-Ferreras, "Computational load reduction in deci
 machines"). The file format is described in FORMAT.md."""
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.kernel import Kernel
-from fastsvm_cli.models.ordered import WITHOUT_VECTORS, OrderedFile, OrderedModel
+from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 
 
 class TriangleModel(OrderedModel):
@@ -25,19 +24,19 @@ class TriangleModel(OrderedModel):
     def ordered_by(self) -> str:
         return f"{len(self.pivots)} list{'s' * (len(self.pivots) != 1)} by distance"
 
-    def settle(self, chunk: _native.Chunk, task: _native.Task, tolerance: float, out: _native.Decisions) -> "list[int]":
+    @property
+    def evaluator(self) -> _native.Triangle:
+        """The lists, each made when a row first needs it."""
         if self._lists is None:
             self._lists = _native.Triangle(self.exact.svm_model, self.pivots)
-        return self._lists.decision_values(chunk, task, tolerance, out)
+        return self._lists
+
+    def make_native(self) -> "_native.Model":
+        return _native.TriangleModel(self.exact.native, self.evaluator)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "TriangleModel":
-        file = OrderedFile(text, path, ("nr_lists",))
-        check_falls(file.exact.kernel, path)
-        file.body.record("pivots")
-        pivots = file.body.whole_numbers(file.own.whole("nr_lists", 0), file.exact.header.total_sv)
-        file.body.end()
-        return cls(file.exact, file.fingerprint, pivots=pivots)
+        return cls(**read_ordered(_native.read_triangle(text, path), path))
 
     def to_text(self) -> bytes:
         pivots = (" ".join(map(str, self.pivots)) + "\n").encode() if self.pivots else b""
@@ -46,18 +45,4 @@ class TriangleModel(OrderedModel):
 
 def refusal(kernel: Kernel) -> "str | None":
     """Why the triangle inequality bounds nothing of a kernel, or None where the kernel falls with the distance."""
-    if kernel.type == "precomputed":
-        return WITHOUT_VECTORS
-    if kernel.of_distances and kernel.gamma >= 0:
-        return None
-    return (
-        f"a {kernel.type} kernel{' with negative gamma' * (kernel.gamma < 0)} found, expected one that falls with the"
-        " distance, rbf or exponential: the triangle inequality says nothing of others"
-    )
-
-
-def check_falls(kernel: Kernel, path: str) -> None:
-    """Raise ModelFormatError unless the kernel falls with the distance."""
-    why = refusal(kernel)
-    if why is not None:
-        raise ModelFormatError(path, why)
+    return _native.triangle_refusal(*kernel.numbers) or None

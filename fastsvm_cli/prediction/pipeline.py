@@ -38,20 +38,21 @@ class Tally:
         self.unknown_labels = self.zero_labels = 0
         self.score = _native.Score() if labelled else None
 
-    def add(self, answer: Answer) -> None:
-        """Count the rows of an answer."""
+    def add(self, answer: Answer, task: "_native.Task") -> None:
+        """Count the rows of an answer. task: the model's."""
         self.rows += answer.chunk.rows
         self.outside += answer.outside
         self.evaluated += answer.evaluated
         self.reference_rows += answer.reference_rows
-        self.grid_rows += answer.grid_rows
-        self.single_rows += answer.single_rows
-        self.double_rows += answer.double_rows
+        grid, single, double, _ = answer.rung_rows
+        self.grid_rows += grid
+        self.single_rows += single
+        self.double_rows += double
         self.kernel_evaluations += answer.kernel_evaluations
         self.undecided += answer.undecided
         if self.score is not None:
             self.score.add(answer.chunk, answer.predictions)
-            unknown, zeros = _native.unknown_labels(answer.task, answer.chunk)
+            unknown, zeros = _native.unknown_labels(task, answer.chunk)
             self.unknown_labels += unknown
             self.zero_labels += zeros
 
@@ -142,7 +143,7 @@ def predict(
         if exact is not None:
             exact.check(False)
         write(request.head)
-    tally = tally or Tally(labelled)
+    tally, task = tally or Tally(labelled), model.header.task()
 
     def numbered(chunk: _native.Chunk, which: "list[int]") -> bytes:
         lines = chunk.line_numbers(which) if bad_rows is None else bad_rows.lines(which)
@@ -152,7 +153,7 @@ def predict(
         if answer.bad:
             assert bad_rows is not None
             bad_rows.drop(answer.bad)
-        tally.add(answer)
+        tally.add(answer, task)
         if write_outside is not None and answer.outside_rows:
             write_outside(numbered(answer.chunk, answer.outside_rows))
         if write_open is not None:

@@ -17,15 +17,7 @@ def quotient(a: float, b: float) -> float:
 
 def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
     """The lines svm-predict 3.37 prints at its end."""
-    if header.regression:
-        error, correlation = _regression(score)
-        return [
-            f"Mean squared error = {_g(error)} (regression)",
-            f"Squared correlation coefficient = {_g(correlation)} (regression)",
-        ]
-    return [
-        f"Accuracy = {_g(quotient(score.correct, score.total) * 100)}% ({score.correct}/{score.total}) (classification)"
-    ]
+    return _native.score_lines(header, score)
 
 
 def summary_values(header: Header, score: "_native.Score") -> dict:
@@ -101,8 +93,3 @@ def _regression(s: "_native.Score") -> "tuple[float, float]":
     return quotient(s.error, n), quotient(
         covariance * covariance, (n * s.sumpp - s.sump * s.sump) * (n * s.sumtt - s.sumt * s.sumt)
     )
-
-
-def _g(value: float) -> str:
-    # x86-64 gives 0 / 0 a sign, and printf shows it.
-    return "-nan" if isnan(value) else _native.format_g(value)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 #: Rows times decision functions evaluated at a time, unless a single row has more (smaller_chunks).
-MOST_VALUES = 1 << 19
+MOST_VALUES: int = _native.MOST_VALUES
 #: The longest line of a model. LIBSVM doubles an `int` until it holds the line: it reads none that is longer.
 _MAX_MODEL_LINE = 1 << 30
 _START = 1 << 12

@@ -1,11 +1,8 @@
 """The header of a model file: `key value...` lines, a grammar shared with LIBSVM."""
 
-from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
 
 SVM_TYPES: "tuple[str, ...]" = _native.SVM_TYPES  # LIBSVM's order, as below
 KERNEL_TYPES: "tuple[str, ...]" = _native.KERNEL_TYPES
@@ -109,54 +106,3 @@ def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
     """(pair, i, j) for all classes i < j, in LIBSVM's order: decision function `pair` is positive for class i, negative
     for class j."""
     return [(pair, i, j) for pair, (i, j) in enumerate(combinations(range(nr_class), 2))]
-
-
-def read_libsvm_header(text: bytes, path: str) -> "tuple[Header, int]":
-    """Read the header of a LIBSVM model as svm_load_model does: words, wherever lines end; of a key that occurs twice,
-    the last values count. Two things beyond LIBSVM are read: ThunderSVM's key `coef` and PLSSVM's svm_type c_svr.
-
-    Returns (header, offset after the line of the word SV). Raises ModelFormatError.
-    """
-    found, offset = _read(path, _native.read_libsvm_header, text)
-    return Header(**found), offset
-
-
-def read_header(
-    text: bytes, path: str, *, end: str, own_keys: "Sequence[str]", offset: int, first_line: int
-) -> "tuple[Header, dict[str, tuple[list[str], int]], int, int]":
-    """Read the `key value...` lines of a compiled model, each key once, up to the line `end`.
-
-    own_keys: keys beyond LIBSVM's that this kind of model has; returned as {key: (words, line)}.
-    Returns (header, own, offset after the end line, its line number). Raises ModelFormatError.
-    """
-    found, *rest = _read(path, _native.read_compiled_header, text, end, list(own_keys), offset, first_line)
-    return Header(**found), *rest
-
-
-def line_words(line: bytes, path: str, number: int) -> "list[str]":
-    """The words of a model file's line. line: with or without its line end, LF or CR LF; number: its own, for the
-    message. Raises ModelFormatError."""
-    return _read(path, _native.line_words, line, number)
-
-
-def whole_number(word: str, key: str, path: str, line: int) -> int:
-    """A word behind a key as a number that fits 32 bits with a sign. Raises ModelFormatError."""
-    return _read(path, _native.whole_number, word, key, line)
-
-
-def real_number(word: str, key: str, path: str, line: int) -> float:
-    """A word behind a key as a finite number. Raises ModelFormatError."""
-    return _read(path, _native.real_number, word, key, line)
-
-
-def _read(path: str, read: "Callable[..., Any]", *given: object) -> "Any":
-    try:
-        return read(*given)
-    except ValueError as fault:
-        why, line = fault.args
-        raise ModelFormatError(path, why, line or None) from None
-
-
-def one_word(words: "list[str]", key: str, path: str, line: int, choices: "Sequence[str]" = ()) -> str:
-    """The only word after a key; one of `choices`, unless there are none. Raises ModelFormatError."""
-    return _read(path, _native.one_word, words, key, line, list(choices))

@@ -69,19 +69,8 @@ class Scaling:
 
     def warnings(self) -> "list[str]":
         """What svm-scale warns of, once all rows have been read."""
-        out = []
-        if self.unknown:
-            values = "1 value" if self.unknown == 1 else f"{self.unknown} values"
-            out.append(
-                f"Warning: {values} left out, of features that {display(self.path)} does not hold (the first:"
-                f" {self.unknown_index}), as svm-scale does."
-            )
-        if self.after > self.before and self.native.kind == "range":
-            out.append(
-                f"Warning: scaling made the rows denser, {self.after} values that are not 0 instead of {self.before}:"
-                " if features are not negative and sparse, svm-scale -l 0 keeps them sparse."
-            )
-        return out
+        counts = self.before, self.after, self.unknown, self.unknown_index
+        return _native.scaling_warnings(self.native, *counts, display(self.path))
 
 
 def parse_scaling(text: bytes, path: str) -> Scaling:

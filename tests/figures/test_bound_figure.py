@@ -13,6 +13,7 @@ from fastsvm_cli.figures.style import content
 from fastsvm_cli.methods.approx import by_degree as by_degree_file
 from fastsvm_cli.methods.approx.by_degree import by_degree
 from fastsvm_cli.models import load_model
+from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import read_chunks
 from support.drawing import boxes_of, with_gid
 
@@ -53,7 +54,7 @@ def test_the_curve_counts_rows_by_their_radius(place):
     radii, settled = [], []
     for chunk in read_chunks(str(place / "colors.rows")):
         seen.add(chunk)
-        decisions = model.decisions(None, with_radius=True)
+        decisions = model.decisions(Wanted.labels(), with_radius=True)
         model.decision_values(chunk, decisions)
         radii += np.asarray(decisions.radius).max(axis=1).tolist()
         open_rows = set(_native.unsettled(model.header.task(), decisions))

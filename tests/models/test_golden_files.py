@@ -32,6 +32,7 @@ from support.model_files import (
     libsvm_values,
     values_of,
 )
+from support.ordering import settle
 from support.places import GOLDEN
 from support.sealing import sealed, sealed_line
 
@@ -116,7 +117,7 @@ def test_golden_ordered_models_give_the_decision_values_computed_once(name):
         truth = expected[first : first + chunk.rows]
         model.decision_values(chunk, out, Wanted.values())
         assert np.asarray(out.value) == pytest.approx(truth, abs=1e-12, rel=1e-12)
-        model.settle(chunk, model.header.task(), 0.0, out)
+        settle(model, chunk, out)
         assert np.all(np.abs(np.asarray(out.value) - truth) <= np.asarray(out.radius))
         predict(model, [chunk], written.append, path="data")
         first += chunk.rows

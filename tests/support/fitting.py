@@ -9,6 +9,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 KERNELS = ("rbf", "linear", "poly", "sigmoid")
 KINDS = {"SVC": SVC, "NuSVC": NuSVC, "SVR": SVR, "NuSVR": NuSVR, "OneClassSVM": OneClassSVM}
 CLASSIFIERS = ("SVC", "NuSVC")
+METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba", "score_samples")
 
 
 def rows(seed=0, n=90, d=5, classes=3):
@@ -54,3 +55,20 @@ def pairwise(estimator, X):
 def scale(model):
     """sum |a_i| of an ExactModel, at least 1."""
     return max(1.0, float(np.abs(np.asarray(model.vectors.leading)).sum()))
+
+
+def answers(estimator, X):
+    """{method: what it gives}, of those that the estimator has."""
+    return {name: getattr(estimator, name)(X) for name in METHODS if hasattr(estimator, name)}
+
+
+def demand_same(found, expected):
+    """Of `answers`: arrays of the same kinds, labels that are equal, numbers that are to rounding."""
+    assert found.keys() == expected.keys()
+    for name, own in expected.items():
+        got = found[name]
+        assert type(got) is type(own) and got.dtype == own.dtype and got.shape == own.shape and got.flags.writeable
+        if name == "predict" and own.dtype != np.float64:
+            assert (got == own).all()
+        else:
+            np.testing.assert_allclose(got, own, rtol=1e-9, atol=1e-9)

@@ -24,6 +24,12 @@ UNKNOWN = 1000  # an index no support vector has
 NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius settles it
 
 
+def settle(model, chunk, out, tolerance=0.0, task=None):
+    """Fill `out` by what orders the model alone, without the exact evaluation; the rows that it leaves open."""
+    all_steps = (0,) if model.kind == "geometry" else ()
+    return model.evaluator.decision_values(chunk, task or model.header.task(), tolerance, *all_steps, out)
+
+
 def exact_model(machine):
     """As `order` has it: a kernel that LIBSVM does not know is that of a precomputed model, given its vectors."""
     if machine.kernel not in OWN_KERNELS:
@@ -204,7 +210,7 @@ def after(model, chunk, points):
 
 def settled(model, chunk, tolerance, task=None):
     out = _native.Decisions(model.pairs, True)
-    left = model.settle(chunk, task or model.header.task(), tolerance, out)
+    left = settle(model, chunk, out, tolerance, task)
     return np.array(out.value), np.array(out.radius), left, out.kernel_evaluations
 
 

@@ -309,27 +309,18 @@ class Summary:
 
     def begin(self) -> None:
         """Before the first row."""
-        header, probability = self.header, self.options.probability
-        if self.exact is not None and probability and header.classification and header.nr_class > 2:
-            self.warn(
-                "Note: a compiled model's radii hardly ever prove the printed digits of the probabilities of more than"
-                " two classes: nearly every row is evaluated exactly."
-            )
-        if header.has_probability and not probability:
-            self.say("Model supports probability estimates, but disabled in prediction.")
-        if probability and header.regression:
-            from fastsvm_cli import _native
+        from fastsvm_cli import _native
 
-            assert header.probA is not None  # it has probability estimates
-            unit = 1.0 if self.model.carried is None else self.model.carried.unit
-            sigma = _native.format_g(header.probA[0] * unit)
-            self.say(
-                "Prob. model for test data: target value = predicted value + z,\nz: Laplace distribution"
-                f" e^(-|z|/sigma)/(2sigma),sigma={sigma}"
-            )
+        probability = bool(self.options.probability)
+        if self.exact is not None and (note := _native.opening_note(self.header, probability)):
+            self.warn(note)
+        unit = 1.0 if self.model.carried is None else self.model.carried.unit
+        for line in _native.opening_lines(self.header, probability, unit):
+            self.say(line)
 
     def end(self, tally: "Tally", fields: int = -1) -> None:
         """After the last row. fields: values in a row of --dense, -1 where that is not known."""
+        from fastsvm_cli import _native
         from fastsvm_cli.console.data_fit import doubts
 
         options = self.options
@@ -363,21 +354,14 @@ class Summary:
             became = "each a line of nan" if self.options.on_bad_row == "nan" else "left out"
             self.warn(f"Bad rows: {bad_rows.count} of {bad_rows.count + tally.rows} lines, {became}.")
         if self.exact is not None:
-            proven = _of(tally.rows - tally.evaluated, tally.rows)
-            by_sum = f"{tally.reference_rows} of them by the reference sum"
-            self.warn(f"Proven: {proven}; {tally.evaluated} evaluated exactly, {by_sum}.")
+            self.warn(_native.proven_note(tally.rows, tally.evaluated, tally.reference_rows))
         elif self.model.ordered:
             self._say_saved(tally)
         elif self.options.open_file is not None:
-            proven = _of(tally.rows - tally.undecided, tally.rows)
+            proven = _native.of_rows(tally.rows - tally.undecided, tally.rows)
             self.warn(f"Proven: {proven}; {tally.undecided} left open.")
         elif tally.outside and self.model.judged_by_bound:
-            percent = 100 * tally.outside / tally.rows
-            self.warn(
-                f"Note: {tally.outside} of {tally.rows} rows ({percent:.3g} %) are outside the bound of the expansion"
-                " (Claesen et al., eq. 3.11): nothing is known of how near their values are to the exact model's."
-                f" fastsvm bench tells how {'far they are' if self.header.regression else 'many labels differ'}."
-            )
+            self.warn(_native.outside_note(tally.rows, tally.outside, self.header.regression))
 
     def values(self, tally: "Tally") -> "dict[str, object]":
         """The numbers of `end` for programs."""
@@ -395,19 +379,12 @@ class Summary:
 
     def _say_saved(self, tally: "Tally") -> None:
         """What stopping early has saved."""
+        from fastsvm_cli import _native
+
         header, steps = self.model.header, self.options.steps
-        whole = tally.rows * header.total_sv
-        share = f" ({100 * (1 - tally.kernel_evaluations / whole):.4g} % saved)" if whole else ""
-        self.warn(f"Kernel evaluations: {tally.kernel_evaluations} of {whole}{share}.")
+        self.warn(_native.evaluations_note(tally.rows, header.total_sv, tally.kernel_evaluations))
         if steps is not None and not header.regression:
-            self.warn(f"Decided: {_of(tally.rows - tally.undecided, tally.rows)} after {steps} points.")
+            decided = _native.of_rows(tally.rows - tally.undecided, tally.rows)
+            self.warn(f"Decided: {decided} after {steps} points.")
         elif header.regression and self.options.within(self.model) is None and steps is None:
-            self.warn(
-                "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is"
-                " within E."
-            )
-
-
-def _of(some: int, rows: int) -> str:
-    share = f" ({100 * some / rows:.4g} %)" if rows else ""
-    return f"{some} of {rows} rows{share}"
+            self.warn(_native.IN_FULL_NOTE)

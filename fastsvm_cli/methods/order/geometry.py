@@ -12,7 +12,6 @@ from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.methods.partial_cholesky import PartialCholesky
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel
-from fastsvm_cli.models.ordered import WITHOUT_VECTORS
 
 _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
 #: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
@@ -28,7 +27,7 @@ def refusal(model: ExactModel) -> "str | None":
     if kernel.semidefinite:
         return None
     if kernel.type == "precomputed":
-        return WITHOUT_VECTORS
+        return _native.WITHOUT_VECTORS
     of = ""
     if kernel.type in ("polynomial", "rbf", "exponential"):
         of = f" with negative {'gamma' if kernel.gamma < 0 else 'coef0'}"

@@ -125,7 +125,8 @@ class Problem:
         vectors, header = model.vectors.select(list(range(rows.start, rows.stop))), copy(model.header)
         n, m = vectors.rows, vectors.leading_count
         header.nr_sv, header.total_sv, header.rho = [n] + m * [0], n, [0.0] * header.pairs
-        alone, decisions = ExactModel(header, vectors, model.path).evaluator, _native.Decisions(header.pairs)
+        alone = _native.Exact(ExactModel(header, vectors, model.path).svm_model)
+        decisions = _native.Decisions(header.pairs)
         out = np.empty((n, m))
         size = max(1, _BLOCK_CELLS // header.pairs)
         for at in range(0, n, size):

@@ -13,7 +13,7 @@ from fastsvm_cli.models.wanted import Wanted
 from support.evaluation import HAND, fault_of, parse
 from support.messages import no_coefficient
 from support.oracles import OWN_KERNELS, random_machine, random_rows
-from support.ordering import COMPILERS, exact_model, lines, order
+from support.ordering import COMPILERS, exact_model, lines, order, settle
 from support.processes import PATIENCE
 from support.sealing import sealed
 
@@ -46,7 +46,7 @@ def changed(name, old, new):
 def answers(model, chunk):
     """Everything a model says of rows."""
     out = _native.Decisions(model.pairs, True)
-    left = model.settle(chunk, model.header.task(), 0.0, out)
+    left = settle(model, chunk, out)
     full = _native.Decisions(model.pairs)
     model.decision_values(chunk, full, Wanted.values())
     return (

@@ -20,6 +20,7 @@ from support.ordering import (
     order,
     random_case,
     random_options,
+    settle,
     settled,
     spread,
     truths,
@@ -62,7 +63,7 @@ def check_labels(rng, machine, rows, method, share, expected):
     else:
         error = np.abs(np.array(ours, float) - np.array(expected, float))
         assert np.all(error <= tolerance), (method, machine, error, tolerance)
-    left = model.settle(parse(rows), model.header.task(), tolerance or 0.0, _native.Decisions(model.pairs))
+    left = settle(model, parse(rows), _native.Decisions(model.pairs), tolerance or 0.0)
     share.rows += len(rows)
     share.settled += len(rows) - len(left)
     share.evaluations += tally.kernel_evaluations

@@ -18,6 +18,7 @@ from support.ordering import (
     order,
     random_case,
     random_options,
+    settle,
     spread,
     truths,
     uncovered,
@@ -40,7 +41,7 @@ KERNELS = {
 def stopped(model, chunk, tolerance=0.0, task=None):
     """Value, radius and kernel evaluations of every row at the moment it stops; the rows that never do."""
     out = _native.Decisions(model.pairs, True)
-    left = model.settle(chunk, task or model.header.task(), tolerance, out)
+    left = settle(model, chunk, out, tolerance, task)
     assert out.kernel_evaluations == sum(out.evaluations)
     return np.array(out.value), np.array(out.radius), np.array(out.evaluations), left
 

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Whether LIBSVM's own svm-predict.c, unchanged, prints the same when it is linked with libfastsvm.
+
+    scripts/check_clients.py --prefix PREFIX --libsvm DIR... [--rows N] [--only WORD] shared_dir
+
+PREFIX: where `cmake --install` put libfastsvm. Each DIR holds svm.cpp, svm.h and svm-predict.c of a version of LIBSVM;
+the program is built twice, on svm.cpp and on libfastsvm. Both predict, with -b 0 and -b 1, the data file of each model
+in shared_dir/models (NAME_*.model: data/NAME.t), and N rows (500) that make_rows.py of shared_dir/published makes for
+each model there. Files, standard output and error, and exit codes are compared byte for byte; of regression models the
+values, to 1e-9 of the largest. --only: models whose names hold this word. Exit code 1 where a line of the table says
+so.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", type=Path, required=True)
+    parser.add_argument("--libsvm", type=Path, action="append", required=True)
+    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--only", default="")
+    parser.add_argument("shared", type=Path)
+    return parser.parse_args()
+
+
+def run(*command):
+    subprocess.run(list(map(str, command)), check=True)
+
+
+def build(source, prefix, folder):
+    """The two programs."""
+    folder.mkdir()
+    theirs, ours = folder / "theirs", folder / "ours"
+    compiler = os.environ.get("CC", "cc")
+    run(
+        os.environ.get("CXX", "c++"),
+        "-O3",
+        "-w",
+        "-o",
+        theirs,
+        source / "svm.cpp",
+        "-x",
+        "c++",
+        source / "svm-predict.c",
+    )
+    # Beside LIBSVM's svm.h, a source that includes "svm.h" gets that one.
+    shutil.copy(source / "svm-predict.c", folder)
+    library = next(path for path in (prefix / "lib", prefix / "lib64") if any(path.glob("libfastsvm.*")))
+    include = f"-I{prefix / 'include'}", f"-I{prefix / 'include/libsvm-on-fastsvm'}"
+    linked = f"-L{library}", "-lfastsvm", f"-Wl,-rpath,{library}"
+    run(compiler, "-O2", "-w", "-o", ours, folder / "svm-predict.c", *include, *linked)
+    return theirs, ours
+
+
+def answered(program, options, data, model, output):
+    output.unlink(missing_ok=True)
+    done = subprocess.run([program, *options, data, model, output], capture_output=True, text=True, cwd=output.parent)
+    return done.returncode, done.stdout, done.stderr, output.read_text() if output.exists() else None
+
+
+def difference(theirs, ours, regression):
+    """Whether they are not the same, and words about it."""
+    if theirs[0] != ours[0] or theirs[2] != ours[2]:
+        return True, f"exit {theirs[0]} {theirs[2]!r} and {ours[0]} {ours[2]!r}"
+    if theirs == ours:
+        return False, "the same"
+    if not regression:
+        lines = zip(theirs[3].split("\n"), ours[3].split("\n"))
+        return True, f"{sum(a != b for a, b in lines)} lines, or the summary: {theirs[1]!r} and {ours[1]!r}"
+    there, here = ([float(line) for line in answer[3].split()] for answer in (theirs, ours))
+    scale = max(map(abs, there), default=1)
+    largest = max((abs(a - b) for a, b in zip(there, here)), default=0)
+    within = len(there) == len(here) and largest <= 1e-9 * scale and theirs[1] == ours[1]
+    about = f"values {largest:.1g} apart, the largest of which is {scale:.2g}"
+    return not within, about if within else f"{about}, or the summary: {theirs[1]!r} and {ours[1]!r}"
+
+
+def cases(options, folder):
+    """(model, its rows)"""
+    for model in sorted((options.shared / "models").glob(f"*{options.only}*.model")):
+        yield model, options.shared / "data" / f"{model.name.split('_')[0]}.t"
+    for model in sorted((options.shared / "published").glob(f"*{options.only}*.model")):
+        rows = folder / f"{model.stem}.rows"
+        run(sys.executable, options.shared / "published" / "make_rows.py", model, options.rows, rows)
+        yield model, rows
+
+
+def main():
+    options = parsed()
+    differ = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        programs = [build(each, options.prefix, folder / str(at)) for at, each in enumerate(options.libsvm)]
+        for model, rows in cases(options, folder):
+            header = model.read_text(errors="replace")[:200]
+            regression = "svr" in header.split("\n", 1)[0]
+            for source, (theirs, ours) in zip(options.libsvm, programs):
+                for words in ([], ["-b", "1"]):
+                    answers = [answered(program, words, rows, model, folder / "out") for program in (theirs, ours)]
+                    different, about = difference(*answers, regression)
+                    differ += different
+                    print(f"{source.name}  {model.name}  {' '.join(words) or '-b 0'}  {about}", flush=True)
+    sys.exit(differ > 0)
+
+
+main()

@@ -1,0 +1,106 @@
+"""What libfastsvm answers is what the Python package does, whatever the form of the rows."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
+
+from fastsvm_cli import load_model, read_chunks
+from fastsvm_cli.prediction.answers import Answerer, Fallback, Request
+from support.model_files import exact_name
+from support.places import DATA, GOLDEN
+from support.processes import PATIENCE
+
+pytestmark = pytest.mark.full
+
+MODELS = sorted(
+    str(path.relative_to(GOLDEN))
+    for folder in (".", "version2", "version3", "raw-rows")
+    for path in (GOLDEN / folder).iterdir()
+    if path.suffix in (".model", ".approx", ".border", ".density", ".order", ".reduced")
+)
+
+
+def asked(client, model, rows, question, form="sparse", *exact):
+    words = [client("answers"), model, rows, question, form, *exact]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return np.array([[float(word) for word in line.split()] for line in done.stdout.splitlines()])
+
+
+def expected(model, rows, question, exact=None):
+    """The same of the package: (rows, numbers)."""
+    fallback = None if exact is None else Fallback(lambda: load_model(str(exact)).plain())
+    by_value = question in ("values", "radii")
+    request = Request(model, probability=question == "probabilities", values=by_value, exact=fallback)
+    answerer, parts = Answerer(request), []
+    for chunk in read_chunks(str(rows), scaling=model.row_scaling()):
+        found, decisions = answerer.predictions(chunk).predictions, answerer.decisions
+        if by_value:
+            parts.append(np.array(decisions.value))
+            if question == "radii":
+                parts[-1] = np.hstack([parts[-1], np.array(decisions.radius)])
+        else:
+            parts.append(np.column_stack([np.array(found.label), np.array(found.probability)]))
+    return np.concatenate(parts)
+
+
+def assert_alike(found, wanted, regression=False):
+    """Labels are the same, other numbers but for rounding: a few rows are answered another way."""
+    assert found.shape == wanted.shape
+    assert regression or np.array_equal(found[:, 0] > 0, wanted[:, 0] > 0)
+    assert found == pytest.approx(wanted, rel=1e-10, abs=1e-11)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_golden_models_answer_as_in_python(client, name):
+    path = GOLDEN / name
+    rows = path.parent / "data" if "version3" in name else GOLDEN / "data"
+    model = load_model(str(path))
+    regression, probabilities = "svr" in model.header.svm_type, model.header.has_probability
+    labels = asked(client, path, rows, "labels")
+    assert_alike(labels, expected(model, rows, "labels"), regression)
+    for form in ("one", "memory"):
+        assert_alike(asked(client, path, rows, "labels", form), labels, regression)
+    values = asked(client, path, rows, "values")
+    assert_alike(values, expected(model, rows, "values")[:, : values.shape[1]])
+    if model.certified:
+        both, known = asked(client, path, rows, "radii"), expected(model, rows, "radii")
+        assert both == pytest.approx(known, rel=1e-10, abs=1e-11)
+    if probabilities and not regression:
+        assert_alike(asked(client, path, rows, "probabilities"), expected(model, rows, "probabilities"))
+
+
+@pytest.mark.parametrize(
+    "name", ["c_svc-certified.approx", "nu_svc-certified.approx", "c_svc.reduced", "epsilon_svr.reduced"]
+)
+def test_a_certified_model_with_its_exact_one_has_svm_predicts_labels(client, name):
+    path, exact, rows = GOLDEN / name, GOLDEN / exact_name(name), GOLDEN / "data"
+    regression = "svr" in name
+    found = asked(client, path, rows, "labels", "sparse", exact)
+    assert_alike(found, expected(load_model(str(path)), rows, "labels", exact), regression)
+    assert_alike(found, expected(load_model(str(exact)), rows, "labels"), regression)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Models of data/, with probabilities: more rows than are answered at a time."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, options in (("rings", "-g 2 -b 1"), ("colors", "-g 0.02"), ("waves", "-s 3 -g 0.5")):
+        svm_save_model(str(folder / name), svm_train(*svm_read_problem(str(DATA / f"{name}.train")), f"-q {options}"))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["rings", "colors", "waves"])
+def test_forms_of_rows_are_one(client, trained, name):
+    """Dense rows of doubles, with a stride, have the entries of sparse ones; floats are near."""
+    model, rows = trained / name, DATA / ("waves.train" if name == "waves" else f"{name}.test")
+    regression = name == "waves"
+    for question in ("labels", "values", *(["probabilities"] if name == "rings" else [])):
+        sparse = asked(client, model, rows, question)
+        assert_alike(sparse, expected(load_model(str(model)), rows, question), regression)
+        assert_alike(asked(client, model, rows, question, "doubles"), sparse, regression)
+        assert_alike(asked(client, model, rows, question, "one"), sparse, regression)
+    values = asked(client, model, rows, "values")
+    assert asked(client, model, rows, "values", "floats") == pytest.approx(values, abs=1e-3)

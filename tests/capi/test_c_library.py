@@ -1,0 +1,98 @@
+"""What libfastsvm exports, needs and installs."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import fastsvm_cli
+from support.building import CLIENTS, run
+from support.places import GOLDEN
+
+pytestmark = pytest.mark.full
+
+#: The interface: a name that goes or changes its meaning makes another soname and another version of all symbols.
+EXPORTED = """
+fastsvm_describe fastsvm_free fastsvm_instructions fastsvm_labels fastsvm_load fastsvm_load_memory fastsvm_predict
+fastsvm_probabilities fastsvm_set_instructions fastsvm_values fastsvm_version fastsvm_with_exact
+libsvm_version
+svm_check_probability_model svm_destroy_param svm_free_and_destroy_model svm_free_model_content svm_get_labels
+svm_get_nr_class svm_get_nr_sv svm_get_sv_indices svm_get_svm_type svm_get_svr_probability svm_load_model
+svm_parse_model_from_buffer svm_predict svm_predict_probability svm_predict_values svm_set_print_string_function
+""".split()
+
+
+def test_the_interface_is_this_list(library):
+    lines = run("nm", "-D", "--defined-only", library / "lib" / "libfastsvm.so").splitlines()
+    names = [line.split()[-1] for line in lines if " A " not in line]
+    assert sorted(names) == sorted(f"{name}@@FASTSVM_0" for name in EXPORTED)
+
+
+def test_it_needs_libc_and_libm_alone(library):
+    needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library / "lib" / "libfastsvm.so"))
+    assert {name.split(".")[0] for name in needed} <= {"libc", "libm", "ld-linux-x86-64", "ld-linux-aarch64"}
+    assert "[libfastsvm.so.0]" in run("readelf", "-d", library / "lib" / "libfastsvm.so")
+
+
+@pytest.mark.parametrize("language", ["c -std=c99", "c -std=c11", "c++ -std=c++98", "c++ -std=c++17"])
+def test_headers_compile(library, tmp_path, language):
+    source = tmp_path / "source"
+    source.write_text("#include <fastsvm.h>\n#include <svm.h>\nint main(void) { return 0; }\n")
+    include = f"-I{library / 'include'}", f"-I{library / 'include/libsvm-on-fastsvm'}"
+    strict = "-Wall", "-Wextra", "-pedantic", "-Werror", "-Wno-long-long", "-fsyntax-only"
+    run("cc", "-x", *language.split(), *strict, *include, source)
+
+
+def test_a_static_library_needs_no_other(library, tmp_path):
+    program = tmp_path / "answers"
+    linked = library / "lib" / "libfastsvm.a", "-lm", "-lpthread", "-lstdc++"
+    run("cc", f"-I{library / 'include'}", CLIENTS / "answers.c", *linked, "-o", program)
+    assert run(program, GOLDEN / "c_svc.model", GOLDEN / "data", "labels", "one").split() != []
+
+
+def test_cmake_finds_it(library, tmp_path):
+    """The shared library, the static one from a project in C, and the folder of svm.h."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.18)\n"
+        "project(clients LANGUAGES C)\n"
+        f"find_package(fastsvm {fastsvm_cli.__version__} REQUIRED)\n"
+        f"add_executable(shared {CLIENTS}/answers.c)\n"
+        "target_link_libraries(shared fastsvm::fastsvm)\n"
+        f"add_executable(static {CLIENTS}/answers.c)\n"
+        "target_link_libraries(static fastsvm::fastsvm_static)\n"
+        f"add_executable(libsvm {CLIENTS}/libsvm.c)\n"
+        "target_link_libraries(libsvm fastsvm::libsvm)\n"
+    )
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={library}")
+    run("cmake", "--build", tmp_path / "build")
+    words = GOLDEN / "c_svc.model", GOLDEN / "data", "labels", "one"
+    assert run(tmp_path / "build" / "shared", *words) == run(tmp_path / "build" / "static", *words)
+    assert run(tmp_path / "build" / "libsvm", GOLDEN / "c_svc.model", input="1:1\n").count("\n") == 2
+
+
+def test_a_newer_version_is_not_found(library, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.18)\nproject(none LANGUAGES C)\nfind_package(fastsvm 77.0 REQUIRED)\n"
+    )
+    words = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={library}"]
+    assert subprocess.run(list(map(str, words)), capture_output=True).returncode != 0
+
+
+def test_pkg_config_finds_it(library, tmp_path):
+    if not shutil.which("pkg-config"):
+        pytest.skip("no pkg-config")
+    environment = {"PKG_CONFIG_PATH": str(library / "lib" / "pkgconfig"), "PATH": "/usr/bin:/bin"}
+    assert run("pkg-config", "--modversion", "fastsvm", env=environment).strip() == fastsvm_cli.__version__
+    flags = run("pkg-config", "--cflags", "--libs", "fastsvm", env=environment).split()
+    run("cc", CLIENTS / "answers.c", *flags, "-o", tmp_path / "answers")
+    folder = run("pkg-config", "--variable=libsvm", "fastsvm", env=environment).strip()
+    assert folder == str(library / "include" / "libsvm-on-fastsvm")
+
+
+def test_a_call_with_one_row_allocates_nothing(client):
+    """After the first ones; of models that answer every row alike."""
+    models = [path for path in sorted(GOLDEN.iterdir()) if path.suffix in (".model", ".approx", ".border", ".reduced")]
+    lines = run(client("one_row"), GOLDEN / "data", *models).splitlines()
+    assert len(lines) > 2 * len(models)
+    assert [line for line in lines if float(line.split()[-1]) != 0] == []

@@ -1,0 +1,15 @@
+"""Programs that tests build."""
+
+import subprocess
+
+from support.places import TESTS
+from support.processes import PATIENCE
+
+CLIENTS = TESTS / "capi" / "clients"
+
+
+def run(*command, **options):
+    """What a program prints, which must succeed."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    return done.stdout
