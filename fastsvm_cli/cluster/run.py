@@ -71,7 +71,7 @@ class Sum:
             for line, why in receipt["named"][: NAMED - len(self.named)]:
                 self.named.append(_message(block, line, why, blocks, receipts))
             if scaling is not None:
-                scaling.add(receipt["scaled"])
+                scaling.entries.add(*receipt["scaled"])
 
 
 def run(
@@ -268,9 +268,7 @@ def _width(job: Job, blocks: "list[Block]") -> int:
     for block in blocks:
         place = Place()
         with job.lines(block, place, BadRows(block.name), scaling) as text:
-            for each in text:
-                each.parse()
-                each.settle()
+            for _ in text.chunks():
                 if place.fields >= 0:
                     return place.fields
     return -1

@@ -183,7 +183,7 @@ def _do(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
                 "tally": tally.values(),
                 "bad_rows": 0 if bad_rows is None else bad_rows.count,
                 "named": [] if bad_rows is None else bad_rows.named,
-                "scaled": None if scaling is None else scaling.counts,
+                "scaled": None if scaling is None else scaling.entries.counts,
             }
             _demand_claim(job, where)
             where.put(receipt_name(block.part), receipt)

@@ -1,6 +1,6 @@
 """Rows answered a block at a time, on several threads where there are many."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
@@ -8,7 +8,6 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.estimators.rows import Rows
 from fastsvm_cli.prediction.answers import Answer, Answerer, Request
-from fastsvm_cli.prediction.side_by_side import SideBySide, size_for
 from fastsvm_cli.text.data import MOST_VALUES
 
 #: Numbers in a block, about: its chunk takes a few megabytes.
@@ -18,6 +17,7 @@ _LEAST_ROWS = 256
 #: Of a block: long enough that handing it over does not count, short enough that threads end together, and that Ctrl-C
 #: is soon heard.
 _BLOCK_SECONDS = 0.02
+_MOST_BLOCKS = 1 << 10
 #: What is done sooner than this is not worth a thread, which takes a tenth of a millisecond to start.
 _ALONE_SECONDS = 0.002
 
@@ -77,25 +77,35 @@ class Station:
             out[size:] = self._answer(rows, size, rows.rows, result)
             return out
 
-        def jobs() -> "Iterator[_Block]":
-            first = size
-            while first < rows.rows:
-                last = min(first + size, rows.rows)
-                yield _Block(first, last)
-                first = last
+        # The first rows may have taken longer than others: what is made when it is first needed was made there.
+        size = min(most, max(_LEAST_ROWS, int(size * _BLOCK_SECONDS / max(seconds, 1e-9)), rest // _MOST_BLOCKS))
+        firsts = range(len(found), rows.rows, size)
 
-        def work(block: _Block) -> None:
-            start = perf_counter()
-            out[block.first : block.last] = self._answer(rows, block.first, block.last, result)
-            block.seconds = perf_counter() - start
+        def work(first: int) -> None:
+            last = min(first + size, rows.rows)
+            out[first:last] = self._answer(rows, first, last, result)
 
-        with SideBySide(lambda: work, _native.get_threads()) as crew:
-            for block in crew.run(jobs(), lambda: True):
-                done = block.last - block.first
-                size = size_for(_BLOCK_SECONDS, done, block.seconds, min(most, _LEAST_ROWS), most)
+        threads = min(_native.get_threads(), len(firsts))
+        if threads == 1 or not _side_by_side(work, firsts, threads):
+            for first in firsts:
+                work(first)
         return out
 
 
-class _Block:
-    def __init__(self, first: int, last: int):
-        self.first, self.last, self.seconds = first, last, 0.0
+def _side_by_side(work: "Callable[[int], None]", items: "range", threads: int) -> bool:
+    """Do the work of each item on threads that end before this returns; False where none can be had."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads, initializer=_native.set_threads_here, initargs=(1,)) as pool:
+        try:
+            futures = [pool.submit(work, item) for item in items]
+        except RuntimeError:  # no thread
+            pool.shutdown(cancel_futures=True)
+            return False
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return True

@@ -2,12 +2,11 @@
 exact model where they leave a row open, predictions, text."""
 
 from _thread import allocate_lock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Answer as Answer
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.data import smaller_chunks
 
 
 class Fallback:
@@ -78,10 +77,3 @@ class Answerer(_native.Answerer):
     def __init__(self, request: Request):
         super().__init__(request.native)
         self._request = request  # its models must live as long
-
-    def answers(self, chunk: _native.Chunk) -> "Iterator[Answer]":
-        """The answers to a chunk, in as many parts as its decision values must be held in."""
-        if self.at_once(chunk):
-            yield self.answer(chunk)
-        else:
-            yield from map(self.answer, smaller_chunks([chunk], self._request.model.pairs))

@@ -63,13 +63,7 @@ def read_chunks(
         bad_rows=bad_rows,
         scaling=scaling,
     ) as blocks:
-        for block in blocks:
-            block.parse()
-            block.settle()
-            if block.chunk is not None and (block.chunk.rows or bad_rows is not None):
-                yield block.chunk
-            if block.fault is not None:
-                raise DataFormatError(name or path, *block.fault)
+        yield from blocks.chunks(name)
 
 
 def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> Iterator[_native.Chunk]:

@@ -20,15 +20,13 @@ class Affine:
 class Scaling:
     """How rows are scaled, for Blocks and read_chunks, and what became of those that were.
 
-    path: the file. native: what it says. texts: its content, and that of the labels' file if there is one.
-    before, after: entries of the rows in the text, and once they are scaled. unknown: entries left out because the file
-    does not hold their feature; unknown_index: the least one of those features, or -1.
+    path: the file. native: what it says. texts: its content, and that of the labels' file if there is one. entries:
+    counts of the rows' entries.
     """
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
         self.path, self.native, self.texts = path, native, texts
-        self.before = self.after = self.unknown = 0
-        self.unknown_index = -1
+        self.entries = _native.ScaledEntries()
 
     @property
     def digest(self) -> str:
@@ -48,29 +46,9 @@ class Scaling:
         lines = self.native.lines()
         return Affine([index for index, _, _ in lines], [slope for _, slope, _ in lines], [t for _, _, t in lines])
 
-    def count(self, chunk: "_native.Chunk") -> None:
-        """Rows as they were read: no part of a chunk."""
-        before, unknown, index = chunk.scaling_counts
-        self.add([before, len(chunk.indices), unknown, index])
-
-    def add(self, counts: "list[int]") -> None:
-        """Those of another reading: its `counts`."""
-        before, after, unknown, index = counts
-        self.before += before
-        self.after += after
-        if unknown:
-            self.unknown_index = index if self.unknown_index < 0 else min(index, self.unknown_index)
-        self.unknown += unknown
-
-    @property
-    def counts(self) -> "list[int]":
-        """before, after, unknown and unknown_index."""
-        return [self.before, self.after, self.unknown, self.unknown_index]
-
     def warnings(self) -> "list[str]":
         """What svm-scale warns of, once all rows have been read."""
-        counts = self.before, self.after, self.unknown, self.unknown_index
-        return _native.scaling_warnings(self.native, *counts, display(self.path))
+        return _native.scaling_warnings(self.native, self.entries, display(self.path))
 
 
 def parse_scaling(text: bytes, path: str) -> Scaling:

@@ -13,12 +13,10 @@ from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.answers import Answerer, Fallback, Request
 from fastsvm_cli.prediction.pipeline import Tally, predict
-from fastsvm_cli.prediction.side_by_side import SideBySide
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from support.places import GOLDEN
-from support.processes import PATIENCE
 from support.profiles import calm
 
 MODEL = """svm_type c_svc
@@ -45,123 +43,6 @@ def all_threads():
     _native.set_threads(0)
 
 
-def always():
-    return True
-
-
-# ---- jobs
-
-
-def test_jobs_come_back_in_order_and_each_worker_does_one_at_a_time():
-    busy, taken = set(), {}
-
-    def new_worker():
-        me = object()
-
-        def work(job):
-            assert me not in busy
-            busy.add(me)
-            assert _native.get_threads() == 1 or job["number"] == 0
-            job["done by"] = me
-            taken.setdefault(me, []).append(job["number"])
-            busy.remove(me)
-
-        return work
-
-    with SideBySide(new_worker, 4) as crew:
-        jobs = [{"number": n} for n in range(300)]
-        assert [job["number"] for job in crew.run(iter(jobs), always)] == list(range(300))
-    assert all("done by" in job for job in jobs)
-    assert all(numbers == sorted(numbers) for numbers in taken.values())  # each takes the first there is
-
-
-def test_both_of_two_threads_work():
-    """Two jobs that wait for each other are done: on one thread they never would be. The first has nobody to wait
-    for."""
-    meeting = threading.Barrier(2, timeout=PATIENCE)
-    with SideBySide(lambda: lambda job: job and meeting.wait(), 2) as crew:
-        assert list(crew.run(iter(range(21)), always)) == list(range(21))
-
-
-def test_the_first_job_is_done_before_any_other():
-    done = []
-    with SideBySide(lambda: done.append, 4) as crew:
-        jobs = crew.run(iter(range(40)), always)
-        assert next(jobs) == 0 and done == [0]
-        assert list(jobs) == list(range(1, 40))
-
-
-def test_what_has_begun_is_handed_back_before_a_job_that_is_waited_for():
-    """A slow pipe: nothing is kept back for what may never come."""
-    handed_back = []
-
-    def jobs():
-        for number in range(10):
-            assert handed_back == list(range(number))
-            yield number
-
-    with SideBySide(lambda: lambda job: None, 3) as crew:
-        for job in crew.run(jobs(), lambda: False):
-            handed_back.append(job)
-    assert handed_back == list(range(10))
-
-
-def test_few_jobs_are_taken_ahead():
-    ahead = []
-    taken = 0
-
-    def jobs():
-        nonlocal taken
-        for number in range(50):
-            taken += 1
-            yield number
-
-    with SideBySide(lambda: lambda job: None, 2) as crew:
-        for number in crew.run(jobs(), always):
-            ahead.append(taken - number)
-    assert max(ahead) <= 6
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_a_failure_is_raised_in_its_place(threads):
-    def work(job):
-        if job in (7, 8):
-            raise ValueError(job)
-
-    back = []
-    with SideBySide(lambda: work, threads) as crew, pytest.raises(ValueError, match="7"):
-        for job in crew.run(iter(range(20)), always):
-            back.append(job)
-    assert back == list(range(7))
-
-
-def test_threads_end_with_the_block():
-    before = threading.active_count()
-    with SideBySide(lambda: lambda job: None, 4) as crew:
-        run = crew.run(iter(range(100)), always)
-        next(run)
-        next(run)
-    assert threading.active_count() == before
-
-
-def test_one_thread_does_it_all_where_no_other_can_be_had(monkeypatch):
-    def none(self):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", none)
-    with SideBySide(lambda: lambda job: None, 4) as crew:
-        assert list(crew.run(iter(range(100)), always)) == list(range(100))
-
-
-def test_a_job_by_itself_has_all_threads(all_threads):
-    _native.set_threads(3)
-    seen = []
-    with SideBySide(lambda: lambda job: seen.append(_native.get_threads()), 3) as crew:
-        assert list(crew.run(iter([1]), lambda: False)) == [1]
-    assert seen == [3]
-    assert _native.get_threads() == 3
-
-
 @pytest.fixture
 def five_of_seven(all_threads):
     """The process may use seven threads, this one's caller has set five of them."""
@@ -169,26 +50,6 @@ def five_of_seven(all_threads):
     assert _native.set_threads_here(5) == 0
     yield
     assert _native.set_threads_here(0) == 5
-
-
-def test_the_limit_of_the_calling_thread_survives(five_of_seven):
-    """A job that this thread does while it waits for another runs on one thread; from then on it may use as many as
-    before."""
-    alone, here, seen = threading.Event(), threading.get_ident(), []
-
-    def work(job):
-        if threading.get_ident() == here:
-            seen.append((job, _native.get_threads()))
-            alone.set()
-        elif job:  # nobody else has one to do, until this thread has done one
-            assert alone.wait(PATIENCE)
-
-    with SideBySide(lambda: work, 2) as crew:
-        for job in crew.run(iter(range(1, 20)), always):
-            if job == 1:
-                alone.clear()
-            assert _native.get_threads() == 5
-    assert seen[0] == (1, 5) and seen[1][1] == 1  # the first one is done before any other, on all threads
 
 
 @pytest.mark.full
@@ -224,47 +85,30 @@ WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 
     size=st.integers(1, 200),
     longest=st.sampled_from([20, 40, 1000]),
     bad=st.booleans(),
-    order=st.randoms(use_true_random=False),
+    threads=st.integers(2, 5),
 )
-def test_blocks_may_be_parsed_in_any_order(tmp_path_factory, lines, last, size, longest, bad, order):
+def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, longest, bad, threads):
     path = str(tmp_path_factory.getbasetemp() / "any-order")
     with open(path, "w") as file:
         file.write("\n".join(lines) + last)
+    model = parse_model(MODEL.encode(), "m")
 
-    def facts(chunk):
-        return chunk.first_line, [np.asarray(x).tolist() for x in (chunk.leading, chunk.indices, chunk.values)]
-
-    def one_after_the_other():
-        place, rows = Place(fields=0), BadRows(path, b"nan\n") if bad else None
-        try:
-            for chunk in read_chunks(path, size=size, max_line=longest, place=place, bad_rows=rows):
-                yield facts(chunk), vars(place).copy()
-                if rows is not None:
-                    yield list(rows.fill(b"1\n" * chunk.rows, chunk.rows)), rows.count, rows.named.copy()
-        except DataFormatError as fault:
-            yield str(fault)
-
-    def ahead():
-        place, rows = Place(fields=0), BadRows(path, b"nan\n") if bad else None
+    def facts(threads, size):
+        _native.set_threads(threads)
+        place, rows, written = Place(fields=0), BadRows(path, b"nan\n") if bad else None, []
+        fault, tally = None, Tally(True)
         with LineBlocks(path, size=size, max_line=longest, place=place, bad_rows=rows) as blocks:
-            held = list(blocks)
-            for block in order.sample(held, len(held)):
-                block.parse()
-            for block in held:
-                block.settle()
-                if block.chunk is not None and (block.chunk.rows or bad):
-                    yield facts(block.chunk), vars(place).copy()
-                    if rows is not None:
-                        yield (
-                            list(rows.fill(b"1\n" * block.chunk.rows, block.chunk.rows)),
-                            rows.count,
-                            rows.named.copy(),
-                        )
-                if block.fault is not None:
-                    yield str(DataFormatError(path, *block.fault))
-                    return
+            try:
+                predict(model, blocks, written.append, path=path, bad_rows=rows, tally=tally)
+            except DataFormatError as error:
+                fault = str(error)
+        where = place.offset, place.lines, place.fields, place.comments
+        return b"".join(written), fault, where, tally.values(), rows and (rows.count, rows.named)
 
-    assert list(ahead()) == list(one_after_the_other())
+    try:
+        assert facts(threads, size) == facts(1, 10**6)
+    finally:
+        _native.set_threads(0)
 
 
 # ---- predictions

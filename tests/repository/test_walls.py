@@ -66,6 +66,7 @@ LIBRARIES = {
     "export/onnx": {"onnx", "onnxruntime"},
     "estimators": {"numpy", "scipy"},
     "estimators/agreement": {"matplotlib"},
+    "estimators/batches": {"concurrent"},
     "estimators/patching": {"sklearn"},
     "estimators/pipelines": {"libsvm", "tempfile"},
     "estimators/protocol": {"sklearn"},

@@ -54,29 +54,17 @@ def one_by_one(lines, dense):
     return rows, gaps, why
 
 
-class Found(BadRows):
-    """Remembers where the lines stood that are no rows."""
-
-    def __init__(self):
-        self.gaps = {}
-        super().__init__("data")
-
-    def begin(self, first_line, gaps, faults):
-        super().begin(first_line, gaps, faults)
-        before = first_line - 1 - sum(lines for lines, _ in self.gaps.values())  # rows of earlier chunks
-        for row, lines, bad in gaps:
-            gap = self.gaps.setdefault(before + row, [0, 0])
-            gap[0] += lines
-            gap[1] += bad
-
-
 def read_around(path, **options):
     """As one_by_one, of what was said the first ones; the place must be right behind every chunk."""
-    found, place, rows = Found(), Place(), []
+    found, place, rows, where = BadRows("data"), Place(), [], {}
     for chunk in read_chunks(str(path), bad_rows=found, place=place, **options):
+        for row, lines, bad in found.gaps:
+            gap = where.setdefault(len(rows) + row, [0, 0])
+            gap[0] += lines
+            gap[1] += bad
         rows += rows_in(chunk)
         list(found.fill(b"1\n" * chunk.rows, chunk.rows))
         assert place.lines == len(rows) + found.count + place.comments
     content = path.read_bytes()
-    assert place.offset == len(content) and found.count == sum(bad for _, bad in found.gaps.values())
-    return rows, found.gaps, found.named
+    assert place.offset == len(content) and found.count == sum(bad for _, bad in where.values())
+    return rows, where, found.named

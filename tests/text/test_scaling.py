@@ -99,8 +99,8 @@ def test_rows_are_those_of_svm_scale(tmp_path, ranges, rows, size):
     (tmp_path / "scaled").write_text(scaled_text(ranges, text))
     found, scaling = read_scaled(tmp_path / "data", tmp_path / "range", size=size)
     assert found == read_plain(tmp_path / "scaled")
-    assert scaling.before == sum(len(row) for _, row in rows)
-    assert scaling.after == sum(len(row[1]) for row in found)
+    assert scaling.entries.before == sum(len(row) for _, row in rows)
+    assert scaling.entries.after == sum(len(row[1]) for row in found)
 
 
 @calm(100)
@@ -176,7 +176,7 @@ def test_features_that_the_file_does_not_hold_are_left_out_and_counted(files):
     data, range_file = files(data="1 1:1 3:7 5:2 9:1\n1 1:1 4:1 5:0 7:1\n", range="x\n0 1\n1 0 4\n3 1 1\n4 0 9\n")
     found, scaling = read_scaled(data, range_file)
     assert [row[1] for row in found] == [[1], [1, 4]]
-    assert scaling.unknown == 3  # feature 3 is constant; a 0 is no loss
+    assert scaling.entries.unknown == 3  # feature 3 is constant; a 0 is no loss
     assert scaling.warnings()[0].startswith("Warning: 3 values left out, of features that ")
     assert "(the first: 5)" in scaling.warnings()[0]
 
@@ -212,7 +212,7 @@ def test_threads_and_blocks_change_nothing(files, threads, all_threads):
     for size in (1 << 12, 1 << 16, 1 << 24):
         found, scaling = read_scaled(data, range_file, size=size)
         assert found == expected
-        assert scaling.before == text.count(":")
+        assert scaling.entries.before == text.count(":")
 
 
 def test_labels_of_unlabelled_rows_are_not_scaled(files):
@@ -241,7 +241,7 @@ def test_rows_that_cannot_be_scaled_are_named(files, text, line, why):
     scaling = read_scaling(range_file)
     good = contents(read_chunks(str(data), scaling=scaling, bad_rows=around))
     assert len(good) == line - 1 and around.count == 1
-    assert scaling.before == line - 1  # one entry a row here, counted once
+    assert scaling.entries.before == line - 1  # one entry a row here, counted once
 
 
 def test_a_dense_value_that_cannot_be_scaled_is_named(files):

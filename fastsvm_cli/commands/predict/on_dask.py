@@ -61,7 +61,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     def values(seen: "Sum") -> "dict[str, Any]":
         if options.on_bad_row != "stop":
             summary.bad_rows = BadRows(options.test_file)
-            summary.bad_rows.count = seen.bad_rows
+            summary.bad_rows.restore(seen.bad_rows, [])
         return summary.values(seen.tally)
 
     with raising(), Progress("predict", quiet=options.quiet) as progress:

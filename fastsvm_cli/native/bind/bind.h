@@ -139,4 +139,5 @@ void bind_exact(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_model_files(nb::module_& m);
+void bind_run(nb::module_& m);
 void bind_simd(nb::module_& m);

@@ -356,12 +356,10 @@ void bind_summary(nb::module_& m) {
         "well be. zeros_count: an unknown label 0 speaks against them, too.");
     m.def(
         "scaling_warnings",
-        [](const Scaling& scaling, std::int64_t before, std::int64_t after, std::int64_t unknown,
-           std::int32_t unknown_index, const std::string& name) {
-            return scaling_warnings(scaling, {before, unknown, unknown_index}, after, name);
+        [](const Scaling& scaling, const ScaledEntries& scaled, const std::string& name) {
+            return scaling_warnings(scaling, scaled, name);
         },
-        "scaling"_a, "before"_a, "after"_a, "unknown"_a, "unknown_index"_a, "name"_a,
-        "What svm-scale warns of, once all rows have been read.");
+        "scaling"_a, "scaled"_a, "name"_a, "What svm-scale warns of, once all rows have been read.");
     m.def("proven_note", &proven_note, "rows"_a, "evaluated"_a, "reference_rows"_a);
     m.def("evaluations_note", &evaluations_note, "rows"_a, "vectors"_a, "evaluations"_a);
     m.def("outside_note", &outside_note, "rows"_a, "outside"_a, "regression"_a);

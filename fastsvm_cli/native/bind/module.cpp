@@ -27,5 +27,6 @@ NB_MODULE(_native, m) {
     bind_models(m);
     bind_model_files(m);
     bind_engine(m);
+    bind_run(m);
     bind_simd(m);
 }

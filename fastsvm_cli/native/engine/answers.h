@@ -11,6 +11,7 @@
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
+#include "engine/bad_rows.h"
 #include "engine/question.h"
 #include "text/rows.h"
 
@@ -19,8 +20,6 @@ namespace fastsvm {
 // Decision values that are held at a time: with a value for every pair of 300 classes, those of a megabyte of short
 // rows would be twenty gigabytes.
 constexpr std::int64_t most_values = std::int64_t{1} << 19;
-
-using RowProblem = std::pair<std::int64_t, std::string>;  // a row or a line, and what is wrong with it
 
 struct Answer {
     // As it was made, but for the memory that it has.

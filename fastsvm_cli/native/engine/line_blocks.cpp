@@ -1,17 +1,33 @@
 #include "engine/line_blocks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "text/parse.h"
+#include "text/numbers.h"
+#include "text/parse_around.h"
 
 namespace fastsvm {
 
-std::string too_long_line() {
-    return "a line of more than " + std::to_string(longest_line / 1'000'000) +
-           " MB found, expected a row (predict --max-line allows longer ones)";
+namespace {
+// Features that every row has once it is scaled: with more of them, blocks are shorter, as their rows take more memory.
+constexpr std::size_t shifted_in_block = 250;
+constexpr std::size_t least_scaled_block = 1 << 12;
+}  // namespace
+
+LineBlocks::LineBlocks(ByteStream stream, Reading how, Place& place, BadRows* bad_rows, ScaledEntries& scaled)
+    : reading(std::move(how)),
+      stream_(std::move(stream)),
+      place_(place),
+      bad_rows_(bad_rows),
+      scaled_(scaled),
+      lines_(place.lines),
+      start_(place.offset) {}
+
+std::string LineBlocks::too_long_line() const {
+    char number[number_text_max];
+    const std::string longest(number, write_g(number, static_cast<double>(reading.longest) / 1e6, 6));
+    return "a line of more than " + longest + " MB found, expected a row (predict --max-line allows longer ones)";
 }
 
 bool LineBlocks::next(LineBlock& out) {
@@ -19,38 +35,122 @@ bool LineBlocks::next(LineBlock& out) {
     std::vector<char>& text = out.text;
     text.swap(begun_);
     begun_.clear();
-    out.first_line = lines_ + 1;
-    out.too_long = false;
+    out.too_long = 0;
+    out.fields = place_.fields;
+    out.faults_kept = bad_rows_ ? bad_rows_->unnamed() : 0;
+    std::size_t most = size;
+    if (reading.scaling && reading.scaling->shifted().size() > shifted_in_block)
+        most = std::max(least_scaled_block, most * shifted_in_block / reading.scaling->shifted().size());
+    // No longer than a line may be, so that only a block's first line, begun in an earlier one, can be too long.
+    most = std::max<std::size_t>(std::min(most, reading.longest), 1);
     std::size_t filled = text.size();
-    for (;;) {
-        const std::size_t scanned = filled;
-        while (!ended_ && filled - scanned < size) {
-            text.resize(std::max(text.size(), scanned + size + 1));
-            const std::size_t got = stream_.read(text.data() + filled, size - (filled - scanned));
-            filled += got;
-            ended_ = got == 0;
-            if (!ended_ && !stream_.ready()) break;
-        }
-        const std::string_view fresh(text.data() + scanned, filled - scanned);
-        const std::size_t first = fresh.find('\n'), last = fresh.rfind('\n');
-        // Only a block's first line, begun in an earlier one, can be too long: no read is longer.
-        if ((first == std::string_view::npos ? filled : scanned + first) > longest_line) {
-            out.size = 0;
-            out.too_long = ended_ = true;
-            return true;
-        }
-        if (ended_) {
-            if (filled && text[filled - 1] != '\n') text.resize(filled + 1), text[filled++] = '\n';
-            out.size = filled;
-            return filled > 0;
-        }
-        if (last == std::string_view::npos) continue;
-        out.size = scanned + last + 1;
-        begun_.assign(text.begin() + static_cast<std::ptrdiff_t>(out.size),
-                      text.begin() + static_cast<std::ptrdiff_t>(filled));
-        lines_ += count_lines(text.data(), out.size);
+    bool passing = false;  // the line that has begun is too long: on the way to its end
+    const auto finish = [&](std::size_t bytes) {
+        out.size = bytes;
+        out.end = start_;
+        out.first_line = lines_ + 1;
+        lines_ += count_lines(text.data(), bytes);
         return true;
+    };
+    for (;;) {
+        std::size_t scanned = filled;
+        bool at_end = false;
+        do {
+            const std::size_t room = std::max<std::size_t>(most - (filled - scanned), 1);
+            if (text.size() < filled + room + 1) text.resize(filled + room + 1);
+            const std::size_t got = stream_.read(text.data() + filled, room);
+            filled += got;
+            at_end = got == 0;
+        } while (!at_end && filled - scanned < most && stream_.ready());
+        // The end of the line that began before.
+        std::size_t first = std::string_view(text.data() + scanned, filled - scanned).find('\n');
+        if (first != std::string_view::npos) first += scanned;
+        if (!passing && std::min(first, filled) > reading.longest) {
+            if (!bad_rows_) {
+                ended_ = true;
+                out.size = 0;
+                out.fault = {lines_ + 1, too_long_line()};
+                return true;
+            }
+            ++out.too_long;
+            ++lines_;
+            passing = true;
+        }
+        if (passing) {
+            const bool whole = first != std::string_view::npos;
+            const std::size_t gone = whole ? first + 1 : filled;
+            start_ += static_cast<std::int64_t>(gone);
+            text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(gone));
+            filled -= gone;
+            scanned = 0;
+            passing = !whole;
+            if (!filled && (at_end || !passing)) {
+                ended_ = at_end;
+                return finish(0);
+            }
+        }
+        if (at_end) {
+            ended_ = true;
+            if (!filled) return false;
+            start_ += static_cast<std::int64_t>(filled);
+            if (text[filled - 1] != '\n') {
+                text.resize(filled + 1);
+                text[filled++] = '\n';
+            }
+            return finish(filled);
+        }
+        const std::size_t last = std::string_view(text.data() + scanned, filled - scanned).rfind('\n');
+        if (last == std::string_view::npos) continue;
+        const std::size_t cut = scanned + last + 1;
+        start_ += static_cast<std::int64_t>(cut);
+        begun_.assign(text.begin() + static_cast<std::ptrdiff_t>(cut),
+                      text.begin() + static_cast<std::ptrdiff_t>(filled));
+        return finish(cut);
     }
+}
+
+void LineBlocks::parse(LineBlock& block) const {
+    if (block.fault) return;
+    Format format;
+    format.leading_count = reading.labelled;
+    format.dense = reading.dense;
+    format.delimiter = reading.delimiter;
+    format.svmlight = !reading.dense;
+    format.scaling = reading.scaling.get();
+    format.fields = block.fields;
+    if (around()) {
+        AroundResult read = parse_around(block.text.data(), block.size, block.first_line, format, block.faults_kept);
+        block.rows = std::make_shared<const Rows>(std::move(read.rows));
+        block.faults = std::move(read.faults);
+        block.fields = read.fields;
+        return;
+    }
+    ParseResult read = fastsvm::parse(block.text.data(), block.size, block.first_line, format);
+    block.rows = std::make_shared<const Rows>(std::move(read.rows));
+    block.fields = read.fields;
+    block.end -= static_cast<std::int64_t>(block.size - read.consumed);
+    if (!read.fault.empty()) block.fault = {read.fault_line, std::move(read.fault)};
+}
+
+void LineBlocks::settle(LineBlock& block) {
+    if (!block.rows) return;
+    std::vector<Gap> gaps = block.rows->gaps;
+    if (block.too_long) {
+        gaps.insert(gaps.begin(), Gap{0, block.too_long, block.too_long});
+        std::vector<RowProblem> faults;
+        for (std::int64_t line = block.first_line - block.too_long; line < block.first_line; ++line)
+            if (faults.size() < block.faults_kept) faults.emplace_back(line, too_long_line());
+        block.faults.insert(block.faults.begin(), faults.begin(), faults.end());
+    }
+    std::int64_t rows = block.rows->rows, comments = 0, lines = 0;
+    for (const Gap& gap : gaps) lines += gap.lines, comments += gap.lines - gap.bad;
+    if (bad_rows_) bad_rows_->begin(place_.lines + 1, std::move(gaps), std::move(block.faults));
+    scaled_.counts.add(block.rows->scaling);
+    if (reading.scaling) scaled_.after += block.rows->indices.size();
+    place_.offset = block.end;
+    place_.fields = block.fields;
+    place_.lines += rows + lines;
+    place_.comments += comments;
 }
 
 }  // namespace fastsvm

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "simd/parallel.h"
-#include "text/parse.h"
+#include "simd/stop.h"
 
 namespace fastsvm {
 
@@ -23,43 +23,31 @@ namespace {
 // block of a file does not keep one thread busy while the others have nothing left to do.
 constexpr double block_seconds = 0.01;
 constexpr std::size_t least_block_bytes = 1 << 16;
+// How often a thread that waits looks whether it was told to stop.
+constexpr std::chrono::milliseconds between_checks{50};
 
 struct Job {
     LineBlock block;
-    std::shared_ptr<const Rows> rows;
-    std::string fault;  // of the first line after the rows
-    std::int64_t fault_line = 0;
     std::optional<Answer> answer;  // none where its decision values are too many to be held while it waits for its turn
     double seconds = 0;
     bool done = false;
     std::exception_ptr failure;
-};
 
-class Work {
-public:
-    explicit Work(const Scaling* scaling) {
-        format_.svmlight = true;
-        format_.scaling = scaling;
-    }
-    void parse_and_answer(Job& job, Answerer& answerer) const {
+    void parse_and_answer(const LineBlocks& blocks, Answerer& answerer) {
         const auto start = std::chrono::steady_clock::now();
-        ParseResult read = parse(job.block.text.data(), job.block.size, job.block.first_line, format_);
-        job.rows = std::make_shared<const Rows>(std::move(read.rows));
-        job.fault = std::move(read.fault);
-        job.fault_line = read.fault_line;
-        if (answerer.at_once(*job.rows)) job.answer = answerer.answer(job.rows);
-        job.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        blocks.parse(block);
+        if (block.rows && answerer.at_once(*block.rows)) answer = answerer.answer(block.rows);
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
-
-private:
-    Format format_;
 };
+
+}  // namespace
 
 // Threads that do jobs; each has an answerer of its own. The caller's thread helps where it would wait.
-class Crew {
+class Run::Crew {
 public:
-    Crew(std::shared_ptr<const Request> request, const Work& work, int threads)
-        : request_(std::move(request)), work_(work), threads_(threads), mine_(request_) {}
+    Crew(std::shared_ptr<const Request> request, const LineBlocks& blocks, Answerer& mine)
+        : request_(std::move(request)), blocks_(blocks), threads_(get_threads()), mine_(mine) {}
     ~Crew() {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -70,9 +58,9 @@ public:
     }
     Crew(const Crew&) = delete;
 
-    Answerer& mine() { return mine_; }
+    int threads() const { return threads_; }
     // With all threads for the one job.
-    void do_here(Job& job) { work_.parse_and_answer(job, mine_); }
+    void do_here(Job& job) { job.parse_and_answer(blocks_, mine_); }
     void hand_out(Job& job) {
         if (!started_) start();
         {
@@ -85,14 +73,21 @@ public:
         std::unique_lock<std::mutex> lock(mutex_);
         while (!job.done) {
             if (waiting_.empty()) {
-                changed_.wait(lock);
+                changed_.wait_for(lock, between_checks);
+                lock.unlock();
+                check_now_and_then();
+                lock.lock();
                 continue;
             }
             Job& other = *waiting_.front();
             waiting_.pop_front();
             lock.unlock();
+            check_now_and_then();
             const int before = set_threads_here(1);
-            attempt(other, mine_);
+            {
+                const NoChecks none;  // an exception of theirs would wait for its job's turn
+                attempt(other, mine_);
+            }
             set_threads_here(before);
             lock.lock();
             other.done = true;
@@ -114,7 +109,7 @@ private:
     }
     void attempt(Job& job, Answerer& answerer) const {
         try {
-            work_.parse_and_answer(job, answerer);
+            job.parse_and_answer(blocks_, answerer);
         } catch (...) {
             job.failure = std::current_exception();
         }
@@ -131,7 +126,7 @@ private:
             lock.unlock();
             try {
                 if (!own) own.emplace(request_);
-                work_.parse_and_answer(job, *own);
+                job.parse_and_answer(blocks_, *own);
             } catch (...) {
                 job.failure = std::current_exception();
             }
@@ -142,17 +137,15 @@ private:
     }
 
     const std::shared_ptr<const Request> request_;
-    const Work& work_;
+    const LineBlocks& blocks_;
     const int threads_;
-    Answerer mine_;
+    Answerer& mine_;
     bool started_ = false, closed_ = false;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Job*> waiting_;  // not begun
     std::vector<std::thread> helpers_;
 };
-
-}  // namespace
 
 void Tally::add(const Answer& answer, const Task& task) {
     rows += answer.rows->rows;
@@ -162,50 +155,79 @@ void Tally::add(const Answer& answer, const Task& task) {
     kernel_evaluations += answer.kernel_evaluations;
     undecided += answer.undecided;
     for (std::size_t rung = 0; rung < rung_rows.size(); ++rung) rung_rows[rung] += answer.rung_rows[rung];
+    if (!labelled) return;
     score.add(*answer.rows, answer.predictions);
     const UnknownLabels unknown = fastsvm::unknown_labels(task, *answer.rows);
     unknown_labels.rows += unknown.rows;
     unknown_labels.zeros += unknown.zeros;
 }
 
-Tally run(const std::shared_ptr<const Request>& request, LineBlocks& blocks, const Scaling* scaling,
-          const std::function<void(const std::string&)>& write) {
-    Tally tally;
-    const Work work(scaling);
-    const int threads = get_threads();
-    std::deque<std::unique_ptr<Job>> pending;
-    std::vector<std::vector<char>> spare;  // texts of blocks that are done
-    Crew crew(request, work, threads);     // its threads end before what they work on does
+Run::Run(std::shared_ptr<const Request> request, Outputs outputs, Tally& tally, BadRows* bad_rows)
+    : request_(std::move(request)),
+      outputs_(std::move(outputs)),
+      tally_(tally),
+      bad_rows_(bad_rows),
+      answerer_(request_) {}
 
-    const auto take = [&](const Answer& answer) {
-        tally.add(answer, request->model->task);
-        write(answer.lines);
-        if (answer.fault) throw DataFault(answer.fault->first, answer.fault->second);
-    };
-    const auto finish = [&](Job& job) {
-        if (job.block.size >= least_block_bytes) {
-            const double wanted = static_cast<double>(job.block.size) * block_seconds / std::max(job.seconds, 1e-9);
+void Run::begin() {
+    const std::string head = request_->head();
+    if (head.empty()) return;
+    if (outputs_.before_writing) outputs_.before_writing();
+    outputs_.lines(head);
+}
+
+std::string Run::numbered(const Rows& rows, const std::vector<std::int64_t>& which) const {
+    return format_rows(select_rows(rows, which), bad_rows_ ? bad_rows_->lines(which) : rows.line_numbers(which));
+}
+
+void Run::finish(const Answer& answer) {
+    if (!answer.bad.empty()) bad_rows_->drop(answer.bad);
+    tally_.add(answer, request_->model->task);
+    if (outputs_.before_writing) outputs_.before_writing();
+    if (outputs_.outside_rows && !answer.outside_rows.empty())
+        outputs_.outside_rows(numbered(*answer.rows, answer.outside_rows));
+    if (outputs_.open_rows && !answer.open_rows.empty()) outputs_.open_rows(numbered(*answer.rows, answer.open_rows));
+    if (bad_rows_)
+        bad_rows_->fill(answer.lines, answer.rows->rows, outputs_.lines);
+    else
+        outputs_.lines(answer.lines);
+    if (answer.fault) throw DataFault(*answer.fault);
+    if (outputs_.after_chunk) outputs_.after_chunk();
+}
+
+void Run::answer(const std::shared_ptr<const Rows>& rows) {
+    answerer_.answers(rows, [this](const Answer& answer) { finish(answer); });
+}
+
+void Run::answer(LineBlocks& blocks) {
+    std::deque<std::unique_ptr<Job>> pending;
+    std::vector<std::vector<char>> spare;    // texts of blocks that are done
+    Crew crew(request_, blocks, answerer_);  // its threads end before what they work on does
+
+    const auto settle = [&](Job& job) {
+        LineBlock& block = job.block;
+        if (block.size >= least_block_bytes) {
+            const double wanted = static_cast<double>(block.size) * block_seconds / std::max(job.seconds, 1e-9);
             blocks.size = static_cast<std::size_t>(
                 std::clamp(wanted, static_cast<double>(least_block_bytes), static_cast<double>(block_bytes)));
         }
-        tally.scaling.add(job.rows->scaling);
-        tally.entries += job.rows->indices.size();
-        if (job.answer)
-            take(*job.answer);
-        else
-            crew.mine().answers(job.rows, take);
-        if (!job.fault.empty()) throw DataFault(job.fault_line, job.fault);
-        if (job.block.too_long) throw DataFault(job.block.first_line, too_long_line());
-        spare.push_back(std::move(job.block.text));
+        blocks.settle(block);
+        if (block.rows && (block.rows->rows || request_->around)) {
+            if (job.answer)
+                finish(*job.answer);
+            else
+                answer(block.rows);
+        }
+        if (block.fault) throw DataFault(*block.fault);
+        spare.push_back(std::move(block.text));
     };
-    const auto finish_first = [&] {
+    const auto settle_first = [&] {
         const std::unique_ptr<Job> job = std::move(pending.front());
         pending.pop_front();
         crew.finish(*job);
-        finish(*job);
+        settle(*job);
     };
 
-    write(request->head());
     bool first = true;
     for (;;) {
         auto job = std::make_unique<Job>();
@@ -216,20 +238,19 @@ Tally run(const std::shared_ptr<const Request>& request, LineBlocks& blocks, con
         }
         if (!blocks.next(job->block)) break;
         // The first job is done before any other, so that what is made when it is first needed is made once.
-        if (first || (pending.empty() && (threads == 1 || !blocks.ready()))) {
+        if (first || (pending.empty() && (crew.threads() == 1 || !blocks.ready()))) {
             first = false;
             crew.do_here(*job);
-            finish(*job);
+            settle(*job);
             continue;
         }
         crew.hand_out(*job);
         pending.push_back(std::move(job));
         // Enough for all threads while this one reads, or writes; no more, for the sake of memory.
-        while (!pending.empty() && (pending.size() > 2 * static_cast<std::size_t>(threads) || !blocks.ready()))
-            finish_first();
+        while (!pending.empty() && (pending.size() > 2 * static_cast<std::size_t>(crew.threads()) || !blocks.ready()))
+            settle_first();
     }
-    while (!pending.empty()) finish_first();
-    return tally;
+    while (!pending.empty()) settle_first();
 }
 
 }  // namespace fastsvm

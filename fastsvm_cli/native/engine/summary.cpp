@@ -66,15 +66,16 @@ std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLa
     return many + " a label that the model answers (" + words + ")";
 }
 
-std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScalingCounts& counts, std::int64_t entries,
+std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled,
                                           const std::string& name) {
+    const ScalingCounts& counts = scaled.counts;
     std::vector<std::string> out;
     if (counts.unknown)
         out.push_back("Warning: " + std::to_string(counts.unknown) + (counts.unknown == 1 ? " value" : " values") +
                       " left out, of features that " + name +
                       " does not hold (the first: " + std::to_string(counts.unknown_index) + "), as svm-scale does.");
-    if (entries > counts.before && scaling.kind() == Scaling::Kind::range)
-        out.push_back("Warning: scaling made the rows denser, " + std::to_string(entries) +
+    if (scaled.after > counts.before && scaling.kind() == Scaling::Kind::range)
+        out.push_back("Warning: scaling made the rows denser, " + std::to_string(scaled.after) +
                       " values that are not 0 instead of " + std::to_string(counts.before) +
                       ": if features are not negative and sparse, svm-scale -l 0 keeps them sparse.");
     return out;

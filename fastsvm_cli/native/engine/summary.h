@@ -24,9 +24,8 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score);
 // they may well be. zeros_count: a label 0 that the model does not answer speaks against them, too.
 std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
 
-// What svm-scale warns of, once all rows have been read. counts, entries: before and after scaling; name: of the range.
-std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScalingCounts& counts, std::int64_t entries,
-                                          const std::string& name);
+// What svm-scale warns of, once all rows have been read. name: of the range.
+std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled, const std::string& name);
 
 // The notes after the last row: of --exact; of a model that stops early; of rows outside the bound.
 std::string proven_note(std::int64_t rows, std::int64_t evaluated, std::int64_t reference_rows);

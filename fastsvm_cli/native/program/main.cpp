@@ -130,14 +130,22 @@ private:
             0);
     }
 
-    Tally predict_rows() const {
+    Tally predict_rows() {
         Output output(options_.output);
         Source source(options_.test_file);
+        Reading reading;
+        reading.scaling = loaded_.carried;
+        Place place;
         LineBlocks blocks(
-            {[&](char* room, std::size_t size) { return source.read(room, size); }, [&] { return source.ready(); }});
-        const auto write = [&](const std::string& lines) { output.write(lines.data(), lines.size()); };
+            {[&](char* room, std::size_t size) { return source.read(room, size); }, [&] { return source.ready(); }},
+            reading, place, nullptr, scaled_);
+        Outputs outputs;
+        outputs.lines = [&](const std::string& lines) { output.write(lines.data(), lines.size()); };
+        Tally tally;
         try {
-            const Tally tally = fastsvm::run(request_, blocks, loaded_.carried.get(), write);
+            Run run(request_, outputs, tally, nullptr);
+            run.begin();
+            run.answer(blocks);
             output.finish();
             return tally;
         } catch (const DataFault& fault) {
@@ -147,8 +155,8 @@ private:
 
     void warn_and_tell(const Tally& tally) const {
         if (loaded_.carried)
-            for (const std::string& line : scaling_warnings(*loaded_.carried, tally.scaling, tally.entries,
-                                                            "the range in " + options_.model_file))
+            for (const std::string& line :
+                 scaling_warnings(*loaded_.carried, scaled_, "the range in " + options_.model_file))
                 warn(line);
         const std::string doubt = label_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false);
         if (!doubt.empty()) warn("Warning: " + doubt + ".");
@@ -167,6 +175,7 @@ private:
     LoadedModel loaded_;
     std::shared_ptr<const Request> request_;
     std::string exact_fingerprint_;
+    ScaledEntries scaled_;
     int report_ = 1;
 };
 

@@ -24,14 +24,6 @@ constexpr std::chrono::milliseconds between_checks{50};
 thread_local void (*check_here)() = nullptr;
 thread_local Clock::time_point next_check;
 
-void check_now_and_then() {
-    if (!check_here) return;
-    const Clock::time_point now = Clock::now();
-    if (now < next_check) return;
-    next_check = now + between_checks;
-    check_here();
-}
-
 int processors() {
 #ifdef __linux__
     cpu_set_t set;
@@ -42,6 +34,17 @@ int processors() {
 }  // namespace
 
 void check_while_working(void (*check)()) { check_here = check; }
+
+void check_now_and_then() {
+    if (!check_here) return;
+    const Clock::time_point now = Clock::now();
+    if (now < next_check) return;
+    next_check = now + between_checks;
+    check_here();
+}
+
+NoChecks::NoChecks() : check_(std::exchange(check_here, nullptr)) {}
+NoChecks::~NoChecks() { check_here = check_; }
 
 void set_threads(int threads) { threads_set = threads; }
 

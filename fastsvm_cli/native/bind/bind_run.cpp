@@ -1,0 +1,293 @@
+// Of the room engine/, runs: from a file's bytes to output lines, with Python's sources and outputs.
+#include "bind/bind.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/bad_rows.h"
+#include "engine/line_blocks.h"
+#include "engine/run.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+using ReadInto = nb::typed<nb::callable, int(AnyNumbers)>;
+using Ready = nb::typed<nb::callable, bool()>;
+using WriteBytes = nb::typed<nb::callable, nb::object(nb::bytes)>;
+using OnName = nb::typed<nb::callable, nb::object(std::int64_t, std::string)>;
+using Called = nb::typed<nb::callable, nb::object()>;
+using GapFacts = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+// Functions of Python's are called, and let go of, with the GIL, wherever that is.
+template <class Function> std::shared_ptr<Function> kept(Function function) {
+    return std::shared_ptr<Function>(new Function(std::move(function)), [](Function* held) {
+        const nb::gil_scoped_acquire acquire;
+        delete held;
+    });
+}
+
+ByteStream stream_of(ReadInto read_into, Ready ready) {
+    const auto read = kept(std::move(read_into));
+    const auto is_ready = kept(std::move(ready));
+    return {[read](char* room, std::size_t size) {
+                const nb::gil_scoped_acquire acquire;
+                const nb::object view =
+                    nb::steal(PyMemoryView_FromMemory(room, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
+                const std::size_t got = nb::cast<std::size_t>((*read)(view));
+                view.attr("release")();  // the room is gone soon
+                return got;
+            },
+            [is_ready] {
+                const nb::gil_scoped_acquire acquire;
+                return nb::cast<bool>((*is_ready)());
+            }};
+}
+
+Outputs::Write writer(std::optional<WriteBytes> write) {
+    if (!write) return nullptr;
+    return [held = kept(std::move(*write))](const std::string& text) {
+        const nb::gil_scoped_acquire acquire;
+        (*held)(nb::bytes(text.data(), text.size()));
+    };
+}
+
+std::function<void()> caller(std::optional<Called> called) {
+    if (!called) return nullptr;
+    return [held = kept(std::move(*called))] {
+        const nb::gil_scoped_acquire acquire;
+        (*held)();
+    };
+}
+
+std::vector<Gap> gaps_of(const std::vector<GapFacts>& facts) {
+    std::vector<Gap> out;
+    for (const auto& [row, lines, bad] : facts) out.push_back({row, lines, bad});
+    return out;
+}
+
+// A file's rows, with what Python holds of them.
+struct Blocks {
+    Blocks(ByteStream stream, Reading reading, Place& place, BadRows* bad_rows, ScaledEntries& scaled)
+        : blocks(std::move(stream), std::move(reading), place, bad_rows, scaled) {}
+    LineBlocks blocks;
+};
+
+void bind_place(nb::module_& m) {
+    nb::class_<Place>(m, "Place",
+                      "How far a data file has been read. offset: bytes of its content, decompressed. lines: before "
+                      "that; comments: those of them that are neither rows nor bad ones. fields: values of a dense "
+                      "row, -1 before the first one, 0 of other text.")
+        .def(
+            "__init__",
+            [](Place* self, std::int64_t offset, std::int64_t lines, std::int64_t fields, std::int64_t comments) {
+                new (self) Place{offset, lines, fields, comments};
+            },
+            "offset"_a = 0, "lines"_a = 0, "fields"_a = -1, "comments"_a = 0)
+        .def_rw("offset", &Place::offset)
+        .def_rw("lines", &Place::lines)
+        .def_rw("fields", &Place::fields)
+        .def_rw("comments", &Place::comments);
+    nb::class_<ScaledEntries>(m, "ScaledEntries", "Counts of the entries of rows that were scaled.")
+        .def(nb::init<>())
+        .def_prop_ro(
+            "before", [](const ScaledEntries& self) { return self.counts.before; }, "in the text")
+        .def_ro("after", &ScaledEntries::after, "once the rows are scaled")
+        .def_prop_ro(
+            "unknown", [](const ScaledEntries& self) { return self.counts.unknown; },
+            "left out because the range does not hold their feature")
+        .def_prop_ro(
+            "unknown_index", [](const ScaledEntries& self) { return self.counts.unknown_index; },
+            "the least of these features, or -1")
+        .def_prop_ro(
+            "counts",
+            [](const ScaledEntries& self) {
+                return std::vector<std::int64_t>{self.counts.before, self.after, self.counts.unknown,
+                                                 self.counts.unknown_index};
+            },
+            "[before, after, unknown, unknown_index]")
+        .def(
+            "add",
+            [](ScaledEntries& self, std::int64_t before, std::int64_t after, std::int64_t unknown,
+               std::int64_t unknown_index) {
+                self.counts.add({before, unknown, static_cast<std::int32_t>(unknown_index)});
+                self.after += after;
+            },
+            "before"_a, "after"_a, "unknown"_a, "unknown_index"_a, "The `counts` of another reading.");
+}
+
+void bind_bad_rows(nb::module_& m) {
+    m.attr("MOST_NAMED") = BadRows::most_named;
+    nb::class_<BadRows>(m, "BadRows", "Malformed lines, and rows that the model cannot evaluate.")
+        .def(
+            "__init__",
+            [](BadRows* self, nb::bytes filler, OnName name) {
+                new (self) BadRows(std::string(filler.c_str(), filler.size()),
+                                   [held = kept(std::move(name))](const RowProblem& problem) {
+                                       const nb::gil_scoped_acquire acquire;
+                                       (*held)(problem.first, problem.second);
+                                   });
+            },
+            "filler"_a, "name"_a)
+        .def_prop_ro("filler", [](const BadRows& self) { return nb::bytes(self.filler.data(), self.filler.size()); })
+        .def_ro("count", &BadRows::count, "how many there were")
+        .def_ro("named", &BadRows::named, "[(line, what is wrong with it)] of the first ones")
+        .def_prop_ro(
+            "gaps",
+            [](const BadRows& self) {
+                std::vector<GapFacts> out;
+                for (const Gap& gap : self.gaps()) out.emplace_back(gap.row, gap.lines, gap.bad);
+                return out;
+            },
+            "[(row before which lines are no rows, how many, how many of them are bad)] of the block at hand")
+        .def("restore", &BadRows::restore, "count"_a, "named"_a,
+             "Go on from an earlier run; the bad rows that it named are named again.")
+        .def(
+            "begin",
+            [](BadRows& self, std::int64_t first_line, const std::vector<GapFacts>& gaps,
+               std::vector<RowProblem> faults) { self.begin(first_line, gaps_of(gaps), std::move(faults)); },
+            "first_line"_a, "gaps"_a, "faults"_a,
+            "A block of text follows. gaps: as of a Chunk. faults: [(line, what is wrong with it)] of the first ones.")
+        .def("drop", &BadRows::drop, "rows"_a,
+             "Rows that could be read, but not evaluated: [(row, why)], increasing, numbered from the first one that "
+             "`fill` has not written. From here on rows are numbered without them.")
+        .def("lines", &BadRows::lines, "rows"_a, "The line numbers of these rows, numbered likewise.")
+        .def(
+            "fill",
+            [](BadRows& self, nb::bytes text, std::int64_t rows) {
+                nb::list pieces;
+                self.fill(std::string(text.c_str(), text.size()), rows,
+                          [&](const std::string& piece) { pieces.append(nb::bytes(piece.data(), piece.size())); });
+                return pieces;
+            },
+            "text"_a, "rows"_a, nb::sig("def fill(self, text: bytes, rows: int) -> list[bytes]"),
+            "The lines of the block's next rows, with a filler for each bad row among them, in pieces.");
+}
+
+void bind_blocks(nb::module_& m) {
+    m.attr("BLOCK_BYTES") = block_bytes;
+    m.attr("LONGEST_LINE") = longest_line;
+    nb::class_<Blocks>(m, "LineBlocks", "The rows of a file's bytes, a block of whole lines at a time.")
+        .def(
+            "__init__",
+            [](Blocks* self, ReadInto read_into, Ready ready, bool labelled, bool dense, const std::string& delimiter,
+               std::size_t size, std::size_t max_line, std::shared_ptr<Scaling> scaling, Place& place,
+               BadRows* bad_rows, ScaledEntries& scaled) {
+                Reading reading{labelled, dense, delimiter.empty() ? ',' : delimiter[0], max_line, std::move(scaling)};
+                new (self) Blocks(stream_of(std::move(read_into), std::move(ready)), std::move(reading), place,
+                                  bad_rows, scaled);
+                self->blocks.size = size;
+            },
+            "read_into"_a, "ready"_a, "labelled"_a, "dense"_a, "delimiter"_a, "size"_a, "max_line"_a,
+            "scaling"_a.none(), "place"_a, "bad_rows"_a.none(), "scaled"_a, nb::keep_alive<1, 10>(),
+            nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(),
+            "read_into: fills a memoryview with what there is, at least one byte; 0 at the end. ready: whether more "
+            "can be had without waiting. size: bytes of a block. scaled: counted up.")
+        .def(
+            "next",
+            [](Blocks& self) -> nb::object {
+                LineBlock block;
+                {
+                    const nb::gil_scoped_release release;
+                    if (!self.blocks.next(block)) return nb::none();
+                    self.blocks.parse(block);
+                    self.blocks.settle(block);
+                }
+                const nb::object chunk = block.rows ? nb::cast(Chunk{block.rows}) : nb::none();
+                return nb::make_tuple(chunk, nb::cast(block.fault));
+            },
+            nb::sig("def next(self) -> tuple[Chunk | None, tuple[int, str] | None] | None"),
+            "(chunk of the next block's rows or None, (line, what is wrong with it) of the line that ends the run or "
+            "None); None at the end.");
+}
+
+void bind_tally(nb::module_& m) {
+    nb::class_<Tally>(m, "Tally", "Counts over the rows of a run.")
+        .def(nb::init<bool>(), "labelled"_a)
+        .def_rw("rows", &Tally::rows)
+        .def_rw("outside", &Tally::outside)
+        .def_rw("evaluated", &Tally::evaluated)
+        .def_rw("reference_rows", &Tally::reference_rows)
+        .def_rw("kernel_evaluations", &Tally::kernel_evaluations)
+        .def_rw("undecided", &Tally::undecided)
+        .def_prop_rw(
+            "grid_rows", [](const Tally& self) { return self.rung_rows[grid_rung]; },
+            [](Tally& self, std::int64_t rows) { self.rung_rows[grid_rung] = rows; })
+        .def_prop_rw(
+            "single_rows", [](const Tally& self) { return self.rung_rows[single_rung]; },
+            [](Tally& self, std::int64_t rows) { self.rung_rows[single_rung] = rows; })
+        .def_prop_rw(
+            "double_rows", [](const Tally& self) { return self.rung_rows[double_rung]; },
+            [](Tally& self, std::int64_t rows) { self.rung_rows[double_rung] = rows; })
+        .def_prop_rw(
+            "unknown_labels", [](const Tally& self) { return self.unknown_labels.rows; },
+            [](Tally& self, std::int64_t rows) { self.unknown_labels.rows = rows; })
+        .def_prop_rw(
+            "zero_labels", [](const Tally& self) { return self.unknown_labels.zeros; },
+            [](Tally& self, std::int64_t rows) { self.unknown_labels.zeros = rows; })
+        .def_prop_ro(
+            "score", [](Tally& self) { return self.labelled ? &self.score : nullptr; },
+            nb::rv_policy::reference_internal, nb::sig("def score(self) -> Score | None"));
+}
+
+void bind_runs(nb::module_& m) {
+    nb::class_<Run>(m, "Run",
+                    "Answers rows and writes their lines, in order. Raises DataFault(line, what is wrong with it).")
+        .def(
+            "__init__",
+            [](Run* self, std::shared_ptr<Request> request, Tally& tally, BadRows* bad_rows, WriteBytes write,
+               std::optional<WriteBytes> write_open, std::optional<WriteBytes> write_outside,
+               std::optional<Called> before_writing, std::optional<Called> after_chunk) {
+                Outputs outputs{writer(std::move(write)), writer(std::move(write_open)),
+                                writer(std::move(write_outside)), caller(std::move(before_writing)),
+                                caller(std::move(after_chunk))};
+                const nb::gil_scoped_release release;
+                new (self) Run(std::move(request), std::move(outputs), tally, bad_rows);
+            },
+            "request"_a, "tally"_a, "bad_rows"_a.none(), "write"_a, "write_open"_a.none(), "write_outside"_a.none(),
+            "before_writing"_a.none(), "after_chunk"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+        .def("begin", &Run::begin, nb::call_guard<nb::gil_scoped_release>(),
+             "Write the line before the first row, if there is one.")
+        .def(
+            "answer_blocks", [](Run& self, Blocks& rows) { self.answer(rows.blocks); }, "rows"_a,
+            nb::call_guard<nb::gil_scoped_release>(), "Rows of a file, a block on each thread.")
+        .def(
+            "answer_chunk",
+            [](Run& self, const Chunk& chunk) {
+                const std::shared_ptr<const Rows> rows = chunk.rows;
+                const nb::gil_scoped_release release;
+                self.answer(rows);
+            },
+            "chunk"_a, "Rows of a chunk, on all threads.");
+}
+
+}  // namespace
+
+void bind_run(nb::module_& m) {
+    static PyObject* const type = nb::exception<DataFault>(m, "DataFault").release().ptr();
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const DataFault& fault) {
+            PyErr_SetObject(type, nb::make_tuple(fault.line, fault.what()).ptr());
+        }
+    });
+    bind_place(m);
+    bind_bad_rows(m);
+    bind_blocks(m);
+    bind_tally(m);
+    bind_runs(m);
+}
