@@ -42,7 +42,7 @@ class Job:
     model, exact: the files of MODEL_FILE and --exact. exact_tolerance: the radius that a regression value may keep.
     carried: what the model carries, or None. scale, y_scale: those of --scale and --y-scale. steps: of --steps.
     reading: how rows are written, as of LineBlocks. asked: what of every row, as of `predict`. made_with: all that
-    lines depend on besides their rows. on_bad_row, filler: the treatment of bad rows, and the line written for one.
+    lines depend on besides their rows. on_bad_row: the treatment of bad rows.
     threads: of a block. out: the URL of OUT_DIR; shown: its name in messages. fields: the numbers of a dense
     row, as LineBlocks counts them, or -1. run: identity of the run, which OUT_DIR's manifest holds."""
 
@@ -57,7 +57,7 @@ class Job:
         self.steps: int | None = None
         self.reading: dict[str, Any] = {}
         self.asked: dict[str, Any] = {}
-        self.on_bad_row, self.filler = "stop", b""
+        self.on_bad_row = "stop"
         self.threads, self.fields, self.run, self.version = 1, -1, "", __version__
         self._parse()
 
@@ -154,7 +154,7 @@ def _do(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
     """Predict a block's rows into its part; its receipt, which is written before the part has its name."""
     _demand_claim(job, where)
     (model, exact), scaling = job.models(), job.scaling()
-    bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.filler)
+    bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.on_bad_row == "nan")
     place, size, checksum = Place(fields=job.fields), 0, 0
     before = _native.set_threads_here(job.threads)
     try:

@@ -54,7 +54,7 @@ def predict_file(
     from fastsvm_cli.console.data_fit import doubts
     from fastsvm_cli.errors import FastsvmWarning
     from fastsvm_cli.estimators.predictor import as_fast
-    from fastsvm_cli.prediction.pipeline import columns, predict
+    from fastsvm_cli.prediction.pipeline import predict
     from fastsvm_cli.prediction.scores import run_document, run_values
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.line_blocks import LineBlocks
@@ -81,9 +81,9 @@ def predict_file(
     fallback, header = fast.fallback(), fast.probability_header if probability else fast.model.header
     bad_rows = None
     if on_bad_row != "stop":
-        width = columns(fast.model, header, probability=probability, values=values)
-        filler = b" ".join([b"nan"] * width) + b"\n" if on_bad_row == "nan" else b""
-        bad_rows = BadRows(path, filler, lambda message: warnings.warn(message, FastsvmWarning, stacklevel=4))
+        bad_rows = BadRows(
+            path, on_bad_row == "nan", lambda message: warnings.warn(message, FastsvmWarning, stacklevel=4)
+        )
     total = os.path.getsize(path) if os.path.isfile(path) else None
     bytes_read, scaling = 0, fast.model.row_scaling()
 

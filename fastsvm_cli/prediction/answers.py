@@ -38,7 +38,7 @@ class Request:
 
     probability, values, evaluations, exact, tolerance, open_tolerance: as of pipeline.predict. open_rows, outside_rows:
     whether the rows left open, and those outside the bound, are asked for. around: go on after rows that cannot be
-    evaluated. head: the line before the first row, or nothing. columns: numbers in an output line.
+    evaluated. head: the line before the first row, or nothing.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Request:
             outside_rows=outside_rows,
             around=around,
         )
-        self.with_radius, self.head, self.columns = self.native.with_radius, self.native.head, self.native.columns
+        self.with_radius, self.head = self.native.with_radius, self.native.head
 
 
 class Answerer(_native.Answerer):

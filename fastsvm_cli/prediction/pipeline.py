@@ -8,7 +8,6 @@ from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.answers import Fallback, Request
 from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.header import Header
 from fastsvm_cli.text.line_blocks import LineBlocks
 
 
@@ -114,15 +113,3 @@ def predict(
     if exact is not None:
         exact.check(True)
     return counted
-
-
-def columns(
-    model: Model, header: Header, *, probability: bool = False, values: bool = False, evaluations: bool = False
-) -> int:
-    """How many numbers an output line of `predict` has. header: of the model whose probabilities stand in it (of a
-    reduced set with --exact, the exact one)."""
-    of_probabilities = (
-        0 if not probability or header.regression else len(header.label or []) if header.classification else 2
-    )
-    stopped = model.ordered and not model.proves
-    return 1 + of_probabilities + values * model.pairs * (1 + model.certified * (1 + stopped)) + evaluations

@@ -21,8 +21,8 @@ def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
 class BadRows(_native.BadRows):
     """What `read_chunks` and `predict` do with rows that cannot be read or evaluated.
 
-    path: the file's name in messages. filler: the line that stands for one, or b"" where it is left out. say: called
-    with the message of each of the first ones, in the order of the file."""
+    path: the file's name in messages. nan: write a line of nan for one; else it is left out. say: called with the
+    message of each of the first ones, in the order of the file."""
 
-    def __init__(self, path: str, filler: bytes = b"", say: "Callable[[str], None]" = lambda message: None):
-        super().__init__(filler, lambda line, why: say(str(DataFormatError(path, line, why))))
+    def __init__(self, path: str, nan: bool = False, say: "Callable[[str], None]" = lambda message: None):
+        super().__init__(nan, lambda line, why: say(str(DataFormatError(path, line, why))))

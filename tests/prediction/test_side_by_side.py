@@ -95,7 +95,7 @@ def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, lon
 
     def facts(threads, size):
         _native.set_threads(threads)
-        place, rows, written = Place(fields=0), BadRows(path, b"nan\n") if bad else None, []
+        place, rows, written = Place(fields=0), BadRows(path, True) if bad else None, []
         fault, tally = None, Tally(True)
         with LineBlocks(path, size=size, max_line=longest, place=place, bad_rows=rows) as blocks:
             try:
@@ -141,7 +141,7 @@ def outputs(path, threads, size, options):
         if options.pop("exact", False):
             options["exact"] = Fallback(lambda: exact)
     filler = options.pop("filler", None)
-    bad_rows = BadRows(path, filler) if filler is not None else None
+    bad_rows = BadRows(path, filler == "nan") if filler is not None else None
     fault = None
     tally = Tally(True)
     try:
@@ -166,8 +166,8 @@ OPTIONS = [
     {"compiled": True, "open": True},
     {"compiled": True, "exact": True, "open": True},
     {"compiled": True, "exact": True, "probability": True},
-    {"compiled": True, "values": True, "filler": b"nan nan nan\n"},
-    {"compiled": True, "exact": True, "open": True, "filler": b""},
+    {"compiled": True, "values": True, "filler": "nan"},
+    {"compiled": True, "exact": True, "open": True, "filler": "skip"},
 ]
 
 

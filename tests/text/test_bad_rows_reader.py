@@ -104,7 +104,7 @@ def test_rows_that_a_model_refuses_cost_little_however_many_they_are(models, tmp
     (tmp_path / "data").write_text("".join(f"1 1:{at}\n" for at in range(600)))
     model = Fussy(load_model(str(models / "rings.approx")), bad)
     said, lines = [], []
-    rows = BadRows("data", b"nan\n", said.append)
+    rows = BadRows("data", True, said.append)
     tally = predict(model, read_chunks(str(tmp_path / "data"), bad_rows=rows), lines.append, path="data", bad_rows=rows)
     expected = [at for at in range(600) if bad([(1, float(at))])]
     assert [at for at, line in enumerate(b"".join(lines).splitlines()) if line == b"nan"] == expected
@@ -117,7 +117,8 @@ def test_rows_that_a_model_refuses_cost_little_however_many_they_are(models, tmp
 
 
 def test_lines_of_nan_come_in_pieces_however_long_they_are():
-    rows = BadRows("data", b"nan " * 250_000 + b"\n")
+    rows = BadRows("data")
+    rows.filler = b"nan " * 250_000 + b"\n"
     rows.begin(1, [(0, 3, 3), (1, 40, 40), (2, 1, 1)], [])
     pieces = list(rows.fill(b"a\nb\n", 2))
     assert b"".join(pieces) == rows.filler * 3 + b"a\n" + rows.filler * 40 + b"b\n" + rows.filler
@@ -126,11 +127,13 @@ def test_lines_of_nan_come_in_pieces_however_long_they_are():
 
 def test_the_lines_of_a_chunk_may_be_filled_up_in_parts():
     gaps = [(0, 1, 1), (2, 3, 2), (5, 1, 1), (6, 3, 3)]
-    whole = BadRows("data", b"-\n")
+    whole = BadRows("data")
+    whole.filler = b"-\n"
     whole.begin(1, list(gaps), [])
     expected = b"".join(whole.fill(b"abcdef".replace(b"", b"\n")[1:], 6))
     for cut in range(7):
-        rows = BadRows("data", b"-\n")
+        rows = BadRows("data")
+        rows.filler = b"-\n"
         rows.begin(1, list(gaps), [])
         letters = [b"%c\n" % letter for letter in b"abcdef"]
         assert (

@@ -148,7 +148,7 @@ def command(**parsed):
     from fastsvm_cli.commands.predict.fallback import ExactFile
     from fastsvm_cli.console.progress import Progress, bytes_read
     from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.prediction.pipeline import columns, predict
+    from fastsvm_cli.prediction.pipeline import predict
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
@@ -181,15 +181,10 @@ def command(**parsed):
     summary.begin()
 
     if options.on_bad_row != "stop":
-        width = columns(
-            model,
-            header,
-            probability=bool(options.probability),
-            values=options.values,
-            evaluations=options.evaluations,
+        say = summary.warn
+        summary.bad_rows = BadRows(
+            options.test_file, options.on_bad_row == "nan", lambda message: say(f"Warning: {message}")
         )
-        nan = b" ".join([b"nan"] * width) + b"\n" if options.on_bad_row == "nan" else b""
-        summary.bad_rows = BadRows(options.test_file, nan, lambda message: summary.warn(f"Warning: {message}"))
     place = Place()
 
     def open_output():

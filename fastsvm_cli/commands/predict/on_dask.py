@@ -22,7 +22,6 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     from fastsvm_cli.console.scaling import warn_of_scaling
     from fastsvm_cli.interruption import raising
     from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.prediction.pipeline import columns
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
@@ -47,14 +46,17 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     if exact is not None and exact_file is not None:
         job.exact, job.exact_tolerance = File(exact_file.path, exact_file.text()), exact.tolerance
     header = options.printed_header(model, exact)
-    lines = {"probability": bool(options.probability), "values": options.values, "evaluations": options.evaluations}
     labelled = not options.unlabelled
     job.reading = {"labelled": labelled, "dense": options.dense, "delimiter": options.delimiter}
     job.reading["max_line"] = options.max_line
-    job.asked = {**lines, "labelled": labelled, "tolerance": options.within(model)}
+    job.asked = {
+        "probability": bool(options.probability),
+        "values": options.values,
+        "evaluations": options.evaluations,
+        "labelled": labelled,
+        "tolerance": options.within(model),
+    }
     job.steps, job.on_bad_row, job.threads = options.steps, options.on_bad_row, options.threads or 1
-    if options.on_bad_row == "nan":
-        job.filler = b" ".join([b"nan"] * columns(model, header, **lines)) + b"\n"
     summary = new_summary(options, model, header, exact, digest)
     summary.begin()
 

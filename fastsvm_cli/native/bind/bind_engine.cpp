@@ -269,8 +269,7 @@ void bind_question(nb::module_& m) {
                 const std::string text = self.head();
                 return nb::bytes(text.data(), text.size());
             },
-            "The line before the first row, or nothing.")
-        .def_prop_ro("columns", &Request::columns, "Numbers in an output line.");
+            "The line before the first row, or nothing.");
 }
 
 void bind_answer(nb::module_& m) {

@@ -134,15 +134,17 @@ void bind_bad_rows(nb::module_& m) {
     nb::class_<BadRows>(m, "BadRows", "Malformed lines, and rows that the model cannot evaluate.")
         .def(
             "__init__",
-            [](BadRows* self, nb::bytes filler, OnName name) {
-                new (self) BadRows(std::string(filler.c_str(), filler.size()),
-                                   [held = kept(std::move(name))](const RowProblem& problem) {
-                                       const nb::gil_scoped_acquire acquire;
-                                       (*held)(problem.first, problem.second);
-                                   });
+            [](BadRows* self, bool nan, OnName name) {
+                new (self) BadRows(nan, [held = kept(std::move(name))](const RowProblem& problem) {
+                    const nb::gil_scoped_acquire acquire;
+                    (*held)(problem.first, problem.second);
+                });
             },
-            "filler"_a, "name"_a)
-        .def_prop_ro("filler", [](const BadRows& self) { return nb::bytes(self.filler.data(), self.filler.size()); })
+            "nan"_a, "name"_a)
+        .def_prop_rw(
+            "filler", [](const BadRows& self) { return nb::bytes(self.filler.data(), self.filler.size()); },
+            [](BadRows& self, nb::bytes filler) { self.filler.assign(filler.c_str(), filler.size()); },
+            "the line that is written for a bad row, or b''; of `nan` a run sets it")
         .def_ro("count", &BadRows::count, "how many there were")
         .def_ro("named", &BadRows::named, "[(line, what is wrong with it)] of the first ones")
         .def_prop_ro(

@@ -20,9 +20,9 @@ public:
     static constexpr std::size_t most_named = 10;  // in messages
     using Name = std::function<void(const RowProblem&)>;
     using Write = std::function<void(const std::string&)>;
-    // filler: the line that is written for a bad row, or "" where it is left out. name: called with each of the first
-    // ones, in the order of the file.
-    BadRows(std::string filler, Name name) : filler(std::move(filler)), name_(std::move(name)) {}
+    // nan: write a line of nan for a bad row, as the run has it; else it is left out. name: called with each of the
+    // first ones, in the order of the file.
+    BadRows(bool nan, Name name) : nan(nan), name_(std::move(name)) {}
 
     // How many more are to be named.
     std::size_t unnamed() const { return most_named - named.size(); }
@@ -42,7 +42,8 @@ public:
 
     const std::vector<Gap>& gaps() const { return gaps_; }  // of the block, those that `fill` has not passed
 
-    const std::string filler;
+    const bool nan;
+    std::string filler;  // the line that is written for a bad row, or ""
     std::int64_t count = 0;
     std::vector<RowProblem> named;
 

@@ -167,7 +167,12 @@ Run::Run(std::shared_ptr<const Request> request, Outputs outputs, Tally& tally, 
       outputs_(std::move(outputs)),
       tally_(tally),
       bad_rows_(bad_rows),
-      answerer_(request_) {}
+      answerer_(request_) {
+    if (!bad_rows_ || !bad_rows_->nan) return;
+    bad_rows_->filler.clear();
+    for (std::int64_t column = 0; column < request_->columns(); ++column) bad_rows_->filler += column ? " nan" : "nan";
+    bad_rows_->filler += '\n';
+}
 
 void Run::begin() {
     const std::string head = request_->head();
