@@ -98,7 +98,7 @@ def test_a_pair_close_to_nothing_is_settled_by_its_own_value(best_instruction_se
         for r, pair in enumerate(rng.choice(values.shape[1], len(rows), replace=False)):
             machine.rho[pair] = float(values[r, pair] * (1 + 10.0 ** rng.uniform(nearest, farthest)))
         total += check(machine, rows, seed)
-    assert total[SINGLE] > 1000 and (total[REFERENCE] > 0) == climbs
+    assert total[SINGLE] > 0.9 * total.sum() and (total[REFERENCE] > 0) == climbs
 
 
 def hostile(rng, kind):
