@@ -28,7 +28,7 @@ def install() -> None:
     (nohup, a shell's background job) stays ignored."""
     for number in SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, _stop)
+            _signal.signal(number, stop)
 
 
 def add_undo(action: "Callable[[], object]") -> None:
@@ -55,7 +55,7 @@ class held:
         _holds -= 1
         if _holds == 0 and _waiting is not None:
             number, _waiting = _waiting, None
-            _stop(number, None)
+            stop(number, None)
 
 
 class raising:
@@ -72,7 +72,7 @@ class raising:
         _raises -= 1
         number, _raised = _raised, None
         if number is not None and kind is None:
-            _stop(number, None)
+            stop(number, None)
 
 
 class temporary_folder:
@@ -101,7 +101,7 @@ class temporary_folder:
                 self._remove()
 
 
-def _stop(number: int, _: object) -> None:
+def stop(number: int, _: object) -> None:
     global _waiting, _raised
     if _holds:
         _waiting = number

@@ -93,7 +93,7 @@ def _made(
     finally:
         client.cancel(list(tasks))
         with suppress(Exception):  # a lost scheduler has been told of
-            client.run(_end, owner, on_error="ignore")
+            client.run(end_processes, owner, on_error="ignore")
     return [found[at] for at in range(len(tried))]
 
 
@@ -121,9 +121,9 @@ def _compile(
         with open(model, "wb") as file:
             file.write(text)
         outcome = run(
-            [*_fastsvm(), *words, "-q", model, out],
+            [*fastsvm_words(), *words, "-q", model, out],
             patience,
-            on_start=lambda process: _note(owner, process),
+            on_start=lambda process: note(owner, process),
             on_wait=end_with_client,
         )
         if outcome.failed is not None:
@@ -133,13 +133,13 @@ def _compile(
             return outcome, made.read()
 
 
-def _fastsvm() -> "list[str]":
+def fastsvm_words() -> "list[str]":
     """How the fastsvm of this process is started: -m would look into the directory that the worker stands in first."""
     script = os.path.join(os.path.dirname(sys.executable), "fastsvm")
     return [script] if os.access(script, os.X_OK) else [sys.executable, "-m", "fastsvm_cli"]
 
 
-def _note(owner: str, process: "Popen") -> None:
+def note(owner: str, process: "Popen") -> None:
     with _lock:
         those = _running.setdefault(owner, set())
         if those is None:
@@ -148,7 +148,7 @@ def _note(owner: str, process: "Popen") -> None:
             those.add(process)
 
 
-def _end(owner: str) -> None:
+def end_processes(owner: str) -> None:
     """On a worker: nothing that was compiled for this `bench` goes on, now that it is to measure."""
     with _lock:
         for process in _running.get(owner) or ():

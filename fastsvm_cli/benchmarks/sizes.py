@@ -18,7 +18,7 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.prediction.pipeline import predict
 
 STEPS = 8  # sizes, at most
-_FINISHING_SECONDS = 60.0  # of all descents together: without, where they take longer
+FINISHING_SECONDS = 60.0  # of all descents together: without, where they take longer
 _TIMED_EVALUATIONS, _TIMED_ROWS = 2e8, 1000  # of the exact model in a run; rows, at least
 _RUNS, _RUN_SECONDS = 7, 3.0  # of every size
 _COMPILING = 0.7  # of the whole
@@ -66,7 +66,7 @@ def measure_sizes(
     counts = _counts(max(2, model.header.nr_class), most)
     n = model.header.total_sv
     parts = len(model.header.label or [0])
-    affordable = sum(finish_seconds(n, count, parts) for count in counts) <= _FINISHING_SECONDS
+    affordable = sum(finish_seconds(n, count, parts) for count in counts) <= FINISHING_SECONDS
     finishing = how["finishing"] and affordable
     space = FeatureSpace(model)
     models: list[tuple[ExactModel, bool]] = []

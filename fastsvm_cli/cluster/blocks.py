@@ -22,7 +22,7 @@ PIECE_BYTES = 1 << 20  # read at a time
 _STORE_BYTES = 4 << 20  # asked of a store at a time
 _WIDTH = 5  # of the numbers in a part's name, at least
 #: What stores say of a file that changes with its content: the first of these that there is.
-_MARKS = (
+CHANGE_MARKS = (
     *("ETag", "etag", "md5Hash", "content_md5", "Content-MD5", "checksum"),
     *("mtime", "LastModified", "last_modified", "Last-Modified", "updated", "modificationTime", "modify"),
 )
@@ -193,7 +193,7 @@ def _demand_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None
 
 def state_of(info: "dict[str, Any]") -> str:
     """A file's size and etag, or time of change, as its store tells them: another state for other content."""
-    mark = next((info[key] for key in _MARKS if info.get(key) is not None), "")
+    mark = next((info[key] for key in CHANGE_MARKS if info.get(key) is not None), "")
     return f"{info['size']} {mark}".replace('"', "")
 
 

@@ -36,10 +36,10 @@ _START_BYTES = 200  # of the first shard, by which a model is known
 #: How often Dask tries blocks again whose fault may pass.
 RETRIES = 3
 #: Small blocks go together, so that the scheduler's milliseconds for each task do not count.
-_TOGETHER_BYTES = 1 << 20
-_TOGETHER = 32
+TOGETHER_BYTES = 1 << 20
+TOGETHER = 32
 #: Tasks that the scheduler knows at a time: more than there are threads, few enough for its memory.
-_AT_A_TIME = 10_000
+AT_A_TIME = 10_000
 #: Passes over all blocks, until one finds every part whole.
 _PASSES = 4
 
@@ -141,7 +141,7 @@ def _receipts(
     told: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
-            for block, each in _pass(client, sent, blocks, progress):
+            for block, each in answer_once(client, sent, blocks, progress):
                 told[block.part] = each
         except FastsvmError as stopped:
             raise _missing(job, blocks, told, stopped) from None
@@ -155,7 +155,7 @@ def _receipts(
     raise FileError(job.shown, "somebody else is writing its parts, or workers do not see each other's")
 
 
-def _pass(
+def answer_once(
     client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
     """(block, its receipt or fault), as they come. sent: the job. Raises Stop, and FastsvmError where the scheduler
@@ -173,7 +173,7 @@ def _pass(
 
     with demanding_scheduler():
         try:
-            tasks = as_completed([submit(group) for _, group in zip(range(_AT_A_TIME), waiting)], loop=client.loop)
+            tasks = as_completed([submit(group) for _, group in zip(range(AT_A_TIME), waiting)], loop=client.loop)
             for task in tasks:
                 group = running.pop(task)
                 try:
@@ -254,7 +254,7 @@ def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
     group: list[Block] = []
     size = 0
     for block in blocks:
-        if group and (size + block.end - block.start > _TOGETHER_BYTES or len(group) == _TOGETHER):
+        if group and (size + block.end - block.start > TOGETHER_BYTES or len(group) == TOGETHER):
             yield group
             group, size = [], 0
         group.append(block)

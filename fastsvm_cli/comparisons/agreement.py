@@ -8,7 +8,7 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
 
-_PART_EVALUATIONS, _LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
+PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
 
 
 class Comparison:
@@ -79,7 +79,7 @@ def agreement(
     chunks = list(chunks)
     total = max(1, sum(chunk.rows for chunk in chunks))
     if on_progress:
-        size = max(_LEAST_PART, _PART_EVALUATIONS // max(1, reference.header.total_sv))
+        size = max(LEAST_PART, PART_EVALUATIONS // max(1, reference.header.total_sv))
         chunks = [part for chunk in chunks for part in _parts(chunk, size)]
     out = Comparison(reference.header.regression)
     one, other = _native.Predictions(), _native.Predictions()

@@ -13,9 +13,9 @@ from fastsvm_cli.text.data import MOST_VALUES
 DOUBTFUL = 0.01
 # Support vectors that are predicted: at most, and at least where the model is so large that fewer would be chosen.
 _ROWS = 1000
-_LEAST_ROWS = 100
+LEAST_ROWS = 100
 # Predicted rows times entries of all support vectors, at most: that takes the exact model about as long as reading it.
-_WORK = 25_000_000
+WORK = 25_000_000
 # Of a timing: as many runs as fit the seconds, within these limits.
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
@@ -36,7 +36,7 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
     total = source.header.total_sv
     if not total or not model.pairs:
         return None
-    rows = _spread(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
+    rows = spread_vectors(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
     # Each as `predict` has it, for labels alone where it can tell them.
     wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
     out = model.decisions(wanted)
@@ -59,10 +59,10 @@ def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)
-    return agreement(model, source, [_spread(source, min(_ROWS, max(_LEAST_ROWS, _WORK // work)))])
+    return agreement(model, source, [spread_vectors(source, min(_ROWS, max(LEAST_ROWS, WORK // work)))])
 
 
-def _spread(source: ExactModel, most: int) -> _native.Chunk:
+def spread_vectors(source: ExactModel, most: int) -> _native.Chunk:
     total = source.header.total_sv
     return source.vectors.select([at * total // min(total, most) for at in range(min(total, most))])
 

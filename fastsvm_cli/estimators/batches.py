@@ -11,15 +11,15 @@ from fastsvm_cli.prediction.answers import Answer, Answerer, Request
 from fastsvm_cli.text.data import MOST_VALUES
 
 #: Numbers in a block, about: its chunk takes a few megabytes.
-_MOST_ENTRIES = 1 << 18
+MOST_ENTRIES = 1 << 18
 #: Rows that a block has at least, if memory allows: the fast evaluation takes many at a time.
-_LEAST_ROWS = 256
+LEAST_ROWS = 256
 #: Of a block: long enough that handing it over does not count, short enough that threads end together, and that Ctrl-C
 #: is soon heard.
-_BLOCK_SECONDS = 0.02
-_MOST_BLOCKS = 1 << 10
+BLOCK_SECONDS = 0.02
+MOST_BLOCKS = 1 << 10
 #: What is done sooner than this is not worth a thread, which takes a tenth of a millisecond to start.
-_ALONE_SECONDS = 0.002
+ALONE_SECONDS = 0.002
 
 
 class Station:
@@ -46,8 +46,8 @@ class Station:
             _native.set_threads_here(before)
 
     def _run(self, rows: Rows, result: "Callable[[Answer, Answerer], np.ndarray]") -> np.ndarray:
-        most = max(1, min(int(_MOST_ENTRIES / max(rows.entries, 1)), MOST_VALUES // self._values))
-        if rows.rows <= min(most, _LEAST_ROWS):
+        most = max(1, min(int(MOST_ENTRIES / max(rows.entries, 1)), MOST_VALUES // self._values))
+        if rows.rows <= min(most, LEAST_ROWS):
             return self._answer(rows, 0, rows.rows, result)
         return self._many(rows, most, result)
 
@@ -68,17 +68,17 @@ class Station:
         return found
 
     def _many(self, rows: Rows, most: int, result: "Callable[[Answer, Answerer], np.ndarray]") -> np.ndarray:
-        start, size = perf_counter(), min(most, _LEAST_ROWS)
+        start, size = perf_counter(), min(most, LEAST_ROWS)
         found = self._answer(rows, 0, size, result)
         seconds, rest = perf_counter() - start, rows.rows - size
         out = np.empty((rows.rows, *found.shape[1:]), dtype=found.dtype)
         out[:size] = found
-        if rest <= most and rest * seconds < size * _ALONE_SECONDS:
+        if rest <= most and rest * seconds < size * ALONE_SECONDS:
             out[size:] = self._answer(rows, size, rows.rows, result)
             return out
 
         # The first rows may have taken longer than others: what is made when it is first needed was made there.
-        size = min(most, max(_LEAST_ROWS, int(size * _BLOCK_SECONDS / max(seconds, 1e-9)), rest // _MOST_BLOCKS))
+        size = min(most, max(LEAST_ROWS, int(size * BLOCK_SECONDS / max(seconds, 1e-9)), rest // MOST_BLOCKS))
         firsts = range(len(found), rows.rows, size)
 
         def work(first: int) -> None:

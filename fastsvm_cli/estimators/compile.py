@@ -211,7 +211,7 @@ def _choose(
 
     def add(name: str, fast: FastSVM, seconds: float) -> None:
         seen = Agreement(np.asarray(fast.predict(X)), reference, regression, None)
-        timings = _timings(fast, X)
+        timings = time_predictions(fast, X)
         row = {"name": name, "share": seen.share, "seconds": timings.median, "compile_seconds": seconds}
         if seen.changed is not None:
             row["class_share"] = seen.changed.largest_share
@@ -256,7 +256,7 @@ def _choose(
     return out
 
 
-def _timings(fast: FastSVM, X: Any) -> "Timings":
+def time_predictions(fast: FastSVM, X: Any) -> "Timings":
     """Of some runs; what was called before has warmed it up."""
     from fastsvm_cli.benchmarks.timing import Timings
 

@@ -8,7 +8,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.estimators.fitted import Fitted
 from fastsvm_cli.estimators.rows import chunk_of, rows_of
 
-_BLOCK_ROWS = 1 << 14
+BLOCK_ROWS = 1 << 14
 
 
 def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]":
@@ -20,8 +20,8 @@ def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]"
         raise ValueError(f"X has {rows.columns} features, but {found.name} is expecting {found.n_features}")
     leading = np.empty((rows.rows, 0)) if y is None else _labels(np.asarray(y), found, rows.rows)[:, None]
     out = []
-    for first in range(0, rows.rows, _BLOCK_ROWS):
-        last = min(first + _BLOCK_ROWS, rows.rows)
+    for first in range(0, rows.rows, BLOCK_ROWS):
+        last = min(first + BLOCK_ROWS, rows.rows)
         block = rows.block(first, last, who)
         if found.scaling is not None:
             block = found.scaling.apply(block)

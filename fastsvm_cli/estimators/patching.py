@@ -31,7 +31,7 @@ ROWS_BEFORE, VALUES_BEFORE = 25, 10_000
 #: Rows left to scikit-learn that a model may have, before they are too many if they are a quarter of all.
 MOST_LEFT = 100
 
-_MOST_ENTRIES = 1 << 18  # numbers of the rows that are answered together
+MOST_ENTRIES = 1 << 18  # numbers of the rows that are answered together
 _WHOLE, _PARTS = 4096, 16  # of an array of more bytes, the sums of so many parts tell whether it has changed
 #: Of rows and models that the engine does not take.
 _REFUSED = (FastsvmError, ValueError, MemoryError)
@@ -171,7 +171,7 @@ class _Engine:
         and ValueError for rows that the engine does not take."""
         model, labels, rows = self._model, wanted is LABELS, X.shape[0]
         out, open_rows = np.empty(rows if labels else (rows, model.pairs)), []
-        step = max(1, min(_MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
+        step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
         decisions, predictions = model.decisions(wanted), _native.Predictions()
         few = rows * model.header.total_sv * X.shape[1] < LEAST_PRODUCTS
         before = _native.set_threads_here(1 if few else _threads or 0)

@@ -13,11 +13,11 @@ from fastsvm_cli.methods.feature_space import Matrix, matrix, near_origin, row_n
 #: Of k-means.
 ROUNDS = 30
 # Beyond these, rows times features and rows times clusters, no dense matrix of the rows is made.
-_DENSE_CELLS, _DISTANCES = 1 << 26, 1 << 27
+DENSE_CELLS, _DISTANCES = 1 << 26, 1 << 27
 # Clusters times features, at most: the means are dense.
-_CENTROIDS = 1 << 28
+CENTROIDS = 1 << 28
 # Distances held at a time.
-_BLOCK_CELLS = 1 << 24
+BLOCK_CELLS = 1 << 24
 
 
 def clusters_of(
@@ -42,17 +42,17 @@ def k_means(
             path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data"
         )
     k = min(k, n)
-    if k * d > _CENTROIDS:
+    if k * d > CENTROIDS:
         raise ModelFormatError(
             path,
             f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most"
-            f" {8e-9 * _CENTROIDS:.3g} GB",
+            f" {8e-9 * CENTROIDS:.3g} GB",
         )
     # Divided by a power of 2, which changes no digit, no square overflows and none that counts underflows.
     largest = float(abs(x).max()) if x.size else 0.0
     unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))
     x = x / unit
-    if n * d > _DENSE_CELLS or n * k > _DISTANCES:
+    if n * d > DENSE_CELLS or n * k > _DISTANCES:
         means, cluster = _sparse_means(scipy.sparse.csr_matrix(x), k, np.random.default_rng(seed), on_progress)
     else:
         means, cluster = _dense_means(x.toarray() if scipy.sparse.issparse(x) else x, k, seed, on_progress)
@@ -89,7 +89,7 @@ def _sparse_means(
     norms = row_norms(x)
     means = x[rng.choice(n, count, replace=False)].toarray()
     cluster = np.full(n, -1)
-    size = max(1, _BLOCK_CELLS // count)
+    size = max(1, BLOCK_CELLS // count)
     for done in range(ROUNDS):
         if on_progress:
             on_progress(done / ROUNDS)

@@ -17,8 +17,8 @@ from fastsvm_cli.models.exact import ExactModel
 
 # Squared: a mean this many times the rows' mean square distance from it is far from the origin (30 times the root).
 _FAR = 1000
-_PART_EVALUATIONS, _LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
-_BLOCK_CELLS, _BLOCK_ROWS = 1 << 16, 64  # of a matrix that is made block by block: in the cache, and worth a call
+PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
+BLOCK_CELLS, BLOCK_ROWS = 1 << 16, 64  # of a matrix that is made block by block: in the cache, and worth a call
 
 #: Rows of numbers, dense or sparse: (n, d).
 Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
@@ -57,7 +57,7 @@ def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray
         squares -= part
         np.maximum(squares, 0, out=out[:, rows])
 
-    over_blocks(n, max(_BLOCK_ROWS, _BLOCK_CELLS // max(m, 1)), some)
+    over_blocks(n, max(BLOCK_ROWS, BLOCK_CELLS // max(m, 1)), some)
     return out
 
 
@@ -134,7 +134,7 @@ class FeatureSpace:
             evaluator.own_values(self.on_progress, decisions)
             b[:], radius[:] = np.asarray(decisions.value), np.asarray(decisions.radius)
         # Parts of about a second or less, so that progress can be shown and an interruption heard.
-        size = max(_LEAST_PART, _PART_EVALUATIONS // max(model.header.total_sv, 1))
+        size = max(LEAST_PART, PART_EVALUATIONS // max(model.header.total_sv, 1))
         for at in () if own else range(0, rows.rows, size):
             part = slice(at, min(rows.rows, at + size))
             mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))

@@ -9,7 +9,7 @@ from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.methods.parallel import over_blocks
 from fastsvm_cli.models.kernel import Kernel
 
-_BLOCK_ROWS = 1 << 14  # of a column of the factorisation that are done together
+BLOCK_ROWS = 1 << 14  # of a column of the factorisation that are done together
 
 
 class PartialCholesky:
@@ -35,7 +35,7 @@ class PartialCholesky:
         def some(mine: slice) -> None:
             out[mine] -= self.factor[mine, : self.count] @ theirs
 
-        over_blocks(len(out), _BLOCK_ROWS, some)
+        over_blocks(len(out), BLOCK_ROWS, some)
         return out
 
     def add(self, p: int) -> np.ndarray:

@@ -204,7 +204,7 @@ class ResumableOutput:
         try:
             os.fsync(self._file)
             body = json.dumps({**state, "size": size, "tail": _sum(self._file, size)}).encode()
-            self._write_state(_FIRST_LINE % crc32(body) + b"\n" + body)
+            self.write_state(_FIRST_LINE % crc32(body) + b"\n" + body)
         except OSError as error:
             raise FileError(self.partial, error) from None
         self._saved = self._mark
@@ -253,7 +253,7 @@ class ResumableOutput:
         except FileNotFoundError:
             return False
 
-    def _write_state(self, text: bytes) -> None:
+    def write_state(self, text: bytes) -> None:
         new = f"{self._state_file}.new"
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Rows times decision functions evaluated at a time, unless a single row has more (smaller_chunks).
 MOST_VALUES: int = _native.MOST_VALUES
 #: The longest line of a model. LIBSVM doubles an `int` until it holds the line: it reads none that is longer.
-_MAX_MODEL_LINE = 1 << 30
+MAX_MODEL_LINE = 1 << 30
 _START = 1 << 12
 
 
@@ -113,15 +113,15 @@ def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, who
             check(start)
             content.unread(start)
         size = 1 << 20
-        if whole and content.size < _MAX_MODEL_LINE:  # no line is longer
+        if whole and content.size < MAX_MODEL_LINE:  # no line is longer
             size = max(size, content.size + 1)
         lines = length = 0  # length: of the line that has begun
         while piece := content.read(size):
             last = piece.rfind(b"\n")
             length = length + len(piece) if last < 0 else len(piece) - last - 1
-            if length > _MAX_MODEL_LINE:
+            if length > MAX_MODEL_LINE:
                 raise DataFormatError(
-                    path, lines + 1, f"a line of more than {_MAX_MODEL_LINE >> 20} MiB found, expected a model"
+                    path, lines + 1, f"a line of more than {MAX_MODEL_LINE >> 20} MiB found, expected a model"
                 )
             lines += _native.count_lines(piece)
             yield piece

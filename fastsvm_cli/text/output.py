@@ -175,7 +175,7 @@ class Output:
             if attempt == 1000:
                 raise FileExistsError(EEXIST, os.strerror(EEXIST))
             temporary = os.path.join(folder, b".%s.fastsvm-%d.tmp" % (name[:200], attempt))
-            _remove_if_dead(temporary)
+            remove_if_dead(temporary)
             if file is None:
                 with interruption.held():
                     file = _create_locked(temporary, mode)
@@ -290,7 +290,7 @@ def _create_locked(path: bytes, mode: int) -> "int | None":
     return file
 
 
-def _remove_if_dead(path: bytes) -> None:
+def remove_if_dead(path: bytes) -> None:
     """Unlink a temporary file whose process has ended: nobody holds its lock."""
     try:
         file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -16,7 +16,7 @@ def bench(models, tmp_path):
     of them have temporary files; a worker's model file, `two`, is there while it compiles."""
     (tmp_path / "files").mkdir()
     (tmp_path / "sitecustomize.py").write_text(
-        "import fastsvm_cli.benchmarks.on_cluster as a\na._fastsvm = lambda: ['sh', '-c', 'exec sleep 100000']\n"
+        "import fastsvm_cli.benchmarks.on_cluster as a\na.fastsvm_words = lambda: ['sh', '-c', 'exec sleep 100000']\n"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path / "files"), "PYTHONPATH": str(tmp_path)}
     model, rows, _ = models["two"]

@@ -108,7 +108,7 @@ def test_a_shard_of_a_store_that_changed_is_not_read(now, monkeypatch):
     """Another size, or the same and another mark. A block may have no line."""
     import fsspec
 
-    monkeypatch.setattr(blocks, "_MARKS", ("created",) if len(now) == 12 else ())
+    monkeypatch.setattr(blocks, "CHANGE_MARKS", ("created",) if len(now) == 12 else ())
     store = fsspec.filesystem("memory")
     store.pipe_file("/changed/rows", b"1 1:2\n1 1:3\n")
     try:

@@ -115,7 +115,7 @@ def test_what_does_not_pass_is_given_up_and_stops_no_other(run):
 
 def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
     shares = []
-    monkeypatch.setattr(runs, "_TOGETHER", 1)
+    monkeypatch.setattr(runs, "TOGETHER", 1)
     monkeypatch.setattr(
         "fastsvm_cli.console.progress.Progress.__call__", lambda self, share, words="": shares.append(share)
     )
@@ -127,8 +127,8 @@ def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("at_a_time", [1, 3, 10])
 def test_no_block_is_lost_where_the_scheduler_knows_a_few_tasks_at_a_time(at_a_time, run, monkeypatch, tmp_path):
-    monkeypatch.setattr(runs, "_TOGETHER", 1)
-    monkeypatch.setattr(runs, "_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(runs, "TOGETHER", 1)
+    monkeypatch.setattr(runs, "AT_A_TIME", at_a_time)
     assert len(run().done) == 10 and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
 
 
@@ -247,13 +247,13 @@ def test_a_foreign_file_that_comes_meanwhile(run):
 
 
 def test_a_part_that_never_stays_what_it_was(run, tmp_path, monkeypatch):
-    plain = runs._pass
+    plain = runs.answer_once
 
     def spoiled(*arguments):
         yield from plain(*arguments)
         (tmp_path / "out/part-00000-00001").write_text("another's\n")
 
-    monkeypatch.setattr(runs, "_pass", spoiled)
+    monkeypatch.setattr(runs, "answer_once", spoiled)
     said = run(code=1)
     assert "somebody else is writing its parts" in said.err and not whole()
 

@@ -127,7 +127,7 @@ def test_the_rows_are_spread_over_the_file(total, rows):
     machine = random_machine(
         np.random.default_rng(0), "c_svc", "rbf", as_rows(np.arange(total)[:, None] + 1.0), gamma=0.5
     )
-    chunk = on_support_vectors._spread(exact_model(machine), 1000)
+    chunk = on_support_vectors.spread_vectors(exact_model(machine), 1000)
     seen = np.asarray(chunk.values)
     assert len(seen) == rows and seen[0] == 1 and np.all(np.diff(seen) > 0) and seen[-1] > total - total / rows
 
@@ -136,7 +136,7 @@ def test_the_rows_are_spread_over_the_file(total, rows):
 @pytest.mark.parametrize("entries, rows", [(10, 1000), (100, 500), (400, 125), (2000, 100)])
 def test_large_models_are_tried_on_fewer_rows(monkeypatch, entries, rows):
     """The exact model is evaluated on them: as many operations as reading it took, about."""
-    monkeypatch.setattr(on_support_vectors, "_WORK", 50_000_000)
+    monkeypatch.setattr(on_support_vectors, "WORK", 50_000_000)
     machine = random_machine(np.random.default_rng(0), "nu_svr", "rbf", as_rows(np.ones((1000, entries))), gamma=0.5)
     model = exact_model(machine)
     assert on_support_vectors.agreement_with_exact(model, model).rows == rows

@@ -132,7 +132,7 @@ def test_a_small_file_is_read_once(place, monkeypatch):
 
 
 def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(place, tmp_path, monkeypatch):
-    monkeypatch.setattr(fallback, "_KEPT", 100)
+    monkeypatch.setattr(fallback, "KEPT", 100)
     (tmp_path / "exact").write_bytes((place / "exact").read_bytes())
     expected = Expected(tmp_path / "exact", monkeypatch)
     expected.file.check()
@@ -145,7 +145,7 @@ def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(place, tmp_pat
 def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(place, monkeypatch):
     """The file is not in its place before that."""
     go = threading.Event()
-    monkeypatch.setattr(fallback.ExactFile, "_pieces", lambda self: (go.wait(PATIENCE), iter([b"another"]))[1])
+    monkeypatch.setattr(fallback.ExactFile, "pieces", lambda self: (go.wait(PATIENCE), iter([b"another"]))[1])
     expected = Expected(place / "exact", monkeypatch, wait=False)
     expected.file.check(False)
     go.set()

@@ -47,8 +47,8 @@ COMPILERS = {
 
 @pytest.mark.parametrize("name", COMPILERS)
 def test_every_phase_tells_the_share_that_is_done(model, monkeypatch, name):
-    monkeypatch.setattr(feature_space, "_PART_EVALUATIONS", 1)
-    monkeypatch.setattr(feature_space, "_LEAST_PART", 20)
+    monkeypatch.setattr(feature_space, "PART_EVALUATIONS", 1)
+    monkeypatch.setattr(feature_space, "LEAST_PART", 20)
     compiled, least = COMPILERS[name]
     shares = []
     compiled(model, fingerprint="f" * 32, on_progress=lambda share, words="": shares.append(share))
@@ -62,9 +62,9 @@ def test_values_at_the_support_vectors_are_the_same_in_parts(monkeypatch):
     model = parse_model(machine.text(), "m")
     whole = FeatureSpace(model)
     b, error = whole.at_support_vectors
-    monkeypatch.setattr(feature_space, "_PART_EVALUATIONS", 1)
+    monkeypatch.setattr(feature_space, "PART_EVALUATIONS", 1)
     for size in (1, 7, 90):
-        monkeypatch.setattr(feature_space, "_LEAST_PART", size)
+        monkeypatch.setattr(feature_space, "LEAST_PART", size)
         shares = []
         in_parts = FeatureSpace(model, shares.append)
         assert np.array_equal(in_parts.at_support_vectors[0], b)
@@ -76,8 +76,8 @@ def test_values_at_the_support_vectors_are_the_same_in_parts(monkeypatch):
 def test_agreement_in_parts_is_the_same(model, monkeypatch):
     reduced = compile_reduced_set(model, fingerprint="f" * 32, count=4, finishing=False).model
     at_once = comparing.agreement(reduced, model, [model.vectors])
-    monkeypatch.setattr(comparing, "_PART_EVALUATIONS", 1)
-    monkeypatch.setattr(comparing, "_LEAST_PART", 11)
+    monkeypatch.setattr(comparing, "PART_EVALUATIONS", 1)
+    monkeypatch.setattr(comparing, "LEAST_PART", 11)
     shares = []
     in_parts = comparing.agreement(reduced, model, [model.vectors], shares.append)
     assert (in_parts.rows, in_parts.different) == (at_once.rows, at_once.different) and at_once.different

@@ -191,7 +191,7 @@ def told(monkeypatch):
         raise Ended(code)
 
     monkeypatch.setattr(interruption.os, "_exit", leave)
-    return lambda number: interruption._stop(number, None)
+    return lambda number: interruption.stop(number, None)
 
 
 def test_what_must_not_stay_is_undone_the_last_first(told):

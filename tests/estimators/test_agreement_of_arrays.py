@@ -147,11 +147,11 @@ def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
         seconds[repr(fast.options)] = 2.0 ** len(seconds)
         return Timings([seconds[repr(fast.options)]] * 3)
 
-    monkeypatch.setattr(compiling, "_timings", clock)
+    monkeypatch.setattr(compiling, "time_predictions", clock)
     fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0)
     assert fast.options == {"method": "exact"}  # the first one tried
 
-    monkeypatch.setattr(compiling, "_timings", lambda fast, rows: Timings([1 / clock(fast, rows).median]))
+    monkeypatch.setattr(compiling, "time_predictions", lambda fast, rows: Timings([1 / clock(fast, rows).median]))
     for budget in (0.0, 0.02, 1.0):
         seconds.clear()
         fast = fastsvm_cli.compile(svc, "auto", X=X, budget=budget)
@@ -160,7 +160,7 @@ def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
         assert fast.agreement(X, svc).changed.within(budget)
         assert min(each["seconds"] for each in inside) == 1 / seconds[repr(fast.options)]
     # No clock tells them apart.
-    monkeypatch.setattr(compiling, "_timings", lambda fast, rows: Timings([1.0, 1.1]))
+    monkeypatch.setattr(compiling, "time_predictions", lambda fast, rows: Timings([1.0, 1.1]))
     assert fastsvm_cli.compile(svc, "auto", X=X, budget=1.0).options == {"method": "exact"}
     names = [each["name"] for each in fast.attempts_]
     assert names[0] == "exact" and "approx --degree 3 --certify, exact" in names and "order --method triangle" in names

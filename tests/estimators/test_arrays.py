@@ -167,9 +167,9 @@ def test_names_of_a_frames_columns(whole):
 @pytest.fixture
 def small_blocks(monkeypatch, all_threads):
     """Blocks of a few rows, on three threads."""
-    monkeypatch.setattr(batches, "_LEAST_ROWS", 7)
-    monkeypatch.setattr(batches, "_MOST_ENTRIES", 200)
-    monkeypatch.setattr(batches, "_ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(batches, "LEAST_ROWS", 7)
+    monkeypatch.setattr(batches, "MOST_ENTRIES", 200)
+    monkeypatch.setattr(batches, "ALONE_SECONDS", 0.0)
 
 
 @pytest.mark.full(few=1)

@@ -213,7 +213,7 @@ def test_a_worker_ends_what_nobody_waits_for():
     for begun_first in (True, False):
         owner = f"owner {begun_first}"
         process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
-        steps = [lambda: attempts._note(owner, process), lambda: attempts._end(owner)]
+        steps = [lambda: attempts.note(owner, process), lambda: attempts.end_processes(owner)]
         for step in steps if begun_first else reversed(steps):
             step()
         assert process.wait(timeout=PATIENCE) == -signal.SIGKILL

@@ -62,7 +62,7 @@ def test_without_rows_they_are_the_support_vectors_of_any_number_of_classes(plac
 
 
 def test_what_the_descents_would_take_too_long_for_goes_without_but_the_written(place, monkeypatch):
-    monkeypatch.setattr(sizes_file, "_FINISHING_SECONDS", 0.0)
+    monkeypatch.setattr(sizes_file, "FINISHING_SECONDS", 0.0)
     _, _, _, found = measured(place, "rings", 8, {**HOW, "finishing": True})
     assert [each.finished for each in found.sizes] == [False] * (len(found.sizes) - 1) + [True]
     words = [text.get_text() for text in draw("rings.rows", found).legends[0].get_texts()]

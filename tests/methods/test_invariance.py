@@ -94,7 +94,7 @@ def test_reduce_and_order_refuse_what_is_too_far_from_the_origin_for_a_proof():
 @pytest.mark.parametrize("scale", POWERS)
 def test_reduce_takes_the_same_steps_in_units_that_change_no_digit(monkeypatch, method, scale):
     """Of every number, but for those that are rounded in decimal for a short file."""
-    monkeypatch.setattr(reduced_set, "_short_numbers", lambda z, part: z)
+    monkeypatch.setattr(reduced_set, "short_numbers", lambda z, part: z)
     machine = machine_of(classes=2, gamma=2.0)
     machine.coef = np.abs(machine.coef) if method == "fixed-point" else machine.coef
     one, other = (reduced(each, **METHODS[method]).model for each in (machine, changed(machine, scale, 0.0)))

@@ -131,7 +131,7 @@ def test_sparse_rows_are_clustered_as_dense_ones_are(monkeypatch):
         for _ in range(30)
     ]
     dense = parts(parse(rows), 4)
-    monkeypatch.setattr(clusters, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(clusters, "DENSE_CELLS", 0)
     found = [k_means(matrix(parse(rows))[0], 4, seed, "m")[1] for seed in range(40)]
     assert dense == {tuple(range(30 * g, 30 * g + 30)) for g in range(4)}
     assert any({tuple(np.flatnonzero(cluster == c)) for c in set(cluster)} == dense for cluster in found)
@@ -139,16 +139,16 @@ def test_sparse_rows_are_clustered_as_dense_ones_are(monkeypatch):
 
 def test_sparse_clustering_in_blocks_is_the_same(monkeypatch):
     rows = [dict(enumerate(row, 1)) for row in np.random.default_rng(3).standard_normal((90, 6)).tolist()]
-    monkeypatch.setattr(clusters, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(clusters, "DENSE_CELLS", 0)
     whole = clusters_of(parse(rows), 5, "m")
-    monkeypatch.setattr(clusters, "_BLOCK_CELLS", 35)  # of 7 rows
+    monkeypatch.setattr(clusters, "BLOCK_CELLS", 35)  # of 7 rows
     assert clusters_of(parse(rows), 5, "m") == whole and len(set(whole)) == 5
 
 
 def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch):
     """Which is what k-means comes to rest at."""
     x = np.random.default_rng(4).standard_normal((80, 3))
-    monkeypatch.setattr(clusters, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(clusters, "DENSE_CELLS", 0)
     monkeypatch.setattr(clusters, "ROUNDS", 1000)
     means, cluster = k_means(matrix(parse([dict(enumerate(row, 1)) for row in x.tolist()]))[0], 6, 0, "m")
     np.testing.assert_allclose(means, [x[cluster == c].mean(axis=0) for c in range(6)], atol=1e-12)
@@ -156,7 +156,7 @@ def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch):
 
 
 def test_means_of_too_many_numbers_are_refused(monkeypatch, wide):
-    monkeypatch.setattr(clusters, "_CENTROIDS", 1_000_000)
+    monkeypatch.setattr(clusters, "CENTROIDS", 1_000_000)
     with pytest.raises(
         ModelFormatError,
         match=r"100 clusters of \d+ features found, whose means take \S+ GB, expected at most 0.008 GB",

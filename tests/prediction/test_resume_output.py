@@ -95,7 +95,7 @@ def test_without_the_option_a_stopped_run_keeps_nothing(models, tmp_path):
 def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp_path, monkeypatch):
     now, begun, ended = 0.0, [], [0.0]
     costs = [0.0, 0.0, 2.0, 0.125, 1.0, 0.0]
-    write_state = ResumableOutput._write_state
+    write_state = ResumableOutput.write_state
 
     def slow(self, text):
         nonlocal now
@@ -105,7 +105,7 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
         write_state(self, text)
 
     monkeypatch.setattr(resume, "monotonic", lambda: now)
-    monkeypatch.setattr(ResumableOutput, "_write_state", slow)
+    monkeypatch.setattr(ResumableOutput, "write_state", slow)
     place = Place()
     with resumable(tmp_path / "out", place) as output:
         while len(begun) < len(costs):

@@ -354,7 +354,7 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
     from fastsvm_cli.methods.reduce import placement
 
     features = rows.CLOUD_CELLS // rows.CLOUD_ROWS
-    rounds = signature(placement._kernel_means).parameters["iterations"].default
+    rounds = signature(placement.kernel_means).parameters["iterations"].default
     cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
     said = {
         "points": [geometry._MOST_POINTS],

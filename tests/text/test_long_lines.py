@@ -129,8 +129,8 @@ def test_what_begins_as_no_model_is_refused_before_it_is_read(fastsvm, models, t
 
 def test_a_line_of_a_model_has_an_end_too(models, tmp_path, monkeypatch):
     """LIBSVM's own buffer for a line ends at 2^30 bytes."""
-    assert data._MAX_MODEL_LINE == 1 << 30
-    monkeypatch.setattr(data, "_MAX_MODEL_LINE", 3 << 20)
+    assert data.MAX_MODEL_LINE == 1 << 30
+    monkeypatch.setattr(data, "MAX_MODEL_LINE", 3 << 20)
     for lines, message in (
         ([2 << 20, 3 << 20, 1 << 20], None),
         ([100, 100, (3 << 20) + 1], ":3: a line of more than 3 MiB found, expected a model"),

@@ -112,7 +112,7 @@ def test_the_lock_stays_until_the_file_has_its_name(tmp_path, monkeypatch):
     path, replace = tmp_path / "out", os.replace
 
     def meanwhile(source, target):
-        output_module._remove_if_dead(source)
+        output_module.remove_if_dead(source)
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", meanwhile)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.prediction.pipeline import Fallback
 
 #: A text of at most so many bytes is kept, so that the file need not be read twice.
-_KEPT = 1 << 24
+KEPT = 1 << 24
 
 
 def fallback(
@@ -133,21 +133,21 @@ class ExactFile:
         from fastsvm_cli.text.fingerprint import fingerprint_of
 
         try:
-            self._found = fingerprint_of(self._pieces())
+            self._found = fingerprint_of(self.pieces())
         except Exception as error:  # raised where it is asked for
             self._fault = error
 
-    def _pieces(self) -> "Iterator[bytes]":
+    def pieces(self) -> "Iterator[bytes]":
         from fastsvm_cli.models import check_start
         from fastsvm_cli.text.data import read_pieces
 
         kept, total = [], 0
         for piece in read_pieces(self.path, lambda start: check_start(start, self.path)):
             total += len(piece)
-            if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):  # what comes through a pipe comes once
+            if total <= KEPT or not stat.S_ISREG(self._status.st_mode):  # what comes through a pipe comes once
                 kept.append(piece)
             else:
                 kept = []
             yield piece
-        if total <= _KEPT or not stat.S_ISREG(self._status.st_mode):
+        if total <= KEPT or not stat.S_ISREG(self._status.st_mode):
             self._text = b"".join(kept)

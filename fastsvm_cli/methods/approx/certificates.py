@@ -15,9 +15,9 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
 from fastsvm_cli.text.header import Header
 
-_DENSE_CELLS = 1 << 28  # support vectors times features that are written out
-_BLOCK_CELLS = 1 << 20  # of rows that are written out
-_ENTRY_COST = 25  # a product of two sparse vectors' entries, in products of whole rows
+DENSE_CELLS = 1 << 28  # support vectors times features that are written out
+BLOCK_CELLS = 1 << 20  # of rows that are written out
+ENTRY_COST = 25  # a product of two sparse vectors' entries, in products of whole rows
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
@@ -66,7 +66,7 @@ def certificate(
     point, a = np.asarray(point), np.array(a)
     kept = 1 + d if rank else len(total)
     rounding = np.asarray(total)[:kept] - np.asarray(stored)[:kept]
-    squares = _squared_norms(x, point)
+    squares = squared_norms(x, point)
     norms = np.sqrt(squares)
     weight = float(np.abs(a).sum())
     gaussian = header.kernel_type == "rbf"
@@ -91,7 +91,7 @@ def certificate(
     truncation = []
     if gaussian:
         last = certified_degree(degree, True)
-        computed, lengths = _degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress, add_up)
+        computed, lengths = degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress, add_up)
         scaled = np.sqrt(2 * header.gamma) * lengths
         largest = float(np.max(header.gamma * lengths**2, initial=0.0))
         for k in range(degree + 1, last + 1):
@@ -102,18 +102,18 @@ def certificate(
     return Certificate(truncation, error, weight * (1 + 1e-9), float(n))
 
 
-def _squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
+def squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
     """|x~|^2 of the rows of a sparse x about the point, from differences, a block of rows at a time: (n)."""
     n, d = x.shape
     out = np.empty(n)
-    size = max(1, _BLOCK_CELLS // max(d, 1))
+    size = max(1, BLOCK_CELLS // max(d, 1))
     for at in range(0, n, size):
         rows = x[at : at + size].toarray() - point
         out[at : at + size] = np.einsum("ij,ij->i", rows, rows)
     return out
 
 
-def _degree_norms(
+def degree_norms(
     x: Matrix,
     point: np.ndarray,
     squares: np.ndarray,
@@ -128,7 +128,7 @@ def _degree_norms(
     is wrong by (bounds.degree_norm). squares: |x~|^2."""
     n, d = x.shape
     counts = np.bincount(x.indices, minlength=d)
-    if n * d <= _DENSE_CELLS and not _is_sparse(counts, n):
+    if n * d <= DENSE_CELLS and not _is_sparse(counts, n):
         dense = x.toarray()
         dense -= point
         dense_pairs = PairSums(dense, a, gamma, first, last, sparse=False)
@@ -156,7 +156,7 @@ def _is_sparse(counts: np.ndarray, n: int) -> bool:
     vectors that have an entry, per column (d)."""
     shares = counts / max(n, 1)
     shared = float((np.where(shares >= 0.5, 1.0, shares) ** 2).sum())
-    return _ENTRY_COST * shared < len(counts)
+    return ENTRY_COST * shared < len(counts)
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:

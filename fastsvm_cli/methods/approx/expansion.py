@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp
 
 CENTERS = ("mean", "origin", "pair")
-_FORMED = 1 << 28  # numbers that are held while a matrix is compressed
+FORMED = 1 << 28  # numbers that are held while a matrix is compressed
 
 
 class TooLargeError(ModelFormatError):
@@ -173,11 +173,11 @@ class _OneExpansion:
         if self._compressed:
             from fastsvm_cli.methods.approx.compression import COPIES
 
-            if COPIES * d * d > _FORMED:
+            if COPIES * d * d > FORMED:
                 raise TooLargeError(
                     model.path,
                     f"{d} features found: their matrix takes {8e-9 * COPIES * d * d:.3g} GB before it is compressed,"
-                    f" expected at most {8e-9 * _FORMED:.3g} GB",
+                    f" expected at most {8e-9 * FORMED:.3g} GB",
                 )
             self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
 

@@ -7,7 +7,7 @@ import numpy as np
 from fastsvm_cli.methods.feature_space import Matrix, row_norms, squared_distances
 from fastsvm_cli.models.kernel import Kernel
 
-_BLOCK_CELLS = 1 << 22  # kernel values held at a time
+BLOCK_CELLS = 1 << 22  # kernel values held at a time
 
 
 class MachineFunction:
@@ -23,7 +23,7 @@ class MachineFunction:
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         f, gradient = np.empty(len(z)), np.empty(z.shape)
-        size = max(1, _BLOCK_CELLS // max(len(self.a), 1))
+        size = max(1, BLOCK_CELLS // max(len(self.a), 1))
         for at in range(0, len(z), size):
             f[at : at + size], gradient[at : at + size] = self._block(z[at : at + size])
         return f, gradient
@@ -66,7 +66,7 @@ class DensityFunction:
     def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
         """own: for every row of z the row of x that it is and that is left out of the estimate, or -1."""
         f, gradient = np.empty(len(z)), np.empty(z.shape)
-        size = max(1, _BLOCK_CELLS // len(self.y))
+        size = max(1, BLOCK_CELLS // len(self.y))
         for at in range(0, len(z), size):
             part = slice(at, at + size)
             f[part], gradient[part] = self._block(z[part], None if own is None else own[part])

@@ -17,8 +17,8 @@ _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is amo
 #: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
 _INDEPENDENT = 1e-4
 _MOST_POINTS = 2048
-_FACTOR_CELLS = 1 << 26  # numbers of the factorisation that chooses points: support vectors times points
-_SINGLE_CELLS = 1 << 24  # of more numbers, half of the memory counts more than the best choice
+FACTOR_CELLS = 1 << 26  # numbers of the factorisation that chooses points: support vectors times points
+SINGLE_CELLS = 1 << 24  # of more numbers, half of the memory counts more than the best choice
 
 
 def refusal(model: ExactModel) -> "str | None":
@@ -66,7 +66,7 @@ def compile_geometry(
     all_vectors = _native.Chunk.concatenate([vectors, further]) if folded else vectors
     points = min(default_points(model) if points is None else points, n)
     rng = np.random.default_rng(seed)
-    among = max(points, _FACTOR_CELLS // max(points, 1))
+    among = max(points, FACTOR_CELLS // max(points, 1))
     candidates = np.arange(n) if among >= n else np.sort(rng.choice(n, among, replace=False))
     rows = np.concatenate([candidates, n + np.arange(len(folded))])  # of all_vectors
     x = matrix(all_vectors)[0][rows]
@@ -82,7 +82,7 @@ def compile_geometry(
 
     # Nothing that is proven depends on which points are chosen. Single precision, which holds the values of kernels of
     # distances, tells which are good ones, if not always the best: on banana at C = 64 rows need twice as many.
-    single = model.kernel.of_distances and len(rows) * points > _SINGLE_CELLS
+    single = model.kernel.of_distances and len(rows) * points > SINGLE_CELLS
     chosen = PartialCholesky(model.kernel, x, points, single)
     residual = b[rows]
     # Every decision function counts alike: by the share of its own |w|^2.

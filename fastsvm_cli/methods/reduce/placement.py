@@ -139,7 +139,7 @@ def initial_order(
     for rows, number in zip((positive, negative), wanted):
         number = min(number, len(rows))
         if number and init == "cluster":
-            chosen += _kernel_means(x, gamma, rows, number, rng)
+            chosen += kernel_means(x, gamma, rows, number, rng)
         elif number:
             chosen += rng.choice(rows, number, replace=False).tolist()
     rest = np.setdiff1d(np.arange(len(a)), chosen)  # where a side had too few
@@ -147,7 +147,7 @@ def initial_order(
     return rng.permutation(chosen).tolist()
 
 
-def _kernel_means(
+def kernel_means(
     x: Matrix,
     gamma: float,
     rows: np.ndarray,

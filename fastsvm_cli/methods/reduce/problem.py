@@ -14,7 +14,7 @@ from fastsvm_cli.methods.reduce.placement import gaussian, moments
 from fastsvm_cli.models.exact import ExactModel
 
 DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
-_BLOCK_CELLS = 1 << 22  # values of vectors in all functions that are held at a time
+BLOCK_CELLS = 1 << 22  # values of vectors in all functions that are held at a time
 
 
 class Part:
@@ -128,7 +128,7 @@ class Problem:
         alone = _native.Exact(ExactModel(header, vectors, model.path).svm_model)
         decisions = _native.Decisions(header.pairs)
         out = np.empty((n, m))
-        size = max(1, _BLOCK_CELLS // header.pairs)
+        size = max(1, BLOCK_CELLS // header.pairs)
         for at in range(0, n, size):
             alone.fast_values(vectors.select(list(range(at, min(n, at + size)))), decisions)
             out[at : at + size] = np.asarray(decisions.value)[:, :m]

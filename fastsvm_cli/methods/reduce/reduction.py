@@ -190,7 +190,7 @@ def compile_reduced_set(
     if finishing:
         z = finish(problem, z, on_progress and _shown_distance(on_progress, ends[2]))
     origin = 0.0 if problem.origin is None else problem.origin
-    z = [_short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
+    z = [short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
     fit = Fit(problem, [each - origin for each in z])
     beta = [problem.unit * each for each in fit.beta]
     return Reduction(
@@ -249,7 +249,7 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     )
 
 
-def _short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
+def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
     """Rounded to about 1/100,000 of each feature's range, so that the file is short; the coefficients are solved for
     these."""
     if not z.size:

@@ -40,8 +40,8 @@ def sparse_vectors(rng, n, d):
 def proven_norms(x, a, gamma, first, last):
     """The bounds a certificate takes of the sparse vectors' degree norms, and of the rest."""
     rows, m = scipy.sparse.csr_matrix(x), x.mean(axis=0)
-    squares = certificates._squared_norms(rows, m)
-    computed, lengths = certificates._degree_norms(rows, m, squares, a, gamma, first, last, None)
+    squares = certificates.squared_norms(rows, m)
+    computed, lengths = certificates.degree_norms(rows, m, squares, a, gamma, first, last, None)
     damped, s = np.abs(a) * np.exp(-gamma * squares), np.sqrt(2 * gamma) * lengths
     n, d = x.shape
     largest = gamma * float((lengths**2).max())
@@ -62,7 +62,7 @@ def proven_norms(x, a, gamma, first, last):
 def test_norms_by_shared_entries_are_those_of_the_definition_and_bounded(
     largest, threads, monkeypatch, best_instruction_set
 ):
-    monkeypatch.setattr(certificates, "_ENTRY_COST", 0)  # sparse, whatever it costs
+    monkeypatch.setattr(certificates, "ENTRY_COST", 0)  # sparse, whatever it costs
     _native.set_threads(threads)
     rng = np.random.default_rng([7, threads])
     for n, d in ((2, 1), (31, 5), (33, 40), (200, 60), (2500, 30)):
@@ -91,21 +91,21 @@ def test_norms_by_shared_entries_are_those_of_the_definition_and_bounded(
 def test_norms_do_not_depend_on_threads_and_little_on_the_instruction_set(monkeypatch, instruction_set):
     rng = np.random.default_rng(8)
     for cost in (0, 1e9):
-        monkeypatch.setattr(certificates, "_ENTRY_COST", cost)
+        monkeypatch.setattr(certificates, "ENTRY_COST", cost)
         x = scipy.sparse.csr_matrix(sparse_vectors(rng, 500, 30))
         m, a = np.asarray(x.mean(axis=0)).ravel(), rng.standard_normal(500)
-        squares = certificates._squared_norms(x, m)
+        squares = certificates.squared_norms(x, m)
         found = []
         for threads in (1, 2, 5):
             _native.set_threads(threads)
-            found.append(certificates._degree_norms(x, m, squares, a, 1e-9, 3, 7, None)[0])
+            found.append(certificates.degree_norms(x, m, squares, a, 1e-9, 3, 7, None)[0])
         assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_no_sparse_model_has_a_value_beyond_its_radius(seed, monkeypatch):
-    monkeypatch.setattr(certificates, "_ENTRY_COST", 0)
+    monkeypatch.setattr(certificates, "ENTRY_COST", 0)
     rng = np.random.default_rng([9, seed])
     finite = seen = 0
     for trial in range(60):
@@ -134,7 +134,7 @@ def test_a_certificate_writes_out_no_more_of_sparse_vectors_than_a_block(monkeyp
     x = scipy.sparse.random(400, 300, 0.02, format="csr", random_state=11)
     vectors = [{int(j) + 1: float(v) for j, v in zip(row.indices, row.data)} or {1: 1.0} for row in x]
     machine = random_machine(rng, "one_class", "rbf", vectors, gamma=0.1)
-    monkeypatch.setattr(certificates, "_BLOCK_CELLS", 6000)
+    monkeypatch.setattr(certificates, "BLOCK_CELLS", 6000)
     written = []
     before = scipy.sparse.csr_matrix.toarray
 
@@ -153,7 +153,7 @@ def test_vectors_that_would_not_fit_as_a_dense_matrix_get_their_certificate(monk
     machine = random_machine(rng, "one_class", "rbf", vectors, gamma=0.1)
     exact = parse_model(machine.text(), "m")
     dense = compile_maclaurin(exact, fingerprint="f" * 32, certify=True).expansions[0].certificate
-    monkeypatch.setattr(certificates, "_DENSE_CELLS", 1)
+    monkeypatch.setattr(certificates, "DENSE_CELLS", 1)
     sparse = compile_maclaurin(exact, fingerprint="f" * 32, certify=True).expansions[0].certificate
     np.testing.assert_allclose(sparse.truncation, dense.truncation, rtol=1e-6)
 

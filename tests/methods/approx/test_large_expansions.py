@@ -86,10 +86,10 @@ def test_a_rank_that_makes_it_smaller_is_kept(model):
 
 
 def test_all_that_compression_holds_is_counted_before_it_begins(model, monkeypatch):
-    monkeypatch.setattr(expansion, "_FORMED", 599)  # six matrices of 10 by 10
+    monkeypatch.setattr(expansion, "FORMED", 599)  # six matrices of 10 by 10
     with pytest.raises(TooLargeError, match=r"10 features found: their matrix takes 4.8e-06 GB before"):
         compile_maclaurin(model, fingerprint="f" * 32, rank=2)
-    monkeypatch.setattr(expansion, "_FORMED", 600)
+    monkeypatch.setattr(expansion, "FORMED", 600)
     compile_maclaurin(model, fingerprint="f" * 32, rank=2)
 
 

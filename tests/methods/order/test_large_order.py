@@ -42,7 +42,7 @@ def factors(monkeypatch):
 def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(model, factors, monkeypatch, sequence, folded):
     how = dict(fingerprint="f" * 32, sequence=sequence, points=20, folded=folded)
     whole = compile_geometry(model, **how)
-    monkeypatch.setattr(geometry, "_FACTOR_CELLS", 1000)
+    monkeypatch.setattr(geometry, "FACTOR_CELLS", 1000)
     bounded = compile_geometry(model, **how)
     extra = len(folded or [])
     assert factors[0].size >= 300 * 20 and factors[1].size == (50 + extra) * (20 + extra)
@@ -67,7 +67,7 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(model, 
 
 
 def test_there_are_no_fewer_candidates_than_points(model, factors, monkeypatch):
-    monkeypatch.setattr(geometry, "_FACTOR_CELLS", 1)
+    monkeypatch.setattr(geometry, "FACTOR_CELLS", 1)
     assert len(compile_geometry(model, fingerprint="f" * 32, points=20).points) == 20
     assert factors[0].shape == (20, 20)
 
@@ -75,7 +75,7 @@ def test_there_are_no_fewer_candidates_than_points(model, factors, monkeypatch):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_one_file_whatever_the_number_of_threads(model, monkeypatch, sparse):
-    monkeypatch.setattr(partial_cholesky, "_BLOCK_ROWS", 64)
+    monkeypatch.setattr(partial_cholesky, "BLOCK_ROWS", 64)
     if sparse:
         rng = np.random.default_rng(53)
         rows = random_rows(rng, 300, range(1, 200), density=0.02)
@@ -108,7 +108,7 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
 
 @pytest.mark.parametrize("kernel, single", [("rbf", True), ("polynomial", False), ("linear", False)])
 def test_kernels_whose_values_have_any_size_keep_double_precision(factors, monkeypatch, kernel, single):
-    monkeypatch.setattr(geometry, "_SINGLE_CELLS", 0)
+    monkeypatch.setattr(geometry, "SINGLE_CELLS", 0)
     rng = np.random.default_rng(55)
     rows = random_rows(rng, 40, range(1, 5), scale=1e30)
     machine = random_machine(rng, "c_svc", kernel, rows, gamma=1e-60, coef0=0.0, degree=2)

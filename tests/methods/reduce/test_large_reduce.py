@@ -53,7 +53,7 @@ def test_kernel_values_of_every_two_support_vectors_are_the_cores_alone(monkeypa
 def test_values_of_a_part_are_the_kernel_matrix_times_its_coefficients(svm_type, classes, scale, monkeypatch):
     from fastsvm_cli.methods.reduce import problem as module
 
-    monkeypatch.setattr(module, "_BLOCK_CELLS", 20)  # a few rows at a time
+    monkeypatch.setattr(module, "BLOCK_CELLS", 20)  # a few rows at a time
     machine, model = exact_model(classes, 60, svm_type, scale)
     problem = Problem(FeatureSpace(model))
     k = np.asarray(oracles.kernel_matrix(machine, machine.vectors, machine.vectors), EXTENDED)
@@ -71,8 +71,8 @@ def test_values_of_a_part_are_the_kernel_matrix_times_its_coefficients(svm_type,
 def test_one_file_whatever_the_number_of_threads(monkeypatch, sparse):
     from fastsvm_cli.methods.reduce import problem
 
-    monkeypatch.setattr(feature_space, "_BLOCK_CELLS", 100)
-    monkeypatch.setattr(feature_space, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(feature_space, "BLOCK_CELLS", 100)
+    monkeypatch.setattr(feature_space, "BLOCK_ROWS", 7)
     monkeypatch.setattr(problem, "DENSE_CELLS", 1 if sparse else 1 << 25)
     _, model = exact_model()
     texts = []

@@ -106,7 +106,7 @@ def test_kernel_means_are_the_papers():
         x = rng.standard_normal((60, 2)) + rng.choice([-2.0, 0.0, 2.0], (60, 2))
         start = rng.choice(60, 6, replace=False)
         distance = papers_kernel_means(x, 0.3, start)
-        ours = placement._kernel_means(x, 0.3, np.arange(60), 6, Drawn(), 100)
+        ours = placement.kernel_means(x, 0.3, np.arange(60), 6, Drawn(), 100)
         assert len(ours) == 6  # the row nearest to each centre; either of two rows that make up a cluster
         np.testing.assert_allclose(distance[ours, range(6)], distance.min(axis=0), atol=1e-12)
         moved += len(set(ours) - set(start.tolist()))

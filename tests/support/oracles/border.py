@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from support.oracles.machine import EXTENDED, _line, dense
+from support.oracles.machine import EXTENDED, dense, header_line
 
 
 @dataclass
@@ -38,9 +38,9 @@ class BorderFile:
             "fingerprint f",
             " ".join(["features", *map(str, self.features)]),
             f"precision {precision}",
-            _line("nr_border", [len(s) for s in self.samples]),
+            header_line("nr_border", [len(s) for s in self.samples]),
         ]
-        lines += [_line("level", self.levels), f"local {self.local}", "border"]
+        lines += [header_line("level", self.levels), f"local {self.local}", "border"]
         lines += [
             " ".join(repr(float(v)) for v in line) for samples in self.samples for sample in samples for line in sample
         ]

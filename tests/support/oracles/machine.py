@@ -78,7 +78,7 @@ class Machine:
         }
         keys |= {"nr_sv": self.nr_sv or None}
         lines = [
-            _line(key, value if isinstance(value, list) else [value])
+            header_line(key, value if isinstance(value, list) else [value])
             for key, value in keys.items()
             if value is not None
         ]
@@ -113,7 +113,7 @@ class Machine:
         )
 
 
-def _line(key: str, values: list) -> str:
+def header_line(key: str, values: list) -> str:
     return " ".join([key, *map(_number, values)])
 
 
