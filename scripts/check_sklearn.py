@@ -26,13 +26,13 @@ if how != "without":
     from fastsvm_cli.sklearn import patch
     if how == "always":
         patching.LEAST_VALUES = patching.ROWS_BEFORE = patching.VALUES_BEFORE = 0
-    numbers = patching._Engine.numbers
+    numbers = patching.Engine.numbers
     def counted(*arguments):
         calls[0] += 1
         found = numbers(*arguments)
         calls[1] += len(found[1])
         return found
-    patching._Engine.numbers = counted
+    patching.Engine.numbers = counted
     patch()
 pytest.main(["-q", "-p", "no:cacheprovider", "--junitxml", report, "--pyargs", *{TESTS}], plugins=[])
 print("\\nversion and calls:", sklearn.__version__, *calls)

@@ -125,7 +125,7 @@ def _answer(job: Job, block: Block) -> "dict[str, Any]":
         receipt = where.documents([receipt_name(block.part)])[0]
         if fits(job, block, receipt) and where.checksum(block.part) == (receipt["size"], receipt["crc32"]):
             return {**receipt, "kept": True}
-        return _do(job, block, where)
+        return answer_block(job, block, where)
     except DataFormatError as error:
         if error.path != block.name:
             raise Stop(str(error)) from None
@@ -150,7 +150,7 @@ def fits(job: Job, block: Block, receipt: "dict[str, Any]") -> bool:
     return same and still_hold(receipt, job.on_bad_row, job.reading["max_line"])
 
 
-def _do(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
+def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
     """Predict a block's rows into its part; its receipt, which is written before the part has its name."""
     _demand_claim(job, where)
     (model, exact), scaling = job.models(), job.scaling()

@@ -36,11 +36,11 @@ _WHOLE, _PARTS = 4096, 16  # of an array of more bytes, the sums of so many part
 #: Of rows and models that the engine does not take.
 _REFUSED = (FastsvmError, ValueError, MemoryError)
 
-_engines: "dict[int, _Engine]" = {}  # by the id of the estimator
+engines: "dict[int, Engine]" = {}  # by the id of the estimator
 _originals: "dict[str, tuple[type, Callable[..., Any]]]" = {}  # by name
 _lock = allocate_lock()
-_always, _blocks = False, 0  # whether patch() was called; blocks of patched() that have not ended
-_threads: "int | None" = None
+switched_on, open_blocks = False, 0  # whether patch() was called; blocks of patched() that have not ended
+engine_threads: "int | None" = None
 
 
 def patch(n_threads: "int | None" = None) -> None:
@@ -69,13 +69,13 @@ def patch(n_threads: "int | None" = None) -> None:
 def unpatch() -> None:
     """Undo patch(), except within blocks of patched(): scikit-learn's functions are the very ones that they were, and
     compiled models are let go."""
-    _settle(False, 0, _threads)
+    _settle(False, 0, engine_threads)
 
 
 @contextmanager
 def patched(n_threads: "int | None" = None) -> "Iterator[None]":
     """patch() for the time of a block, on all threads. Blocks may lie within each other, and overlap."""
-    before = _threads
+    before = engine_threads
     _settle(None, 1, n_threads)
     try:
         yield
@@ -85,10 +85,10 @@ def patched(n_threads: "int | None" = None) -> "Iterator[None]":
 
 def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
     """always: None: as it was. blocks: that begin, or with a minus end."""
-    global _always, _blocks, _threads
+    global switched_on, open_blocks, engine_threads
     with _lock:
-        was = _always or _blocks > 0
-        always, blocks = _always if always is None else always, _blocks + blocks
+        was = switched_on or open_blocks > 0
+        always, blocks = switched_on if always is None else always, open_blocks + blocks
         if not was and (always or blocks):
             _originals.update(_find_originals())
             for name, (owner, own) in _originals.items():
@@ -96,8 +96,8 @@ def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None
         elif was and not (always or blocks):
             for name, (owner, own) in _originals.items():
                 setattr(owner, name, own)
-            _engines.clear()
-        _always, _blocks, _threads = always, blocks, n_threads
+            engines.clear()
+        switched_on, open_blocks, engine_threads = always, blocks, n_threads
 
 
 def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
@@ -137,14 +137,14 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
     return answer
 
 
-class _Engine:
+class Engine:
     """A fitted estimator's compiled model, and how often it was asked. arrays: the estimator's numbers, which are held,
     so that nothing else gets their ids. told, sums: by which a change of the estimator is noticed. pays: whether the
     engine is to answer: the model is compiled, and not too many rows have been left to scikit-learn."""
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", told: "list[Any]", sums: "list[bytes]"):
         key = id(estimator)
-        self._estimator = weakref.ref(estimator, lambda _: _engines.pop(key, None))
+        self._estimator = weakref.ref(estimator, lambda _: engines.pop(key, None))
         self.arrays, self.told, self.sums = arrays, told, sums
         self.pays = False
         self._asked = self._answered = self._left = 0  # rows
@@ -174,7 +174,7 @@ class _Engine:
         step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
         decisions, predictions = model.decisions(wanted), _native.Predictions()
         few = rows * model.header.total_sv * X.shape[1] < LEAST_PRODUCTS
-        before = _native.set_threads_here(1 if few else _threads or 0)
+        before = _native.set_threads_here(1 if few else engine_threads or 0)
         try:
             for first in range(0, rows, step):
                 block = X if step >= rows else X[first : first + step]
@@ -211,7 +211,7 @@ def _coupler(classes: int, a: np.ndarray, b: np.ndarray) -> Any:
     return machine
 
 
-def _engine_of(estimator: Any, X: Any) -> "_Engine | None":
+def _engine_of(estimator: Any, X: Any) -> "Engine | None":
     """None: scikit-learn is to answer."""
     kernel = estimator.kernel
     if not isinstance(kernel, str) or kernel not in KERNELS:
@@ -232,9 +232,9 @@ def _engine_of(estimator: Any, X: Any) -> "_Engine | None":
             return None  # scikit-learn has something to say of them
     told = [kernel, estimator.degree, estimator.coef0, estimator._gamma, *map(id, arrays)]
     sums = [_sum(each) for each in arrays]
-    engine = _engines.get(id(estimator))
+    engine = engines.get(id(estimator))
     if engine is None or engine.told != told or engine.sums != sums:
-        engine = _engines[id(estimator)] = _Engine(estimator, arrays, told, sums)
+        engine = engines[id(estimator)] = Engine(estimator, arrays, told, sums)
     if not engine.pays:
         engine.asked(estimator, rows, vectors)
     return engine if engine.pays else None

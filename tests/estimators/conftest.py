@@ -23,13 +23,13 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def answered(monkeypatch):
     """The rows of each call that the engine answers for scikit-learn."""
-    calls, numbers = [], patching._Engine.numbers
+    calls, numbers = [], patching.Engine.numbers
 
     def count(self, X, wanted):
         calls.append(X.shape[0])
         return numbers(self, X, wanted)
 
-    monkeypatch.setattr(patching._Engine, "numbers", count)
+    monkeypatch.setattr(patching.Engine, "numbers", count)
     return calls
 
 

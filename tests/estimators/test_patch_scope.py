@@ -26,7 +26,7 @@ from support.processes import PATIENCE
 @pytest.fixture(autouse=True)
 def left_as_it_was():
     yield
-    assert not patching._always and not patching._blocks and not patching._engines
+    assert not patching.switched_on and not patching.open_blocks and not patching.engines
 
 
 def demand_own(estimator, X):
@@ -41,22 +41,22 @@ def test_nothing_is_pickled_cloned_or_left_in_the_estimator(calls):
     text, names = pickle.dumps(svc), set(vars(svc))
     with patched():
         expected = svc.predict(X)
-        assert len(patching._engines) == 1
+        assert len(patching.engines) == 1
         assert pickle.dumps(svc) == text and set(vars(svc)) == names
         assert clone(svc).get_params() == svc.get_params()
         with pytest.raises(NotFittedError):
             clone(svc).predict(X)
         for make in (lambda: pickle.loads(text), lambda: copy.deepcopy(svc), lambda: copy.copy(svc)):
             other = make()
-            assert len(patching._engines) == 1  # compiled by itself, when it is used
+            assert len(patching.engines) == 1  # compiled by itself, when it is used
             assert (other.predict(X) == expected).all()
-            assert len(patching._engines) == 2
+            assert len(patching.engines) == 2
             del other
             gc.collect()
-            assert len(patching._engines) == 1  # and let go with it
+            assert len(patching.engines) == 1  # and let go with it
         svc = None
         gc.collect()
-        assert not patching._engines
+        assert not patching.engines
 
 
 def test_it_is_compiled_once_whatever_the_threads(calls, monkeypatch):
@@ -115,7 +115,7 @@ def test_small_calls_and_what_is_asked_little_stay_with_scikit_learn(answered):
     with patched():
         for _ in range(50):
             svc.predict(X[: few - 1])
-        assert not patching._engines
+        assert not patching.engines
         for _ in range(few, enough, few):
             svc.predict(X[:few])
             assert not answered
@@ -236,7 +236,7 @@ def test_on_and_off_and_twice(calls):
     assert not set(functions()) & set(own)
     first = functions()
     patch(n_threads=1)
-    assert functions() == first and patching._threads == 1
+    assert functions() == first and patching.engine_threads == 1
     unpatch()
     assert all(each is before for each, before in zip(functions(), own))
     unpatch()
@@ -268,9 +268,9 @@ def test_what_was_compiled_is_let_go_when_it_is_off(calls):
     svc = fit(SVC(), X, y)
     patch()
     svc.predict(X)
-    assert patching._engines
+    assert patching.engines
     unpatch()
-    assert not patching._engines
+    assert not patching.engines
 
 
 def test_a_scikit_learn_that_is_not_known(monkeypatch):
@@ -278,6 +278,6 @@ def test_a_scikit_learn_that_is_not_known(monkeypatch):
     monkeypatch.delattr(_base.BaseSVC, "_sparse_predict_proba")
     with pytest.raises(FastsvmError, match="without _sparse_predict_proba found, expected"):
         patch()
-    assert not patching._always
+    assert not patching.switched_on
     monkeypatch.undo()
     assert functions() == own

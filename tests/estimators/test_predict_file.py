@@ -102,7 +102,7 @@ def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
 
     calibrated = CalibratedClassifierCV(SVC(gamma=0.1), ensemble=False).fit(X, y > 1)
     fast = fastsvm_cli.compile(calibrated, "approx", degree=1, certify=True)
-    source = fastsvm_cli.FastSVM(fast._reference.model)
+    source = fastsvm_cli.FastSVM(fastsvm_cli.compile(calibrated, "exact").model)
     with pytest.raises(ValueError, match="exact= does not go with a calibrator"):
         fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", exact=source, **how)
 

@@ -357,12 +357,12 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
     rounds = signature(placement.kernel_means).parameters["iterations"].default
     cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
     said = {
-        "points": [geometry._MOST_POINTS],
+        "points": [geometry.MOST_POINTS],
         "fold": [f"C = {cost}"],
         "lists": [f"k-means, {clusters.ROUNDS} rounds"],
-        "init": [f"{rounds} rounds", placement._CLUSTERED],
+        "init": [f"{rounds} rounds", placement.CLUSTERED],
         "data_file": [rows.HELD_OUT, rows.CLOUD_ROWS, f"{features} features"],
-        "sampling": [sampler._NEAR],
+        "sampling": [sampler.NEAREST_ROWS],
         "target": [samples.MOST_SAMPLES],
     }
     (option,) = [each for each in group.get_command(CONTEXT, name).params if each.name.startswith(parameter)]

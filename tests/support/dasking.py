@@ -31,7 +31,7 @@ def close():
 def predict(*arguments, before=lambda block: None, code=0):
     """`fastsvm predict` with these arguments. before: called with a block before it is answered; what it raises is
     raised on the worker. Returns what was said; its `done` has the parts that were made."""
-    plain, done = work._do, []
+    plain, done = work.answer_block, []
 
     def do(job, block, where):
         before(block)
@@ -43,7 +43,7 @@ def predict(*arguments, before=lambda block: None, code=0):
     def connect(address, say):
         yield client()
 
-    with mock.patch.object(work, "_do", do):
+    with mock.patch.object(work, "answer_block", do):
         said = run_here("predict", *arguments, code=code, connect=connect)
     said.done = done
     return said

@@ -8,7 +8,7 @@ from fastsvm_cli.methods.border.roots import DecisionFunction, roots_between
 from fastsvm_cli.methods.feature_space import row_norms, squared_distances
 
 # The second end of a line is the nearest of so many rows on the other side, drawn anew for every batch of lines.
-_NEAR = 2000
+NEAREST_ROWS = 2000
 # The samples are refined in so many rounds.
 _ROUNDS = 16
 # A sample nearer to another than this share of the rows' median distance from their nearest samples is skipped.
@@ -38,7 +38,7 @@ class Sampler:
         self._norms = row_norms(self._moved)
         self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
         self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
-        self._near = _NEAR
+        self._near = NEAREST_ROWS
         # Of every row: how far its nearest sample is, and what that one answers.
         self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))

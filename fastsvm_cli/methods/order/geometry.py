@@ -15,8 +15,8 @@ from fastsvm_cli.models.geometry import GeometryModel
 
 _CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
 #: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
-_INDEPENDENT = 1e-4
-_MOST_POINTS = 2048
+INDEPENDENT = 1e-4
+MOST_POINTS = 2048
 FACTOR_CELLS = 1 << 26  # numbers of the factorisation that chooses points: support vectors times points
 SINGLE_CELLS = 1 << 24  # of more numbers, half of the memory counts more than the best choice
 
@@ -91,10 +91,10 @@ def compile_geometry(
     for step in range(points):
         if step < len(folded):
             p = n + step
-            if chosen.diagonal[p] <= _INDEPENDENT * chosen.self_kernel[p]:
+            if chosen.diagonal[p] <= INDEPENDENT * chosen.self_kernel[p]:
                 continue
         else:
-            free = chosen.diagonal[:n] > _INDEPENDENT * chosen.self_kernel[:n]
+            free = chosen.diagonal[:n] > INDEPENDENT * chosen.self_kernel[:n]
             if not free.any():
                 break
             if sequence == "greedy":
@@ -123,7 +123,7 @@ def default_points(model: ExactModel) -> int:
     entries of a support vector."""
     vectors = model.vectors
     d = len(vectors.indices) / max(vectors.rows, 1)
-    return min(vectors.rows, _MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
+    return min(vectors.rows, MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
 
 
 def folded_vectors(model: ExactModel) -> "list[dict]":

@@ -18,7 +18,7 @@ _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
 # In lengths of the kernel, so that a scale of the data changes nothing.
 _FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0
 _AT_REST = 1e-5
-_CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
+CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
 
 
 def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
@@ -156,8 +156,8 @@ def kernel_means(
     iterations: int = 20,
 ) -> "list[int]":
     """Kernel k-means (Girolami 2002): the row nearest to each centre in feature space."""
-    if len(rows) > max(_CLUSTERED, count):
-        rows = rng.choice(rows, max(_CLUSTERED, count), replace=False)
+    if len(rows) > max(CLUSTERED, count):
+        rows = rng.choice(rows, max(CLUSTERED, count), replace=False)
     mine = x[rows]
     k = gaussian(mine, gamma)(mine)
     at = rng.choice(len(rows), count, replace=False)

@@ -98,7 +98,7 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
     ]
     for _ in range(60):
         p = int(np.argmax(both[0].diagonal))
-        if both[0].diagonal[p] <= geometry._INDEPENDENT:
+        if both[0].diagonal[p] <= geometry.INDEPENDENT:
             break
         columns = [each.add(p) for each in both]
         np.testing.assert_allclose(columns[1], columns[0], rtol=0, atol=1e-4)
