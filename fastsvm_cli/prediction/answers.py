@@ -3,6 +3,7 @@ exact model where they leave a row open, predictions, text."""
 
 from _thread import allocate_lock
 from collections.abc import Callable
+from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Answer as Answer
@@ -34,40 +35,14 @@ class Fallback:
 
 
 class Request:
-    """What is asked about every row: the options of `predict`, and what follows from them.
+    """What is asked about every row, and what follows from it.
 
-    probability, values, evaluations, exact, tolerance, open_tolerance: as of pipeline.predict. open_rows, outside_rows:
-    whether the rows left open, and those outside the bound, are asked for. around: go on after rows that cannot be
-    evaluated. head: the line before the first row, or nothing.
-    """
+    exact: evaluates the rows that a certified model leaves open. asked: the options of _native.Request. head: the line
+    before the first row, or nothing."""
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        probability: bool = False,
-        values: bool = False,
-        evaluations: bool = False,
-        exact: "Fallback | None" = None,
-        tolerance: "float | None" = None,
-        open_rows: bool = False,
-        open_tolerance: float = 0.0,
-        outside_rows: bool = False,
-        around: bool = False,
-    ):
-        self.model, self.exact, self.around = model, exact, around
-        self.native = _native.Request(
-            model.native,
-            probability=probability,
-            values=values,
-            evaluations=evaluations,
-            exact=None if exact is None else exact.native,
-            tolerance=tolerance,
-            open_rows=open_rows,
-            open_tolerance=open_tolerance,
-            outside_rows=outside_rows,
-            around=around,
-        )
+    def __init__(self, model: Model, *, exact: "Fallback | None" = None, **asked: Any):
+        self.model, self.exact = model, exact
+        self.native = _native.Request(model.native, exact=None if exact is None else exact.native, **asked)
         self.with_radius, self.head = self.native.with_radius, self.native.head
 
 

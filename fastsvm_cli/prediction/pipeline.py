@@ -2,6 +2,7 @@
 (native/engine/run.h)."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
@@ -48,46 +49,33 @@ def predict(
     write: Callable[[bytes], None],
     *,
     path: str,
-    probability: bool = False,
-    values: bool = False,
-    evaluations: bool = False,
     labelled: bool = True,
     exact: "Fallback | None" = None,
-    tolerance: "float | None" = None,
     bad_rows: "BadRows | None" = None,
     tally: "Tally | None" = None,
     head: bool = True,
     on_chunk: "Callable[[Tally], None] | None" = None,
     write_open: "Callable[[bytes], None] | None" = None,
-    open_tolerance: float = 0.0,
     write_outside: "Callable[[bytes], None] | None" = None,
+    **asked: Any,
 ) -> Tally:
     """Predict every row and write its line, in order; memory does not grow with the input.
 
     rows: in chunks, each done on all threads, one after the other; or in the blocks of a file, a thread each.
-    path: the data's, for messages. probability: as `-b 1`. values: append decision values, and radii where the model
-    has them.
-    evaluations: append the number of kernel evaluations, of an ordered model.
-    exact: evaluate the rows that a certified model leaves open, so that every answer is svm-predict's. tolerance: what
-    a value of an ordered regression model may be off by, so that it can stop early. bad_rows: what becomes of rows that
-    cannot be read or evaluated, and those of the blocks; without it they raise DataFormatError. tally: of the rows
-    before these, which is added to. head: whether to write what stands before the first row. on_chunk: called when a
-    chunk's lines are written.
-    write_open: given the rows whose answer a certified model's radii leave open, as LIBSVM data with line numbers;
-    open_tolerance: the radius that a regression value may have where there is no `exact`. write_outside: likewise the
-    rows outside the bound of eq. (3.11).
+    path: the data's, for messages. exact: evaluate the rows that a certified model leaves open, so that every answer is
+    svm-predict's. bad_rows: what becomes of rows that cannot be read or evaluated, and those of the blocks; without it
+    they raise DataFormatError. tally: of the rows before these, which is added to. head: whether to write what stands
+    before the first row. on_chunk: called when a chunk's lines are written. write_open: given the rows whose answer a
+    certified model's radii leave open, as LIBSVM data with line numbers. write_outside: likewise the rows outside the
+    bound of eq. (3.11). asked: probability, values, evaluations, tolerance and open_tolerance of _native.Request.
     """
     request = Request(
         model,
-        probability=probability,
-        values=values,
-        evaluations=evaluations,
         exact=exact,
-        tolerance=tolerance,
         open_rows=write_open is not None,
-        open_tolerance=open_tolerance,
         outside_rows=write_outside is not None,
         around=bad_rows is not None,
+        **asked,
     )
     counted = tally or Tally(labelled)
     run = _native.Run(

@@ -46,16 +46,8 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     if exact is not None and exact_file is not None:
         job.exact, job.exact_tolerance = File(exact_file.path, exact_file.text()), exact.tolerance
     header = options.printed_header(model, exact)
-    labelled = not options.unlabelled
-    job.reading = {"labelled": labelled, "dense": options.dense, "delimiter": options.delimiter}
-    job.reading["max_line"] = options.max_line
-    job.asked = {
-        "probability": bool(options.probability),
-        "values": options.values,
-        "evaluations": options.evaluations,
-        "labelled": labelled,
-        "tolerance": options.within(model),
-    }
+    job.reading = options.reading()
+    job.asked = {**options.asked(model), "labelled": not options.unlabelled}
     job.steps, job.on_bad_row, job.threads = options.steps, options.on_bad_row, options.threads or 1
     summary = new_summary(options, model, header, exact, digest)
     summary.begin()

@@ -2,7 +2,7 @@
 
 import os
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -146,6 +146,24 @@ class PredictOptions(Options):
             why = "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one"
             raise ModelFormatError(self.model_file, why)
         return model
+
+    def reading(self) -> "dict[str, Any]":
+        """How rows are written, as of LineBlocks."""
+        return {
+            "labelled": not self.unlabelled,
+            "dense": self.dense,
+            "delimiter": self.delimiter,
+            "max_line": self.max_line,
+        }
+
+    def asked(self, model: "Model") -> "dict[str, Any]":
+        """What lines depend on besides the rows, as of pipeline.predict."""
+        return {
+            "probability": bool(self.probability),
+            "values": self.values,
+            "evaluations": self.evaluations,
+            "tolerance": self.within(model),
+        }
 
     def within(self, model: "Model") -> "float | None":
         """--tolerance where it stops a row early: of a model that proves its own values of a regression."""

@@ -260,8 +260,15 @@ void bind_question(nb::module_& m) {
                 new (self) Request({std::move(model), probability, values, evaluations, std::move(exact), tolerance,
                                     open_rows, outside_rows, open_tolerance, around});
             },
-            "model"_a, "probability"_a, "values"_a, "evaluations"_a, "exact"_a.none(), "tolerance"_a.none(),
-            "open_rows"_a, "open_tolerance"_a, "outside_rows"_a, "around"_a)
+            "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
+            "exact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(), "open_rows"_a = false,
+            "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
+            "probability: as -b 1. values: append decision values, and radii where the model has them. evaluations: "
+            "append the number of kernel evaluations, of an ordered model. exact: evaluates the rows that a certified "
+            "model leaves open. tolerance: what a value of an ordered regression model may be off by, so that it can "
+            "stop early. open_rows, outside_rows: whether the rows left open, and those outside the bound, are asked "
+            "for; open_tolerance: the radius that a regression value may have where there is no `exact`. around: go on "
+            "after rows that cannot be evaluated.")
         .def_ro("with_radius", &Request::with_radius)
         .def_prop_ro(
             "head",
