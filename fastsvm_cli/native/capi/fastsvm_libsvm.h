@@ -48,7 +48,7 @@ struct svm_parameter {
 
 /* Of a model that was read, SV, sv_coef and sv_indices are NULL: support vectors are where libfastsvm lays them out.
  * Nothing in it may be changed. A model that the program fills in itself, as LIBSVM's readers of models in memory do,
- * is answered, too, in LIBSVM's own operations, with no gain of time. */
+ * is answered, too, in LIBSVM's own operations, in the time that LIBSVM takes. */
 struct svm_model {
     struct svm_parameter param;
     int nr_class;
