@@ -246,7 +246,8 @@ svm_model* svm_load_model(const char* model_file_name) {
 
 svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length) {
     choose_instructions_or_not();
-    return loaded(std::string_view(model_buffer, length));
+    const bool ended = length && !model_buffer[length - 1];  // VMAF counts the 0 that ends the text
+    return loaded(std::string_view(model_buffer, length - ended));
 }
 
 int svm_get_svm_type(const svm_model* model) { return model->param.svm_type; }

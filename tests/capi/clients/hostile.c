@@ -227,6 +227,11 @@ static void ask_odd_models(void) {
     EXPECT(fastsvm_predict(model, &rows, out, &error) == FASTSVM_OK && out[0] == 4);
     EXPECT(fastsvm_values(model, &rows, out, NULL, &error) == FASTSVM_OK && out[0] == -0.5);
     fastsvm_free(model);
+    for (unsigned ended = 0; ended < 2; ++ended) { /* with the 0 at its end, as VMAF hands it over, and without */
+        struct svm_model *libsvm = svm_parse_model_from_buffer(empty, (unsigned)sizeof empty - 1 + ended);
+        EXPECT(libsvm && svm_get_nr_class(libsvm) == 2);
+        svm_free_and_destroy_model(&libsvm);
+    }
     {
         enum { classes = 300, pairs = classes * (classes - 1) / 2, room = 4 << 20 };
         char *text = malloc(room), *at = text;
