@@ -84,9 +84,13 @@ def difference(theirs, ours, regression):
 
 def cases(options, folder):
     """(model, its rows)"""
-    for model in sorted((options.shared / "models").glob(f"*{options.only}*.model")):
+
+    def models(place):
+        return [path for path in sorted((options.shared / place).glob("*.model")) if options.only in path.stem]
+
+    for model in models("models"):
         yield model, options.shared / "data" / f"{model.name.split('_')[0]}.t"
-    for model in sorted((options.shared / "published").glob(f"*{options.only}*.model")):
+    for model in models("published"):
         rows = folder / f"{model.stem}.rows"
         run(sys.executable, options.shared / "published" / "make_rows.py", model, options.rows, rows)
         yield model, rows

@@ -1,9 +1,12 @@
 """libfastsvm and arguments that do not fit: a code and a line, and nothing leaks."""
 
+import random
+import struct
 import subprocess
 
 import pytest
 
+from support.damage import FILES, made_good
 from support.places import GOLDEN
 from support.processes import PATIENCE
 
@@ -29,3 +32,21 @@ def test_an_instruction_set_that_is_none_is_said_when_a_model_is_loaded(client):
     done = subprocess.run(words, capture_output=True, text=True, env={"FASTSVM_INSTRUCTIONS": "avx1"}, timeout=PATIENCE)
     assert done.returncode == 3
     assert done.stdout.startswith("error 4 line 0 row -1 FASTSVM_INSTRUCTIONS: 'avx1' found, expected")
+
+
+def test_damaged_models_from_memory_are_read_or_refused(client):
+    """By both interfaces; what is read answers odd rows, asked by two threads at a time."""
+    rng, texts = random.Random(8), []
+    for text in FILES.values():
+        for _ in range(3):
+            at = rng.randrange(len(text))
+            new = rng.choice([b"", b"1e308", b"-1 ", b"\n", b"nan", b"\0"])
+            damaged = text[:at] + new + text[at + rng.randrange(4) :]
+            texts += [damaged, made_good(text, damaged), text[:at]]
+        texts.append(text)
+    given = b"".join(struct.pack("=I", len(text)) + text for text in texts)
+    done = subprocess.run([str(client("damaged")), "2"], input=given, capture_output=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr.decode()
+    answers = done.stdout.split()
+    assert len(answers) == len(texts) and set(answers) == {b"0", b"2"}
+    assert all(answer == b"0" for answer, text in zip(answers, texts) if text in FILES.values())

@@ -37,6 +37,7 @@ OTHERS = {
     *("zcat", "sort", "uniq", "echo", "sha256sum", "head", "tail", "sed", "cat", "cmp", "ls", "mkdir", "mv", "gzip"),
     *("read", "split", "xargs", "parallel"),
     *("dask", "helm", "mapred"),
+    *("cmake", "pkg-config", "cc", "c++", "go", "export"),
 }
 #: Options of these that pages name, beside those that scripts use.
 OPTIONS_OF_OTHERS = {
@@ -51,6 +52,7 @@ OPTIONS_OF_OTHERS = {
     ),
     *("--sshloginfile", "--joblog", "--resume-failed", "--retries", "--filter-hosts", "--port", "--files", "--glob"),
     *("--repo", "--create-namespace", "--generate-name"),
+    *("--build", "--cflags", "--libs", "--variable"),
 }
 
 

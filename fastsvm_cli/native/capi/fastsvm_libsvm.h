@@ -48,7 +48,7 @@ struct svm_parameter {
 
 /* Of a model that was read, SV, sv_coef and sv_indices are NULL: support vectors are where libfastsvm lays them out.
  * Nothing in it may be changed. A model that the program fills in itself, as LIBSVM's readers of models in memory do,
- * is answered, too, in LIBSVM's own operations, with no gain of time. */
+ * is answered, too, in LIBSVM's own operations, in the time that LIBSVM takes. */
 struct svm_model {
     struct svm_parameter param;
     int nr_class;
@@ -70,7 +70,7 @@ struct svm_model {
 
 /* NULL where the file cannot be read, or is no model. */
 struct svm_model* svm_load_model(const char* model_file_name);
-/* The same in memory; of the LIBSVM in VMAF. */
+/* The same in memory, where a 0 may end the text; of the LIBSVM in VMAF. */
 struct svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length);
 
 int svm_get_svm_type(const struct svm_model* model);

@@ -1,4 +1,5 @@
 // LIBSVM's functions for prediction.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "capi/handle.h"
 #include "engine/exact_model.h"
 #include "exact/reference.h"
+#include "simd/loops.h"
 #include "simd/parallel.h"
 
 using namespace fastsvm;
@@ -110,55 +112,77 @@ bool take(const svm_node* x, bool serials, RowBuffer& out) {
     return sound;
 }
 
-// Decision values of any row, in LIBSVM's own operations.
-Decisions in_libsvms_order(const SvmModel& model, const Rows& row) {
-    const std::int64_t which = 0;
-    Decisions out(model.pairs());
-    out.resize(1);
-    reference_sums(model, row, &which, 1, out.value.data());
-    return out;
-}
-
-// The same of a row that no text could hold; NaN where the model's numbers are not LIBSVM's.
+// Decision values of a row that no text could hold, in LIBSVM's own operations; NaN where the model's numbers are not
+// LIBSVM's.
 Decisions unsound(const Model& model, const Rows& row) {
-    if (const auto* const exact = dynamic_cast<const ExactModel*>(&model))
-        return in_libsvms_order(exact->svm_model(), row);
     Decisions out(model.pairs());
     out.resize(1);
     std::fill(out.value.begin(), out.value.end(), undefined);
+    const std::int64_t which = 0;
+    if (const auto* const exact = dynamic_cast<const ExactModel*>(&model))
+        reference_sums(exact->svm_model(), row, &which, 1, out.value.data());
     return out;
 }
 
-// The numbers of a model that the program filled in.
-SvmModel numbers_of(const svm_model& model) {
+// What LIBSVM's kernels begin with, by its own walk: |x - y|^2, or x.y.
+double beginning(bool of_distances, const svm_node* x, const svm_node* y) {
+    double sum = 0;
+    while (x->index != -1 && y->index != -1) {
+        if (x->index == y->index) {
+            const double d = x->value - y->value;
+            sum += of_distances ? d * d : x->value * y->value;
+            ++x, ++y;
+        } else {
+            const svm_node*& lower = x->index > y->index ? y : x;
+            if (of_distances) sum += lower->value * lower->value;
+            ++lower;
+        }
+    }
+    for (const svm_node* rest : {x, y})
+        for (; of_distances && rest->index != -1; ++rest) sum += rest->value * rest->value;
+    return sum;
+}
+
+// Decision values of a model that the program filled in, where it lies: it may change from call to call. This file is
+// compiled without contraction.
+Decisions of_program(const svm_model& model, const svm_node* x) {
     const Kernel kernel{static_cast<KernelType>(model.param.kernel_type), model.param.gamma, model.param.coef0,
                         model.param.degree};
-    SvmModel out{kernel, false, {}, std::vector<double>(model.rho, model.rho + pairs_of(model)), nullptr};
+    SvmModel numbers{kernel, false, {}, std::vector<double>(model.rho, model.rho + pairs_of(model)), nullptr};
     if (classifies(model))
-        out.nr_sv.assign(model.nSV, model.nSV + model.nr_class);
+        numbers.nr_sv.assign(model.nSV, model.nSV + model.nr_class);
     else
-        out.nr_sv = {model.l};
-    const std::int64_t columns = classifies(model) ? model.nr_class - 1 : 1;
-    std::int64_t entries = 0;
-    for (int i = 0; i < model.l; ++i) entries += static_cast<std::int64_t>(length(model.SV[i]));
-    auto vectors = std::make_shared<Rows>();
-    vectors->rows = model.l;
-    vectors->leading_count = static_cast<int>(columns);
-    vectors->leading = Array<double>(model.l * columns);
-    vectors->indptr = Array<std::int64_t>(model.l + 1);
-    vectors->indices = Array<std::int32_t>(entries);
-    vectors->values = Array<double>(entries);
-    entries = 0;
-    vectors->indptr[0] = 0;
-    for (int i = 0; i < model.l; ++i) {
-        for (std::int64_t c = 0; c < columns; ++c) vectors->leading[i * columns + c] = model.sv_coef[c][i];
-        for (const svm_node* node = model.SV[i]; node->index != -1; ++node, ++entries) {
-            vectors->indices[entries] = node->index;
-            vectors->values[entries] = node->value;
+        numbers.nr_sv = {model.l};
+    const bool serials = kernel.type == KernelType::precomputed;
+    const std::size_t known = serials ? length(x) : 0;
+    Decisions out(numbers.pairs());
+    out.resize(1);
+    std::fill(out.value.begin(), out.value.end(), 0.0);
+    constexpr std::int64_t part = 4 * reference_lanes;
+    std::int64_t first = 0;
+    for (std::int64_t c = 0; c < numbers.classes(); ++c) {
+        const std::int64_t stop = first + numbers.nr_sv[static_cast<std::size_t>(c)];
+        for (std::int64_t n; first < stop; first += n) {
+            n = std::min(part, stop - first);
+            double values[part] = {};
+            for (std::int64_t t = 0; t < n; ++t) {
+                const svm_node* const vector = model.SV[first + t];
+                if (serials)
+                    values[t] = vector->value >= 0 && vector->value < static_cast<double>(known)
+                                    ? x[static_cast<std::size_t>(vector->value)].value
+                                    : undefined;
+                else
+                    values[t] = beginning(kernel.of_distances(), x, vector);
+            }
+            if (!serials) reference_kernel_from(kernel, 1, part, n, values);
+            for_each_pair(numbers, c, [&](std::int64_t pair, std::int64_t column) {
+                const double* const coef = model.sv_coef[column] + first;
+                double& sum = out.value[static_cast<std::size_t>(pair)];
+                for (std::int64_t t = 0; t < n; ++t) sum += coef[t] * values[t];
+            });
         }
-        vectors->indptr[i + 1] = entries;
     }
-    out.vectors = std::move(vectors);
+    for (std::size_t p = 0; p < numbers.rho.size(); ++p) out.value[p] -= numbers.rho[p];
     return out;
 }
 
@@ -198,10 +222,7 @@ template <class Use> bool answer(const svm_model* model, const svm_node* x, Aske
                 answer_as(mine.task, unsound(mine, *station->rows.rows(nullptr, fault)));
             }
         } else if (model->SV || !model->l) {
-            const SvmModel numbers = numbers_of(*model);
-            RowBuffer row;
-            take(x, numbers.kernel.type == KernelType::precomputed, row);
-            answer_as(task_of(*model), in_libsvms_order(numbers, *row.rows(nullptr, fault)));
+            answer_as(task_of(*model), of_program(*model, x));
         } else {
             good = false;  // its content was freed
         }
@@ -225,7 +246,8 @@ svm_model* svm_load_model(const char* model_file_name) {
 
 svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length) {
     choose_instructions_or_not();
-    return loaded(std::string_view(model_buffer, length));
+    const bool ended = length && !model_buffer[length - 1];  // VMAF counts the 0 that ends the text
+    return loaded(std::string_view(model_buffer, length - ended));
 }
 
 int svm_get_svm_type(const svm_model* model) { return model->param.svm_type; }

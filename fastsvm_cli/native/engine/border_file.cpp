@@ -29,7 +29,7 @@ BorderFile read_border(std::string_view text) {
     if (!d && std::any_of(counts.begin(), counts.end(), [](int count) { return count > 0; }))
         own.fail("nr_border", "border samples without features found");
     for (std::size_t pair = 0; pair < counts.size(); ++pair)
-        out.samples.push_back({levels[pair], counts[pair], file.body.numbers(2 * counts[pair] * d, out.single)});
+        out.samples.push_back({levels[pair], counts[pair], file.body.numbers(2 * d * counts[pair], out.single)});
     file.body.end("the border samples that nr_border announces");
     out.fingerprint = own.word("fingerprint");
     out.folded = read_folded_keys(own);

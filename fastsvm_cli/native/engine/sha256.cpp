@@ -99,6 +99,7 @@ void Sha256::blocks(const unsigned char* data, std::size_t count) {
 }
 
 void Sha256::update(const char* data, std::size_t size) {
+    if (!size) return;  // of no data there may be no address
     const auto* p = reinterpret_cast<const unsigned char*>(data);
     size_ += size;
     if (held_) {

@@ -10,6 +10,13 @@ namespace fastsvm {
 
 namespace {
 constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
+
+// log n!. std::lgamma writes a global variable, which threads would share.
+double log_factorial(int n) {
+    int sign;
+    return lgamma_r(n + 1.0, &sign);
+}
+
 }  // namespace
 
 double ExpansionBounds::norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm,
@@ -49,10 +56,10 @@ RowFromCenter ExpansionBounds::row_from(const Center& center, const Rows& rows, 
     int at = 0;
     for (int n = degree + 1; n <= last; ++n) {
         const double t = std::clamp(static_cast<double>(n), t_low, t_high);
-        out.tail[at++] = t > 0 ? std::exp(0.5 * (n * std::log(t) - t - std::lgamma(n + 1.0))) * up : 0;
+        out.tail[at++] = t > 0 ? std::exp(0.5 * (n * std::log(t) - t - log_factorial(n))) * up : 0;
     }
     out.tail[at] =
-        t_high > 0 ? std::min(1.0, std::exp(0.5 * ((last + 1) * std::log(t_high) - std::lgamma(last + 2.0))) * up) : 0;
+        t_high > 0 ? std::min(1.0, std::exp(0.5 * ((last + 1) * std::log(t_high) - log_factorial(last + 1))) * up) : 0;
     return out;
 }
 

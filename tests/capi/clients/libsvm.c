@@ -1,7 +1,7 @@
 /* libsvm MODEL...: what LIBSVM's functions answer for rows on standard input, of which no text need be able to hold any:
  * a line of index:value words each, a row. A line per row and model: the label; the decision values and the label they
  * come with; probabilities and theirs. A model is also rebuilt from its own text, as programs do that read one from
- * memory: `own MODEL` in place of MODEL. Of a LIBSVM model with the kernel rbf. */
+ * memory: `own MODEL` in place of MODEL. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@ static struct svm_model *own(const char *path) {
     FILE *file = fopen(path, "r");
     struct svm_model *model = calloc(1, sizeof *model);
     static const char *types[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
+    static const char *kernels[] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
     char word[64];
     if (!file) exit(4);
     while (fscanf(file, "%63s", word) == 1 && strcmp(word, "SV") != 0) {
@@ -33,17 +34,22 @@ static struct svm_model *own(const char *path) {
                 if (fscanf(file, "%d", *wholes + c) != 1) exit(5);
         } else if (strcmp(word, "gamma") == 0) {
             if (fscanf(file, "%lf", &model->param.gamma) != 1) exit(5);
+        } else if (strcmp(word, "coef0") == 0) {
+            if (fscanf(file, "%lf", &model->param.coef0) != 1) exit(5);
+        } else if (strcmp(word, "degree") == 0) {
+            if (fscanf(file, "%d", &model->param.degree) != 1) exit(5);
         } else if (strcmp(word, "nr_class") == 0) {
             if (fscanf(file, "%d", &model->nr_class) != 1) exit(5);
         } else if (strcmp(word, "total_sv") == 0) {
             if (fscanf(file, "%d", &model->l) != 1) exit(5);
         } else {
             if (fscanf(file, "%63s", word) != 1) exit(5);
-            for (int t = 0; t < 5; ++t)
+            for (int t = 0; t < 5; ++t) {
                 if (strcmp(word, types[t]) == 0) model->param.svm_type = t;
+                if (strcmp(word, kernels[t]) == 0) model->param.kernel_type = t;
+            }
         }
     }
-    model->param.kernel_type = RBF;
     model->free_sv = 1;
     model->SV = malloc(sizeof(struct svm_node *) * (size_t)model->l);
     model->sv_coef = malloc(sizeof(double *) * (size_t)(model->nr_class - 1));

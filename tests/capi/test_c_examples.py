@@ -1,0 +1,70 @@
+"""The programs of the page, built by its own command lines, answer its two rows as Python does."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import load_model, read_chunks
+from fastsvm_cli.prediction.answers import Answerer, Request
+from support.pages import PAGES, blocks, command_lines
+from support.places import GOLDEN
+from support.processes import PATIENCE
+
+pytestmark = pytest.mark.full
+
+PAGE = PAGES["fastsvm_cli/native/capi/README.md"]
+#: file -> its text; its first line is a comment that names it
+SOURCES = {
+    re.search(r"\w+\.\w+", block[0]).group(): "\n".join(block) + "\n" for block in blocks(PAGE, "c", "cpp", "r", "go")
+}
+#: what runs -> (the file that the line of the page builds it of, what that line needs, values and no labels)
+PROGRAMS = {
+    "./labels": ("labels.c", "cc", False),
+    "./values": ("values.cpp", "c++", True),
+    "./by_name": ("by_name.c", "cc", False),
+    "Rscript labels.R": ("fastsvm_r.c", "Rscript", False),
+    "./labels-go": ("labels.go", "go", False),
+}
+ROWS = "0 1:0.5 2:-1 3:2\n0 1:-1 2:0.25\n"
+
+
+def test_every_program_of_the_page_is_run():
+    assert set(SOURCES) == {source for source, _, _ in PROGRAMS.values()} | {"labels.R"}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_programs_of_the_page_answer_as_in_python(library, tmp_path, program):
+    source, tool, values = PROGRAMS[program]
+    for needed in (tool, "pkg-config"):
+        if not shutil.which(needed):
+            in_ci = os.environ.get("CI") and tool in ("cc", "c++")
+            (pytest.fail if in_ci else pytest.skip)(f"no {needed}")
+    for name, text in SOURCES.items():
+        (tmp_path / name).write_text(text)
+    lines = [line for line in command_lines(PAGE) if source in line.split()]
+    assert lines
+    folders = {"PKG_CONFIG_PATH": str(library / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(library / "lib")}
+
+    def shell(line):
+        start = dict(cwd=tmp_path, env={**os.environ, **folders}, timeout=PATIENCE)
+        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, **start)
+
+    for line in lines:
+        done = shell(line)
+        assert done.returncode == 0, done.stderr
+    model = GOLDEN / "c_svc.model"
+    (tmp_path / "rows").write_text(ROWS)
+    answerer = Answerer(Request(load_model(str(model)), values=values))
+    (chunk,) = read_chunks(str(tmp_path / "rows"))
+    labels = list(answerer.predictions(chunk).predictions.label)
+    assert set(labels) == {1, -1}
+    done = shell(f"{program} {model}")
+    assert done.returncode == 0, done.stderr
+    expected = np.array(answerer.decisions.value)[:, 0] if values else labels
+    assert [float(line) for line in done.stdout.splitlines()] == pytest.approx(expected, rel=1e-12)
+    refused = shell(f"{program} {GOLDEN / 'data'}")
+    assert refused.returncode == 1 and (source == "by_name.c" or "data file" in refused.stderr)
