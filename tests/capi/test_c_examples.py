@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -47,7 +48,11 @@ def test_the_programs_of_the_page_answer_as_in_python(library, tmp_path, program
         (tmp_path / name).write_text(text)
     lines = [line for line in command_lines(PAGE) if source in line.split()]
     assert lines
-    folders = {"PKG_CONFIG_PATH": str(library / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(library / "lib")}
+    folders = {
+        "PKG_CONFIG_PATH": str(library / "lib" / "pkgconfig"),
+        "LD_LIBRARY_PATH": str(library / "lib"),
+        "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}",  # fastsvm-config
+    }
 
     def shell(line):
         start = dict(cwd=tmp_path, env={**os.environ, **folders}, timeout=PATIENCE)

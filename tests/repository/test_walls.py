@@ -47,6 +47,7 @@ ROOMS = {
     | {"benchmarks", "cluster", "comparisons", "console", "export", "figures", "methods", "models", "prediction"},
     "estimators": GROUND | {"benchmarks", "comparisons", "console", "export", "methods", "models", "prediction"},
     "sklearn": {"estimators"},
+    "config": {"__version__"},
     "dask": {"estimators"},
     "cli": {"__version__", "commands", "console", "errors"},
     "start": {"cli", "interruption", "streams"},
