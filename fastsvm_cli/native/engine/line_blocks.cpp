@@ -32,7 +32,7 @@ std::string LineBlocks::too_long_line() const {
 
 bool LineBlocks::next(LineBlock& out) {
     if (ended_) return false;
-    std::vector<char>& text = out.text;
+    TextBytes& text = out.text;
     text.swap(begun_);
     begun_.clear();
     out.too_long = 0;

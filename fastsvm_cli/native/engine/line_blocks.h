@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/bad_rows.h"
@@ -47,10 +49,22 @@ struct ScaledEntries {
     std::int64_t after = 0;  // entries of the scaled rows
 };
 
+// Bytes that are not zeroed where room is made for more: only what is read into is touched.
+template <class T> struct Untouched : std::allocator<T> {
+    template <class U> struct rebind {
+        using other = Untouched<U>;
+    };
+    template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
+    template <class U, class... Values> void construct(U* at, Values&&... values) {
+        ::new (static_cast<void*>(at)) U(std::forward<Values>(values)...);
+    }
+};
+using TextBytes = std::vector<char, Untouched<char>>;
+
 // Whole lines of a data file. A block is parsed on any thread, and then settled, on the thread that reads, in the order
 // of the file.
 struct LineBlock {
-    std::vector<char> text;  // of which `size` bytes are whole lines
+    TextBytes text;  // of which `size` bytes are whole lines
     std::size_t size = 0;
     std::int64_t end = 0;  // offset after the text; once it is parsed, after the last line that was read
     std::int64_t first_line = 1;
@@ -91,9 +105,9 @@ private:
     Place& place_;
     BadRows* const bad_rows_;
     ScaledEntries& scaled_;
-    std::vector<char> begun_;  // of a line whose end is in no block yet
-    std::int64_t lines_ = 0;   // read so far
-    std::int64_t start_ = 0;   // offset of what is in no block yet
+    TextBytes begun_;         // of a line whose end is in no block yet
+    std::int64_t lines_ = 0;  // read so far
+    std::int64_t start_ = 0;  // offset of what is in no block yet
     bool ended_ = false;
 };
 

@@ -206,7 +206,7 @@ void Run::answer(const std::shared_ptr<const Rows>& rows) {
 
 void Run::answer(LineBlocks& blocks) {
     std::deque<std::unique_ptr<Job>> pending;
-    std::vector<std::vector<char>> spare;    // texts of blocks that are done
+    std::vector<TextBytes> spare;            // texts of blocks that are done
     Crew crew(request_, blocks, answerer_);  // its threads end before what they work on does
 
     const auto settle = [&](Job& job) {

@@ -116,9 +116,11 @@ int create_locked(const std::string& output, const std::string& path, mode_t mod
 // Extended attributes, access control lists among them. Returns false where they cannot be had.
 bool attributes(int file, std::map<std::string, std::string>& out) {
 #ifdef __linux__
-    std::string list(1 << 16, 0);
-    const ssize_t size = flistxattr(file, &list[0], list.size());
-    if (size < 0) return errno == ENOSYS || errno == ENOTSUP;
+    const ssize_t needed = flistxattr(file, nullptr, 0);
+    if (needed < 0) return errno == ENOSYS || errno == ENOTSUP;
+    std::string list(static_cast<std::size_t>(needed), 0);
+    const ssize_t size = needed ? flistxattr(file, &list[0], list.size()) : 0;
+    if (size < 0) return false;
     for (ssize_t at = 0; at < size;) {
         const std::string name(&list[static_cast<std::size_t>(at)]);
         std::string value(1 << 16, 0);
