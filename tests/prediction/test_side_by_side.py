@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
@@ -87,6 +87,7 @@ WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 
     bad=st.booleans(),
     threads=st.integers(2, 5),
 )
+@example(lines=["1 1:1", "1 2:x"], last="", size=3, longest=1000, bad=False, threads=2)  # a bad line without its end
 def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, longest, bad, threads):
     path = str(tmp_path_factory.getbasetemp() / "any-order")
     with open(path, "w") as file:

@@ -45,9 +45,10 @@ bool LineBlocks::next(LineBlock& out) {
     most = std::max<std::size_t>(std::min(most, reading.longest), 1);
     std::size_t filled = text.size();
     bool passing = false;  // the line that has begun is too long: on the way to its end
-    const auto finish = [&](std::size_t bytes) {
+    const auto finish = [&](std::size_t bytes, std::size_t read) {
         out.size = bytes;
-        out.end = start_;
+        out.end = start_ += static_cast<std::int64_t>(read);
+        out.begin = out.end - static_cast<std::int64_t>(read);
         out.first_line = lines_ + 1;
         lines_ += count_lines(text.data(), bytes);
         return true;
@@ -86,26 +87,25 @@ bool LineBlocks::next(LineBlock& out) {
             passing = !whole;
             if (!filled && (at_end || !passing)) {
                 ended_ = at_end;
-                return finish(0);
+                return finish(0, 0);
             }
         }
         if (at_end) {
             ended_ = true;
             if (!filled) return false;
-            start_ += static_cast<std::int64_t>(filled);
+            const std::size_t read = filled;  // without the line end that a last line lacks
             if (text[filled - 1] != '\n') {
                 text.resize(filled + 1);
                 text[filled++] = '\n';
             }
-            return finish(filled);
+            return finish(filled, read);
         }
         const std::size_t last = std::string_view(text.data() + scanned, filled - scanned).rfind('\n');
         if (last == std::string_view::npos) continue;
         const std::size_t cut = scanned + last + 1;
-        start_ += static_cast<std::int64_t>(cut);
         begun_.assign(text.begin() + static_cast<std::ptrdiff_t>(cut),
                       text.begin() + static_cast<std::ptrdiff_t>(filled));
-        return finish(cut);
+        return finish(cut, cut);
     }
 }
 
@@ -128,7 +128,7 @@ void LineBlocks::parse(LineBlock& block) const {
     ParseResult read = fastsvm::parse(block.text.data(), block.size, block.first_line, format);
     block.rows = std::make_shared<const Rows>(std::move(read.rows));
     block.fields = read.fields;
-    block.end -= static_cast<std::int64_t>(block.size - read.consumed);
+    if (read.consumed < block.size) block.end = block.begin + static_cast<std::int64_t>(read.consumed);
     if (!read.fault.empty()) block.fault = {read.fault_line, std::move(read.fault)};
 }
 

@@ -66,7 +66,8 @@ using TextBytes = std::vector<char, Untouched<char>>;
 struct LineBlock {
     TextBytes text;  // of which `size` bytes are whole lines
     std::size_t size = 0;
-    std::int64_t end = 0;  // offset after the text; once it is parsed, after the last line that was read
+    std::int64_t begin = 0;  // offset of the text
+    std::int64_t end = 0;    // offset after it; once it is parsed, after the last line that was read
     std::int64_t first_line = 1;
     std::int64_t too_long = 0;  // lines just before the text of which nothing is known but this
     std::int64_t fields = -1;
