@@ -357,7 +357,7 @@ Exported models (export/radius.py; the formula itself in export/onnx.py and expo
 --------------------------------------------------------------------------------------------
 v = 2^-24 or 2^-53, the target's. Its sums, differences, products and quotients round to nearest, in any order,
 contracted or not, and lose at most its smallest normal number by underflow; its exp errs by 16 v of itself. A row is
-the D numbers that it is given in this precision. What is computed has a hat. A graph of ONNX tests by a number that
+the D numbers that it is given in this precision. A computed number has a hat. A graph of ONNX tests by a number that
 less precision rounds to 1 that it is computed so, and has infinite radii where it is not. All numbers of the formula
 are rounded up, and `up` covers its own arithmetic: (expansions + K + 64) 8 v.
 

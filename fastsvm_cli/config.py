@@ -1,4 +1,4 @@
-"""`fastsvm-config`: what a compiler needs to build programs on the libfastsvm that the package carries."""
+"""`fastsvm-config`: compiler options for programs that use the libfastsvm of this package."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ Print what a C compiler needs to build a program on libfastsvm.
 
 
 def words(option: str) -> "list[str]":
-    """What is printed for an option. Raises KeyError."""
+    """Words printed for an option. Raises KeyError."""
     folder = os.path.dirname(os.path.abspath(__file__))
     lib, include = os.path.join(folder, "lib"), os.path.join(folder, "include")
     name = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"

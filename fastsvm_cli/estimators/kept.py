@@ -80,7 +80,7 @@ class Kept:
         for word, is_so in words.items():
             if is_so:
                 raise ModelFormatError(type(self).__name__, f"{word} found, which no target computes")
-        # Of a model with scalers in front what is proven is about scaled rows.
+        # Radii of a model with scalers are about scaled rows.
         radius = radius and self.transform is None
         description = describe(self.model, type(self).__name__, self.own_fingerprint, self.n_features_in_, radius)
         if self.transform is not None:

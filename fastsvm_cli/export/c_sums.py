@@ -1,4 +1,4 @@
-"""Of a program in C its tables, and the function that makes decision values of a row."""
+"""Tables of a C program, and its function that computes the decision values of a row."""
 
 from math import comb
 from typing import Any
@@ -200,7 +200,7 @@ class Sums:
 
 
 def _nested(degree: int, d: int, point: str) -> str:
-    """Horner's rule: the coefficients of every degree stand in lexicographic order, so that pointers go forward."""
+    """Horner's rule: the coefficients of every degree are in lexicographic order, so that pointers go forward."""
     indices = "ijkl"
     sizes = [comb(d + k - 1, k) if k else 1 for k in range(degree + 1)]
     lines = ["        {"]

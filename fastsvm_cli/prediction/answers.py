@@ -37,13 +37,12 @@ class Fallback:
 class Request:
     """What is asked about every row, and what follows from it.
 
-    exact: evaluates the rows that a certified model leaves open. asked: the options of _native.Request. head: the line
-    before the first row, or nothing."""
+    exact: evaluates the rows that a certified model leaves open. asked: the options of _native.Request."""
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, **asked: Any):
         self.model, self.exact = model, exact
         self.native = _native.Request(model.native, exact=None if exact is None else exact.native, **asked)
-        self.with_radius, self.head = self.native.with_radius, self.native.head
+        self.with_radius = self.native.with_radius
 
 
 class Answerer(_native.Answerer):

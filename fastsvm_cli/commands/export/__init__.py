@@ -217,7 +217,7 @@ def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
 def _fitted(
     options: ExportOptions, model: "Model", text: bytes, fingerprint: str, size_of: "Callable[[Model], int]"
 ) -> "Model":
-    """What --fit takes, with the range of --scale."""
+    """The model that --fit chooses, with the range of --scale."""
     from fastsvm_cli.commands.export.fit import exact_source, fitted
     from fastsvm_cli.text.data import read_chunks
 

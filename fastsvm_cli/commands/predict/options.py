@@ -157,7 +157,7 @@ class PredictOptions(Options):
         }
 
     def asked(self, model: "Model") -> "dict[str, Any]":
-        """What lines depend on besides the rows, as of pipeline.predict."""
+        """Options that output lines depend on, as of pipeline.predict."""
         return {
             "probability": bool(self.probability),
             "values": self.values,

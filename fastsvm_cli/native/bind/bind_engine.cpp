@@ -269,14 +269,7 @@ void bind_question(nb::module_& m) {
             "stop early. open_rows, outside_rows: whether the rows left open, and those outside the bound, are asked "
             "for; open_tolerance: the radius that a regression value may have where there is no `exact`. around: go on "
             "after rows that cannot be evaluated.")
-        .def_ro("with_radius", &Request::with_radius)
-        .def_prop_ro(
-            "head",
-            [](const Request& self) {
-                const std::string text = self.head();
-                return nb::bytes(text.data(), text.size());
-            },
-            "The line before the first row, or nothing.");
+        .def_ro("with_radius", &Request::with_radius);
 }
 
 void bind_answer(nb::module_& m) {
@@ -314,9 +307,6 @@ void bind_answer(nb::module_& m) {
         .def_prop_ro(
             "decisions", [](Answerer& self) -> Decisions& { return self.decisions(); },
             nb::rv_policy::reference_internal, "of the chunk that was answered last")
-        .def(
-            "at_once", [](const Answerer& self, const Chunk& chunk) { return self.at_once(*chunk.rows); }, "chunk"_a,
-            "Whether the decision values of these rows are few enough to be held together.")
         .def(
             "answer",
             [](Answerer& self, const Chunk& chunk) {
