@@ -12,7 +12,6 @@ from fastsvm_cli.interruption import raising
 from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.bad_rows import BadRows, still_hold
 from fastsvm_cli.text.data import Place
-from fastsvm_cli.text.output import sync_folder_of
 
 #: A checkpoint is due so many seconds after the last one, or later: at most that share of the time goes into them.
 SECONDS = 5.0
@@ -138,7 +137,7 @@ class ResumableOutput:
                 self._mark = (self._size, self._now())
                 self._checkpoint()
                 os.replace(self.partial, self._target)
-                sync_folder_of(self._target)
+                _sync_folder_of(self._target)
                 os.unlink(self._state_file)
             elif self._mark is not None:
                 self._keep(*self._mark)
@@ -267,7 +266,7 @@ class ResumableOutput:
         finally:
             os.close(file)
         os.replace(new, self._state_file)
-        sync_folder_of(self._state_file)
+        _sync_folder_of(self._state_file)
 
     # ---- refusing, letting go
 
@@ -349,3 +348,13 @@ def _is_at(file: int, path: str) -> bool:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:
         return False
+
+
+def _sync_folder_of(path: str) -> None:
+    """Return when the name of a file is on the disk, which it is when its folder is. Raises OSError, also where the
+    file system does not know how."""
+    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

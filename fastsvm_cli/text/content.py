@@ -5,6 +5,8 @@ import select
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from fastsvm_cli._native import MAGIC_BYTES, may_be_compressed
+from fastsvm_cli._native import compression as _compression
 from fastsvm_cli.errors import FileError
 
 if TYPE_CHECKING:
@@ -12,24 +14,7 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x50\x2a\x4d\x18": "zstd",
-}
-#: What is known by its first bytes and not read here: its name, and the command that prints what it holds.
-_FOREIGN = {
-    b"\x04\x22\x4d\x18": ("lz4", "lz4 -dc"),
-    b"PK\x03\x04": ("zip", "unzip -p"),
-    b"\x1f\x9d": ("compress (.Z)", "zcat"),
-    b"7z\xbc\xaf\x27\x1c": ("7-Zip", "7z x -so"),
-    b"LZIP": ("lzip", "lzip -dc"),
-    b"\x89LZO": ("lzop", "lzop -dc"),
-}
-#: So many first bytes tell what a file is compressed with.
-MAGIC_BYTES = 6
+_READ_HERE = ("gzip", "bzip2", "xz", "zstd")
 _PIECE_BYTES = 1 << 18  # decompressed at a time
 _PATIENCE = 1000  # milliseconds
 
@@ -73,7 +58,7 @@ class Content(Source):
             self._poll.register(self._file, select.POLLIN)
             self._pending = self._read(MAGIC_BYTES)
             # Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.
-            while len(self._pending) < MAGIC_BYTES and _may_begin(self._pending[:3]):
+            while len(self._pending) < MAGIC_BYTES and may_be_compressed(self._pending):
                 more = self._read(MAGIC_BYTES - len(self._pending))
                 if not more:
                     break
@@ -230,13 +215,16 @@ class Content(Source):
 
 
 def compression(start: bytes, path: str) -> "str | None":
-    """What a file is compressed with whose first bytes these are (MAGIC_BYTES of them, if it has so many); None: it is
-    plain. Raises FileError for what is known and not read here."""
-    for magic, (name, tool) in _FOREIGN.items():
-        if start.startswith(magic):
-            words = f"{name} data found, expected text, or gzip, bzip2, xz or zstd"
-            raise FileError(path, words + _on_the_way(tool, path))
-    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
+    """The compression of a file by its first bytes (MAGIC_BYTES of them, if it has so many); None if it is plain.
+    Raises FileError for one that is known and not read here."""
+    found = _compression(start)
+    if found is None:
+        return None
+    name, tool = found
+    if name not in _READ_HERE:
+        words = f"{name} data found, expected text, or gzip, bzip2, xz or zstd"
+        raise FileError(path, words + _on_the_way(tool, path))
+    return name
 
 
 def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]":
@@ -258,11 +246,6 @@ def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes
         start = max(start - len(piece), 0)
     if start:
         raise FileError(path, f"the content ends {start} bytes before the place to go on from")
-
-
-def _may_begin(start: bytes) -> bool:
-    """Whether a file that begins so may be compressed."""
-    return bool(start) and any(magic.startswith(start) for magic in (*_MAGIC, *_FOREIGN))
 
 
 def _on_the_way(tool: str, path: str) -> str:

@@ -144,7 +144,7 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
     command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
     forked(tmp_path, *command[:1], *command[2:-1], "expected")
     first = forked(
-        tmp_path, *command, prepare=lambda: Disk(32, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9
+        tmp_path, *command, prepare=lambda: Disk(16, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9
     )
     kept = int(
         re.fullmatch(

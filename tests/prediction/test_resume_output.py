@@ -14,6 +14,7 @@ from fastsvm_cli.errors import FileError
 from fastsvm_cli.prediction import resume
 from fastsvm_cli.prediction.resume import ResumableOutput, can_be_kept
 from fastsvm_cli.text.line_blocks import Place
+from fastsvm_cli.text.output import Output
 from support.messages import no_label
 from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
@@ -80,15 +81,16 @@ def test_a_run_that_is_stopped_before_its_first_row_leaves_nothing(models, tmp_p
 
 
 def test_without_the_option_a_stopped_run_keeps_nothing(models, tmp_path):
-    forked(
-        tmp_path,
-        "predict",
-        models / "rings.rows",
-        models / "rings.approx",
-        "out",
-        prepare=lambda: Disk(4, death=lambda: os.kill(os.getpid(), signal.SIGTERM)),
-        code=143,
-    )
+    def prepare():
+        write = Output.write
+
+        def stopped(self, data):
+            write(self, data[: len(data) // 2])
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        Output.write = stopped
+
+    forked(tmp_path, "predict", models / "rings.rows", models / "rings.approx", "out", prepare=prepare, code=143)
     assert os.listdir(tmp_path) == []
 
 

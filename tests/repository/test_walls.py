@@ -98,7 +98,7 @@ NATIVE_ROOMS = {
     "files": set(),
     "capi": {"simd", "text", "answers", "exact", "engine"},
     "program": {"simd", "engine", "files"},
-    "bind": {"simd", "text", "answers", "exact", "models", "engine"},
+    "bind": {"simd", "text", "answers", "exact", "models", "engine", "files"},
 }
 
 

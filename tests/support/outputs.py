@@ -26,6 +26,30 @@ def in_new_process(code, *arguments, **options):
     )
 
 
+def a_writer(path):
+    """A process that has begun to write and waits."""
+    code = (
+        "import sys\n"
+        "from fastsvm_cli.text.output import Output\n"
+        "with Output(sys.argv[1]) as output:\n"
+        "    output.write(b'half')\n"
+        "    print('ready', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+def killed_writer(path):
+    """What a process that was killed while it wrote leaves behind."""
+    process = a_writer(path)
+    process.kill()
+    process.communicate()
+
+
 def timeless(text):
     """What --json printed, without the numbers of a clock."""
     return re.sub(r',\s*"(seconds|rows_per_second)": [^,}\s]+', "", text)

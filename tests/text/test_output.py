@@ -1,6 +1,5 @@
 """Results are written whole or not at all; devices, pipes and standard output are written directly."""
 
-import errno
 import os
 import stat
 import subprocess
@@ -138,23 +137,6 @@ def test_a_failure_does_not_touch_the_target_of_a_link(tmp_path):
     assert (tmp_path / "target").read_bytes() == b"before" and sorted(os.listdir(tmp_path)) == ["link", "target"]
 
 
-def test_a_disk_that_fills_up_leaves_the_previous_file(tmp_path, monkeypatch):
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-
-    def full(file, data):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with pytest.raises(FileError) as caught:
-        with Output(str(path)) as output:
-            output.write(b"fits")
-            with monkeypatch.context() as patch:
-                patch.setattr(os, "write", full)
-                output.write(b"does not")
-    assert str(caught.value) == f"{path}: No space left on device"
-    assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["out"]
-
-
 def test_a_file_that_cannot_be_put_in_place_is_an_error_and_leaves_nothing(tmp_path):
     path = tmp_path / "out"
     with pytest.raises(FileError) as caught:
@@ -162,14 +144,6 @@ def test_a_file_that_cannot_be_put_in_place_is_an_error_and_leaves_nothing(tmp_p
             output.write(b"x")
             path.mkdir()
     assert str(caught.value) == f"{path}: Is a directory" and os.listdir(tmp_path) == ["out"] and os.listdir(path) == []
-
-
-def test_short_writes_are_completed(tmp_path, monkeypatch):
-    write_all = os.write
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", lambda file, data: write_all(file, data[:3]))
-        write(tmp_path / "out", b"0123456789", b"abc")
-    assert (tmp_path / "out").read_bytes() == b"0123456789abc"
 
 
 def test_the_full_device_is_an_error():

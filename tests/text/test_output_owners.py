@@ -2,12 +2,10 @@
 place."""
 
 import ctypes
-import errno
 import os
 
 import pytest
 
-from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.output import Output
 from support.outputs import in_new_process, write
 
@@ -126,69 +124,3 @@ def test_extended_attributes_stay(tmp_path):
         and os.getxattr(path, "user.origin") == b"here"
         and os.listdir(tmp_path) == ["out"]
     )
-
-
-def a_mount_point(monkeypatch):
-    def busy(source, target):
-        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
-
-    monkeypatch.setattr(os, "replace", busy)
-
-
-@pytest.mark.parametrize("size", [0, 3, 100, 3_000_000])
-def test_a_mount_point_is_copied_into(tmp_path, monkeypatch, size):
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    number = path.stat().st_ino
-    a_mount_point(monkeypatch)
-    body = os.urandom(size)
-    write(path, body)
-    assert path.read_bytes() == body and path.stat().st_ino == number and os.listdir(tmp_path) == ["out"]
-
-
-@pytest.mark.parametrize("before", [b"before", b"before" * 100_000])
-def test_a_full_disk_leaves_the_file_that_would_be_copied_into(tmp_path, monkeypatch, before):
-    path = tmp_path / "out"
-    path.write_bytes(before)
-    a_mount_point(monkeypatch)
-
-    def full(file, offset, length):
-        os.ftruncate(file, max(offset + length, os.fstat(file).st_size))  # the C library's own way may come so far
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(FileError) as caught:
-        write(path, b"x" * 1000)
-    assert (
-        str(caught.value) == f"{path}: No space left on device"
-        and path.read_bytes() == before
-        and os.listdir(tmp_path) == ["out"]
-    )
-
-
-def test_a_copy_that_fails_half_way_leaves_the_result_and_says_where(tmp_path, monkeypatch):
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    a_mount_point(monkeypatch)
-
-    def broken(file, data, offset):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    monkeypatch.setattr(os, "pwrite", broken)
-    with pytest.raises(FileError) as caught:
-        write(path, b"after")
-    kept = tmp_path / ".out.fastsvm-0.tmp"
-    assert str(caught.value) == f"{path}: Input/output error; the result is in {kept}" and kept.read_bytes() == b"after"
-
-
-def test_a_file_system_that_reserves_nothing_is_copied_into_all_the_same(tmp_path, monkeypatch):
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    a_mount_point(monkeypatch)
-
-    def unable(file, offset, length):
-        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-
-    monkeypatch.setattr(os, "posix_fallocate", unable)
-    write(path, b"after")
-    assert path.read_bytes() == b"after"

@@ -140,4 +140,5 @@ void bind_models(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_model_files(nb::module_& m);
 void bind_run(nb::module_& m);
+void bind_files(nb::module_& m);
 void bind_simd(nb::module_& m);

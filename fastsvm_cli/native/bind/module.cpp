@@ -28,5 +28,6 @@ NB_MODULE(_native, m) {
     bind_model_files(m);
     bind_engine(m);
     bind_run(m);
+    bind_files(m);
     bind_simd(m);
 }

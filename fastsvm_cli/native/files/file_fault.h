@@ -14,12 +14,15 @@ inline std::string display(const std::string& path) {
 inline std::string display_output(const std::string& path) { return path == "-" ? "standard output" : display(path); }
 
 struct FileFault : std::runtime_error {
-    FileFault(const std::string& name, const std::string& why) : std::runtime_error(name + ": " + why) {}
+    FileFault(const std::string& name, const std::string& why, int error = 0)
+        : std::runtime_error(name + ": " + why), name(name), why(why), error(error) {}
+    std::string name, why;
+    int error;  // of the operating system, or 0
 };
 
 // What the operating system said, for a file of that name.
 inline FileFault system_fault(const std::string& name, int error) {
-    return {name, error == EBADF ? "it is closed" : std::strerror(error)};
+    return {name, error == EBADF ? "it is closed" : std::strerror(error), error};
 }
 
 // The reader of a pipe has gone: it has what it wanted.

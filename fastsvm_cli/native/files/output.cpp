@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <optional>
+#include <utility>
 
 #include "files/file_fault.h"
 #include "files/stop.h"
@@ -24,21 +24,9 @@ constexpr std::chrono::seconds sync_after{1};  // what took longer is on the dis
 constexpr int names = 8;                       // temporary names that are looked at for what a dead process left
 constexpr std::size_t copied_at_a_time = 1 << 20;
 
-std::optional<int> standard_descriptor(const std::string& path) {
-    if (path == "-" || path == "/dev/stdout") return 1;
-    if (path == "/dev/stderr") return 2;
-    for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
-        if (path.compare(0, folder.size(), folder) != 0) continue;
-        const std::string digits = path.substr(folder.size());
-        if (!digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == std::string::npos)
-            return std::stoi(digits);
-    }
-    return std::nullopt;
-}
-
 [[noreturn]] void fail_of(const std::string& path, int error) {
     const bool denied = error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
-    if (denied) throw FileFault(display_output(path), std::string("cannot write: ") + std::strerror(error));
+    if (denied) throw FileFault(display_output(path), std::string("cannot write: ") + std::strerror(error), error);
     throw system_fault(display_output(path), error);
 }
 
@@ -156,8 +144,27 @@ bool sync_file(int file) {
 
 }  // namespace
 
-Output::Output(const std::string& path) : path_(path), start_(std::chrono::steady_clock::now()) {
-    file_ = open_output();
+std::optional<int> standard_descriptor(const std::string& path) {
+    if (path == "-" || path == "/dev/stdout") return 1;
+    if (path == "/dev/stderr") return 2;
+    for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        if (path.compare(0, folder.size(), folder) != 0) continue;
+        const std::string digits = path.substr(folder.size());
+        // More digits are the number of no file: a name that is not there.
+        if (!digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == std::string::npos)
+            return std::stoi(digits);
+    }
+    return std::nullopt;
+}
+
+Output::Output(const std::string& path, std::function<void()> interrupted)
+    : path_(path), interrupted_(std::move(interrupted)), start_(std::chrono::steady_clock::now()) {
+    try {
+        file_ = open_output();
+    } catch (...) {
+        close_all();
+        throw;
+    }
 }
 
 int Output::open_output() {
@@ -169,11 +176,7 @@ int Output::open_output() {
     }
     struct stat previous;
     const bool there = status_of(path_, previous);
-    if (there && !S_ISREG(previous.st_mode)) {
-        const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-        if (file < 0) fail(errno);
-        return file;
-    }
+    if (there && !S_ISREG(previous.st_mode)) return open_direct();
     if (path_.empty()) fail(ENOENT);
     const std::string name = path_.substr(path_.rfind('/') + 1);  // npos + 1 is 0
     if (name.empty() || name == "." || name == "..") fail(EISDIR);
@@ -182,13 +185,14 @@ int Output::open_output() {
     // A rename asks nobody: what svm-predict could not open is not written here either.
     previous_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     if (previous_ < 0) fail(errno);
-    const std::size_t slash = target_.rfind('/');
-    if (access(target_.substr(0, std::max<std::size_t>(slash, 1)).c_str(), W_OK) != 0 &&
-        (errno == EACCES || errno == EPERM || errno == EROFS)) {
+    int file = -1;
+    try {
+        file = create_temporary(0600);
+    } catch (const FileFault& fault) {
+        if (fault.error != EACCES && fault.error != EPERM && fault.error != EROFS) throw;
         in_place_ = true;
         return previous_;
     }
-    const int file = create_temporary(0600);
     if (liken(file, previous_, previous)) {
         close(previous_);
         previous_ = -1;
@@ -196,11 +200,28 @@ int Output::open_output() {
     return file;
 }
 
-Output::~Output() {
-    if (!temporary_.empty()) unlink(temporary_.c_str());
-    forget_temporary();
+// A FIFO, which waits for its reader, or a device.
+int Output::open_direct() const {
+    for (;;) {
+        const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file >= 0) return file;
+        if (errno != EINTR) fail(errno);
+        if (interrupted_) interrupted_();
+    }
+}
+
+Output::~Output() { close_all(); }
+
+void Output::close_all() {
+    abandon();
     if (previous_ >= 0 && previous_ != file_) close(previous_);
     if (file_ >= 0) close(file_);
+    previous_ = file_ = -1;
+}
+
+void Output::abandon() {
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+    forget_temporary();
 }
 
 void Output::fail(int error) const { fail_of(path_, error); }
@@ -218,6 +239,7 @@ int Output::create_temporary(mode_t mode) {
         const StopHeld held;
         file = create_locked(path_, temporary, mode);
         if (file < 0) continue;
+        file_ = file;
         temporary_ = temporary;
         remove_when_stopped(temporary);
     }
@@ -243,7 +265,9 @@ void Output::write(const char* data, std::size_t size) {
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {  // a pipe that another program told not to wait
             pollfd waiting{file_, POLLOUT, 0};
             poll(&waiting, 1, -1);
-        } else if (errno != EINTR) {
+        } else if (errno == EINTR) {
+            if (interrupted_) interrupted_();
+        } else {
             fail(errno);
         }
     }
@@ -283,7 +307,6 @@ void Output::finish() {
 
 bool Output::rename_over() {
     if (rename(temporary_.c_str(), target_.c_str()) == 0) {
-        temporary_.clear();
         forget_temporary();
         return true;
     }
@@ -323,12 +346,15 @@ void Output::copy_over() {
     if (!error) return;
     // The result is whole there, and nowhere else.
     const std::string kept = temporary_;
-    temporary_.clear();
     forget_temporary();
     throw FileFault(display_output(path_), std::string(std::strerror(error)) + "; the result is in " + kept);
 }
 
-void Output::forget_temporary() { remove_when_stopped(""); }
+void Output::forget_temporary() {
+    if (temporary_.empty()) return;
+    temporary_.clear();
+    remove_when_stopped("");
+}
 
 void check_output(const std::string& path, const std::vector<std::string>& inputs) {
     const auto descriptor = standard_descriptor(path);
@@ -356,7 +382,5 @@ void check_output(const std::string& path, const std::vector<std::string>& input
     }
     if (!descriptor) Output{path};
 }
-
-bool is_standard_output(const std::string& path) { return standard_descriptor(path) == 1; }
 
 }  // namespace fastsvm

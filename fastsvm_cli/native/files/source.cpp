@@ -9,47 +9,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
+#include "files/compression.h"
 #include "files/file_fault.h"
 
 namespace fastsvm {
 
 namespace {
-
-struct Magic {
-    std::string_view bytes;
-    const char* name;  // of the format
-    const char* tool;  // prints what such a file holds
-};
-constexpr std::string_view gzip_magic("\x1f\x8b", 2);
-const Magic others[] = {
-    {"BZh", "bzip2", "bzcat"},
-    {std::string_view("\xfd"
-                      "7zXZ\0",
-                      6),
-     "xz", "xzcat"},
-    {"\x28\xb5\x2f\xfd", "zstd", "zstdcat"},
-    {"\x50\x2a\x4d\x18", "zstd", "zstdcat"},
-    {"\x04\x22\x4d\x18", "lz4", "lz4 -dc"},
-    {"PK\x03\x04", "zip", "unzip -p"},
-    {"\x1f\x9d", "compress (.Z)", "zcat"},
-    {"7z\xbc\xaf\x27\x1c", "7-Zip", "7z x -so"},
-    {"LZIP", "lzip", "lzip -dc"},
-    {"\x89LZO", "lzop", "lzop -dc"},
-};
-constexpr std::size_t magic_bytes = 6;
-
-bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
-// Whether a file that begins so may be compressed.
-bool may_begin(std::string_view start) {
-    const std::string_view some = start.substr(0, 3);
-    return !some.empty() && (begins_with(gzip_magic, some) ||
-                             std::any_of(std::begin(others), std::end(others),
-                                         [&](const Magic& each) { return begins_with(each.bytes, some); }));
-}
 
 // A word of a shell's line.
 std::string shell_word(const std::string& text) {
@@ -173,12 +140,13 @@ Source::Source(const std::string& path) : path_(path) {
             const std::size_t got = read_descriptor(start, magic_bytes - pending_.size());
             if (!got) break;
             pending_.append(start, got);
-        } while (pending_.size() < magic_bytes && may_begin(pending_));
-        for (const Magic& each : others)
-            if (begins_with(pending_, each.bytes))
-                throw FileFault(display(path), std::string(each.name) + " data found, expected text or gzip" +
-                                                   on_the_way(each.tool, path));
-        if (begins_with(pending_, gzip_magic)) inflater_ = std::make_unique<Inflater>(path);
+        } while (pending_.size() < magic_bytes && may_be_compressed(pending_));
+        if (const Compression* const found = compression(pending_)) {
+            if (std::strcmp(found->name, "gzip") != 0)
+                throw FileFault(display(path), std::string(found->name) + " data found, expected text or gzip" +
+                                                   on_the_way(found->tool, path));
+            inflater_ = std::make_unique<Inflater>(path);
+        }
     } catch (...) {
         if (file_ > 0) close(file_);
         throw;

@@ -14,6 +14,7 @@ namespace {
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 char temporary[PATH_MAX + 1];  // a signal handler may not allocate
 volatile sig_atomic_t to_remove = 0;
+bool heeded = false;  // the signals are ours, not those of a program that this is a part of
 
 void stop(int number) {
     if (to_remove) unlink(temporary);
@@ -30,6 +31,7 @@ sigset_t stop_signals() {
 }  // namespace
 
 void heed_stop_signals() {
+    heeded = true;
     for (int number : signals) {
         struct sigaction before;
         if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
@@ -41,6 +43,7 @@ void heed_stop_signals() {
 }
 
 void remove_when_stopped(const std::string& path) {
+    if (!heeded) return;
     to_remove = 0;
     if (path.empty() || path.size() > PATH_MAX) return;
     std::memcpy(temporary, path.c_str(), path.size() + 1);
@@ -49,12 +52,9 @@ void remove_when_stopped(const std::string& path) {
 
 StopHeld::StopHeld() {
     const sigset_t set = stop_signals();
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    pthread_sigmask(SIG_BLOCK, &set, &before_);
 }
 
-StopHeld::~StopHeld() {
-    const sigset_t set = stop_signals();
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-}
+StopHeld::~StopHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 }  // namespace fastsvm

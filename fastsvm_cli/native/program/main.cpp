@@ -89,7 +89,7 @@ public:
         question.may_be_few = true;
         if (options.exact) question.exact = fallback();
         request_ = std::make_shared<const Request>(std::move(question));
-        report_ = is_standard_output(options.output) ? 2 : 1;
+        report_ = standard_descriptor(options.output) == 1 ? 2 : 1;
     }
 
     void run() {

@@ -1,0 +1,117 @@
+// The room files/: outputs, and what inputs are compressed with.
+#include "bind/bind.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "files/compression.h"
+#include "files/file_fault.h"
+#include "files/output.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+std::string_view view_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
+std::string path_of(const nb::bytes& path) {
+    const std::string out(view_of(path));
+    if (out.find('\0') != out.npos) throw nb::value_error("embedded null byte");
+    return out;
+}
+
+nb::object decoded(const std::string& text) {
+    return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+}
+
+// Python's handlers of signals are called while an output waits for a reader.
+void heed_signals() {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// An output that is made before it is opened: whoever waits for its opening can abandon it.
+struct OutputFile {
+    void open(const nb::bytes& path) {
+        const std::string name = path_of(path);
+        const nb::gil_scoped_release release;
+        output.emplace(name, heed_signals);
+    }
+    Output& opened() {
+        if (!output) throw nb::value_error("the output is not open");
+        return *output;
+    }
+    std::optional<Output> output;
+};
+
+}  // namespace
+
+void bind_files(nb::module_& m) {
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const FileFault& fault) {
+            const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("FileError");
+            PyErr_SetObject(type.ptr(), type(decoded(fault.name), decoded(fault.why)).ptr());
+        } catch (const ReaderGone&) {
+            errno = EPIPE;
+            PyErr_SetFromErrno(PyExc_OSError);  // BrokenPipeError
+        }
+    });
+    nb::class_<OutputFile>(m, "OutputFile", "A file that is written whole or not at all. Paths are bytes.")
+        .def(nb::init<>())
+        .def("open", &OutputFile::open, "path"_a, "Raises FileError, as all of these do.")
+        .def(
+            "write",
+            [](OutputFile& self, AnyText data) {
+                Output& output = self.opened();
+                const Bytes bytes(data);
+                const nb::gil_scoped_release release;
+                output.write(bytes.data(), bytes.size());
+            },
+            "data"_a, "Raises BrokenPipeError, too.")
+        .def(
+            "finish", [](OutputFile& self) { self.opened().finish(); }, nb::call_guard<nb::gil_scoped_release>(),
+            "The file takes its place.")
+        .def(
+            "abandon",
+            [](OutputFile& self) {
+                if (self.output) self.output->abandon();
+            },
+            "Remove the temporary file, if there is one.")
+        .def("close", [](OutputFile& self) { self.output.reset(); }, "Without `finish`, the previous file stays.");
+    m.def(
+        "check_output",
+        [](const nb::bytes& path, const std::vector<nb::bytes>& inputs) {
+            std::vector<std::string> names;
+            for (const nb::bytes& each : inputs) names.push_back(path_of(each));
+            check_output(path_of(path), names);
+        },
+        "path"_a, "inputs"_a);
+    m.def(
+        "standard_descriptor", [](const nb::bytes& path) { return standard_descriptor(path_of(path)); }, "path"_a,
+        "The descriptor that a path names, 1 for b'-'; None for the name of a file.");
+    m.attr("MAGIC_BYTES") = magic_bytes;
+    m.def(
+        "compression",
+        [](const nb::bytes& start) -> std::optional<std::pair<std::string, std::string>> {
+            const Compression* const found = compression(view_of(start));
+            if (!found) return std::nullopt;
+            return std::make_pair(std::string(found->name), std::string(found->tool));
+        },
+        "start"_a,
+        "(name, the command that prints what such a file holds) of a compressed file's first MAGIC_BYTES; None if it "
+        "is not compressed.");
+    m.def(
+        "may_be_compressed", [](const nb::bytes& start) { return may_be_compressed(view_of(start)); }, "start"_a,
+        "Whether a file that begins with these bytes, perhaps fewer than MAGIC_BYTES, may be compressed.");
+}

@@ -1,0 +1,47 @@
+"""Outputs written by a process whose system calls fail in a given way."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.outputs import in_new_process
+
+SOURCE = Path(__file__).with_suffix(".c")
+WRITE_PIECES = (
+    "from fastsvm_cli.errors import FileError\n"
+    "try:\n"
+    "    with Output(sys.argv[1]) as output:\n"
+    "        for name in sys.argv[2:]:\n"
+    "            output.write(open(name, 'rb').read())\n"
+    "except FileError as error:\n"
+    "    sys.exit(str(error))\n"
+)
+
+
+class Faults:
+    """write(path, *pieces, call=fault, ...) -> what the process printed to stderr. log: what was done to files, in
+    order, by the last process."""
+
+    def __init__(self, folder):
+        self._folder, self._library = folder, folder / "faults.so"
+        if not shutil.which("cc"):
+            (pytest.fail if os.environ.get("CI") else pytest.skip)("no cc")
+        words = ["cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", self._library, SOURCE, "-ldl"]
+        subprocess.run(words, check=True)
+
+    def write(self, path, *pieces, **faults):
+        names = []
+        for number, piece in enumerate(pieces):
+            names.append(self._folder / f"piece-{number}")
+            names[-1].write_bytes(piece)
+        log = self._folder / "log"
+        log.unlink(missing_ok=True)
+        words = ",".join(f"{call}={fault}" for call, fault in faults.items())
+        env = {**os.environ, "LD_PRELOAD": str(self._library), "FAULTS": words, "FAULTS_LOG": str(log)}
+        done = in_new_process(WRITE_PIECES, path, *names, env=env)
+        self.log = log.read_text().splitlines() if log.exists() else []
+        assert done.returncode == (1 if done.stderr else 0)
+        return done.stderr.removesuffix("\n")

@@ -1,0 +1,111 @@
+"""Full disks, file systems without locks, mount points, power failures: the previous file stays, or the new one is
+whole."""
+
+import os
+
+import pytest
+
+from support.outputs import killed_writer
+from support.system_faults import Faults
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory):
+    return Faults(tmp_path_factory.mktemp("faults"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    return path
+
+
+def test_without_a_fault_the_file_is_written(faults, path):
+    assert faults.write(path, b"one", b"two") == "" and path.read_bytes() == b"onetwo"
+
+
+def test_a_disk_that_fills_up_leaves_the_previous_file(faults, path):
+    assert faults.write(path, b"fits", b"does not", write="ENOSPC") == f"{path}: No space left on device"
+    assert path.read_bytes() == b"before" and os.listdir(path.parent) == ["out"]
+
+
+def test_short_writes_are_completed(faults, path):
+    assert faults.write(path, b"0123456789", b"abc", write="short") == ""
+    assert path.read_bytes() == b"0123456789abc"
+
+
+# ---- locks
+
+
+def test_a_file_system_without_locks_keeps_what_it_has(faults, path):
+    killed_writer(path)
+    assert faults.write(path, b"after", flock="ENOLCK") == ""
+    assert path.read_bytes() == b"after" and sorted(os.listdir(path.parent)) == [".out.fastsvm-0.tmp", "out"]
+
+
+def test_the_lock_stays_until_the_file_has_its_name(faults, path):
+    """Another process that begins to write the same output in the last moment must not take the finished file for a
+    dead one's."""
+    faults.write(path, b"after")
+    assert path.read_bytes() == b"after" and "rename, locked" in faults.log
+
+
+def test_a_new_file_that_another_process_takes_for_a_dead_one_s_is_given_up(faults, path):
+    assert faults.write(path, b"after", flock="late") == ""
+    assert path.read_bytes() == b"after" and os.listdir(path.parent) == ["out"]
+
+
+# ---- mount points, which a rename cannot replace
+
+
+@pytest.mark.parametrize("size", [0, 3, 100, 3_000_000])
+def test_a_mount_point_is_copied_into(faults, path, size):
+    number, body = path.stat().st_ino, os.urandom(size)
+    assert faults.write(path, body, rename="EBUSY") == ""
+    assert path.read_bytes() == body and path.stat().st_ino == number and os.listdir(path.parent) == ["out"]
+
+
+@pytest.mark.parametrize("before", [b"before", b"before" * 100_000])
+def test_a_full_disk_leaves_the_file_that_would_be_copied_into(faults, path, before):
+    path.write_bytes(before)
+    told = faults.write(path, b"x" * 1000, rename="EBUSY", posix_fallocate="ENOSPC")
+    assert told == f"{path}: No space left on device" and path.read_bytes() == before
+    assert os.listdir(path.parent) == ["out"]
+
+
+def test_a_copy_that_fails_half_way_leaves_the_result_and_says_where(faults, path):
+    kept = path.parent / ".out.fastsvm-0.tmp"
+    told = faults.write(path, b"after", rename="EBUSY", pwrite="EIO")
+    assert told == f"{path}: Input/output error; the result is in {kept}" and kept.read_bytes() == b"after"
+
+
+def test_a_file_system_that_reserves_nothing_is_copied_into_all_the_same(faults, path):
+    assert faults.write(path, b"after", rename="EBUSY", posix_fallocate="EOPNOTSUPP") == ""
+    assert path.read_bytes() == b"after"
+
+
+# ---- what a power failure leaves
+
+
+@pytest.mark.parametrize(
+    "previous, clock, events",
+    [
+        (None, "real", ["rename"]),
+        (b"", "real", ["rename"]),
+        (b"before", "real", ["sync file", "rename"]),
+        (None, "fast", ["sync file", "rename", "sync folder"]),
+        (b"before", "fast", ["sync file", "rename", "sync folder"]),
+    ],
+)
+def test_a_result_that_took_long_is_on_the_disk_and_a_previous_one_goes_only_for_one_that_is(
+    faults, path, previous, clock, events
+):
+    path.unlink() if previous is None else path.write_bytes(previous)
+    assert faults.write(path, b"after", clock=clock) == ""
+    assert [event.split(",")[0] for event in faults.log] == events and path.read_bytes() == b"after"
+
+
+def test_a_failing_sync_leaves_the_previous_file(faults, path):
+    assert faults.write(path, b"after", fsync="EIO") == f"{path}: Input/output error"
+    assert path.read_bytes() == b"before" and os.listdir(path.parent) == ["out"]
