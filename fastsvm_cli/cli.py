@@ -42,6 +42,10 @@ class _Lazy(click.Group):
         return import_module(f"fastsvm_cli.commands.{name}").command
 
 
+#: Packages that are installed with fastsvm, and that an installation may have lost.
+_REQUIRED = ("numpy", "scipy", "rich")
+
+
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="fastsvm", message="%(prog)s %(version)s")
 def fastsvm() -> None:
@@ -85,6 +89,12 @@ def main() -> None:
         code = 1
     except MemoryError:
         print("Error: out of memory", file=sys.stderr)
+        code = 1
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name not in _REQUIRED:
+            raise
+        print(f"Error: {name}: it is not installed, and this command needs it: pip install {name}", file=sys.stderr)
         code = 1
     except ImportError as error:
         if not str(error).startswith("FASTSVM_INSTRUCTIONS: "):  # which the core reads, and refuses to run

@@ -246,12 +246,12 @@ def heading(bench: Bench, machine: dict) -> str:
     """What was measured, on what, and what the speed-ups are of."""
     of = "; ".join(f"{CLOCKS[clock]}: {case.name}" for clock, case in _references(bench) if case is not None)
     faster = f" Faster than, {of}." if of else ""  # interrupted, it has timed nothing yet
+    libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
     return (
         f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median)."
         " End to end: a new process, file to file. In memory: rows parsed, labels out."
         f"{faster}\n{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads,"
-        f" {machine['kernels']}; fastsvm {machine['fastsvm']}, libsvm-official {machine['libsvm_official']}, Python"
-        f" {machine['python']}."
+        f" {machine['kernels']}; fastsvm {machine['fastsvm']},{libsvm} Python {machine['python']}."
         + (f" svm-predict is {os.path.realpath(machine['svm_predict'])}." if machine["svm_predict"] else "")
     )
 

@@ -5,9 +5,13 @@ from collections.abc import Iterable
 from threading import Thread
 
 from fastsvm_cli import _native
+from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import parse_libsvm
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import read_bytes
+
+#: The command that installs what trains.
+INSTALL_LIBSVM = "pip install 'fastsvm[libsvm]'"
 
 
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
@@ -24,11 +28,11 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 def load_libsvm() -> None:
     """Import libsvm-official now. It catches whatever is raised while it imports scipy: an interrupt, too, which
-    therefore must not be raised then (interruption.raising)."""
-    from contextlib import suppress
-
-    with suppress(Exception):  # whoever needs it will say so
+    therefore must not be raised then (interruption.raising). Raises FileError where it is not installed."""
+    try:
         import libsvm.svmutil  # noqa: F401
+    except ImportError:
+        raise FileError("libsvm-official", f"it is not installed: {INSTALL_LIBSVM}") from None
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:

@@ -170,12 +170,16 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks.choice import pareto, within
     from fastsvm_cli.commands.bench.measuring import Measuring
     from fastsvm_cli.commands.bench.screen import BenchScreen
+    from fastsvm_cli.errors import FileError
     from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.methods.training import load_libsvm
 
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
-    load_libsvm()
+    try:
+        load_libsvm()
+    except FileError as missing:
+        options.note(f"Note: LIBSVM is not timed in memory: {missing}")
     # Told to stop, it has child processes to end and measurements to print.
     with raising(), temporary_folder() as folder, ExitStack() as stack:
         bench = Bench(

@@ -286,9 +286,9 @@ def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
     from fastsvm_cli.methods.training import libsvm_problem, load_libsvm, train
     from fastsvm_cli.text.data import read_chunks
 
+    load_libsvm()
     labels, rows = libsvm_problem(read_chunks(train_file, scaling=scaling))
     if len(set(labels)) != 2:
         raise FileError(train_file, f"rows of {len(set(labels))} classes found, expected 2")
-    load_libsvm()
     with raising(), temporary_folder() as folder:
         return train(labels, rows, "-t 0 -c 1", str(Path(folder) / "linear.model"))
