@@ -5,6 +5,8 @@ import io
 import os
 import sys
 
+from fastsvm_cli.platform import open_nothing
+
 _closed: "set[int]" = set()
 
 
@@ -44,10 +46,9 @@ class _Forgiving(io.FileIO):
 
 
 def _hold_place(descriptor: int) -> None:
-    """O_PATH: a descriptor that names a file without opening it."""
     _closed.add(descriptor)
     try:
-        placed = os.open(os.devnull, os.O_PATH)
+        placed = open_nothing(descriptor)
         if placed != descriptor:  # the interpreter has it already
             os.close(placed)
         else:

@@ -7,13 +7,14 @@ import sys
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.benchmarks.libsvm import version
+from fastsvm_cli.platform import processor_name, usable_processors
 
 
 def describe(threads: int) -> dict:
     """The processor, the system and the programs, as they stand in `bench --json`. threads: of --threads, 0 for all."""
     return {
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processor": processor_name(),
+        "cores": usable_processors(),
         "threads": threads,
         "kernels": _native.instruction_set(),
         "system": f"{platform.system()} {platform.release()}",
@@ -30,14 +31,3 @@ def fastsvm_command() -> "list[str]":
     if os.path.basename(script) == "fastsvm" and os.access(script, os.X_OK):
         return [script]
     return [sys.executable, "-m", "fastsvm_cli"]
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()

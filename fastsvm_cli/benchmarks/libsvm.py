@@ -1,6 +1,7 @@
 """LIBSVM itself, in this process: the reference of the scoring clock."""
 
 from fastsvm_cli import _native
+from fastsvm_cli.platform import name_of
 from fastsvm_cli.text.data import select_rows
 
 
@@ -16,7 +17,7 @@ class LibsvmScoring:
             if not file.read(8).isascii():  # LIBSVM would say so on standard output
                 raise ValueError("libsvm reads no compressed models")
             # libsvm-official takes no name that is not UTF-8.
-            self._model = svm_load_model(f"/proc/self/fd/{file.fileno()}")
+            self._model = svm_load_model(name_of(file))
         self._library, self._node, self._chunks = svm.libsvm, svm.svm_node, chunks
         if self._model is None:
             raise ValueError("libsvm-official cannot read this model")

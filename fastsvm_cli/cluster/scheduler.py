@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import interruption
 from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.platform import usable_processors
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -30,14 +31,9 @@ class Address:
         self.workers: int | None = None
         local = re.fullmatch(r"local(?::([1-9][0-9]{0,3}))?", text)
         if local is not None:
-            self.workers = int(local[1]) if local[1] else cores()
+            self.workers = int(local[1]) if local[1] else usable_processors()
         elif not _ADDRESS.fullmatch(text):
             raise ValueError(f"'{text}' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N")
-
-
-def cores() -> int:
-    """How many processors this process may run on."""
-    return len(os.sched_getaffinity(0))
 
 
 @contextmanager
@@ -137,7 +133,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
                 cluster = distributed.LocalCluster(
                     loop=loop.loop,
                     n_workers=workers,
-                    threads_per_worker=max(1, cores() // workers),
+                    threads_per_worker=max(1, usable_processors() // workers),
                     processes=True,
                     host="127.0.0.1",
                     dashboard_address="127.0.0.1:0",

@@ -16,6 +16,7 @@ from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.platform import name_of
 from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -104,7 +105,7 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
                     spool.flush()
                 except OSError as error:
                     raise FileError(path, error) from None
-                path = f"/proc/self/fd/{spool.fileno()}"
+                path = name_of(spool)
             places.append(path)
         yield places
 

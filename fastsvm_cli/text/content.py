@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from fastsvm_cli._native import MAGIC_BYTES, may_be_compressed
 from fastsvm_cli._native import compression as _compression
 from fastsvm_cli.errors import FileError
+from fastsvm_cli.platform import widen_pipe
 
 if TYPE_CHECKING:
     import queue
@@ -53,7 +54,7 @@ class Content(Source):
         self._file = -1
         try:
             self._file = 0 if path == "-" else os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-            _widen_pipe(self._file)
+            widen_pipe(self._file)
             self._poll = select.poll()
             self._poll.register(self._file, select.POLLIN)
             self._pending = self._read(MAGIC_BYTES)
@@ -253,17 +254,6 @@ def _on_the_way(tool: str, path: str) -> str:
     from shlex import quote
 
     return f"; type: {tool}{'' if path == '-' else ' ' + quote(path)} | fastsvm ... -"
-
-
-def _widen_pipe(file: int) -> None:
-    """Let a pipe hold a megabyte instead of 64 KB: fewer switches between the writer and us. Linux only; a wish, not a
-    need."""
-    try:
-        import fcntl
-
-        fcntl.fcntl(file, fcntl.F_SETPIPE_SZ, 1 << 20)
-    except (ImportError, AttributeError, OSError):
-        pass
 
 
 def _decompressor(kind: str, path: str):

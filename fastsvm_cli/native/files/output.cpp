@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "files/file_fault.h"
 #include "files/stop.h"
+#include "system/platform.h"
 
 namespace fastsvm {
 
@@ -33,9 +33,7 @@ constexpr std::size_t copied_at_a_time = 1 << 20;
 void demand_writable(const std::string& path, int descriptor) {
     const int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0) fail_of(path, errno);
-#ifdef O_PATH
-    if (flags & O_PATH) fail_of(path, EBADF);  // what streams.cpp puts in the place of a closed one
-#endif
+    if (names_only && (flags & names_only)) fail_of(path, EBADF);  // what streams.cpp puts in the place of a closed one
     if ((flags & O_ACCMODE) == O_RDONLY) throw FileFault(display_output(path), "it is open for reading only");
 }
 
@@ -101,29 +99,6 @@ int create_locked(const std::string& output, const std::string& path, mode_t mod
     return file;
 }
 
-// Extended attributes, access control lists among them. Returns false where they cannot be had.
-bool attributes(int file, std::map<std::string, std::string>& out) {
-#ifdef __linux__
-    const ssize_t needed = flistxattr(file, nullptr, 0);
-    if (needed < 0) return errno == ENOSYS || errno == ENOTSUP;
-    std::string list(static_cast<std::size_t>(needed), 0);
-    const ssize_t size = needed ? flistxattr(file, &list[0], list.size()) : 0;
-    if (size < 0) return false;
-    for (ssize_t at = 0; at < size;) {
-        const std::string name(&list[static_cast<std::size_t>(at)]);
-        std::string value(1 << 16, 0);
-        const ssize_t length = fgetxattr(file, name.c_str(), &value[0], value.size());
-        if (length < 0) return false;
-        value.resize(static_cast<std::size_t>(length));
-        out[name] = value;
-        at += static_cast<ssize_t>(name.size()) + 1;
-    }
-#else
-    (void)file, (void)out;
-#endif
-    return true;
-}
-
 // Gives a new file the owner, group and mode of the previous one. False: it cannot take its place.
 bool liken(int file, int other, const struct stat& previous) {
     if (previous.st_nlink > 1) return false;
@@ -134,7 +109,7 @@ bool liken(int file, int other, const struct stat& previous) {
         return false;
     if (fchmod(file, previous.st_mode & 07777) != 0) return false;
     std::map<std::string, std::string> ours, theirs;
-    return attributes(file, ours) && attributes(other, theirs) && ours == theirs;
+    return extended_attributes(file, ours) && extended_attributes(other, theirs) && ours == theirs;
 }
 
 bool sync_file(int file) {
@@ -323,7 +298,7 @@ void Output::copy_over() {
     struct stat mine, previous;
     if (fstat(file_, &mine) != 0 || fstat(previous_, &previous) != 0) fail(errno);
     if (mine.st_size) {
-        const int error = posix_fallocate(previous_, 0, mine.st_size);
+        const int error = reserve(previous_, mine.st_size);
         // EBADF: the C library's own way wants to read the file.
         if (error && error != EBADF && error != EINVAL && error != ENOSYS && error != ENOTSUP) {
             if (ftruncate(previous_, previous.st_size) != 0) fail(errno);

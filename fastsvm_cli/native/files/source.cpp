@@ -13,6 +13,7 @@
 
 #include "files/compression.h"
 #include "files/file_fault.h"
+#include "system/platform.h"
 
 namespace fastsvm {
 
@@ -130,9 +131,7 @@ private:
 Source::Source(const std::string& path) : path_(path) {
     file_ = path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file_ < 0) throw system_fault(display(path), errno);
-#ifdef F_SETPIPE_SZ
-    fcntl(file_, F_SETPIPE_SZ, 1 << 20);  // fewer switches between the writer and us; a wish, not a need
-#endif
+    widen_pipe(file_, 1 << 20);
     try {
         char start[magic_bytes];
         // Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.

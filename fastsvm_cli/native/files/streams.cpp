@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "system/platform.h"
+
 namespace fastsvm {
 
 namespace {
@@ -13,11 +15,7 @@ void hold_closed_descriptors() {
     for (int descriptor = 0; descriptor < 3; ++descriptor) {
         if (fcntl(descriptor, F_GETFD) >= 0) continue;
         closed[descriptor] = true;
-#ifdef O_PATH  // a descriptor that names a file without opening it
-        open("/dev/null", O_PATH);
-#else
-        open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
-#endif
+        open("/dev/null", names_only ? names_only : descriptor == 0 ? O_WRONLY : O_RDONLY);
     }
 }
 

@@ -316,7 +316,7 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
                             sums.data() + r * pairs_, group);
             by_list.resize(static_cast<std::size_t>(count));
             std::iota(by_list.begin(), by_list.end(), 0);
-            std::sort(by_list.begin(), by_list.end(), [&](std::int64_t a, std::int64_t b) {
+            std::sort(by_list.begin(), by_list.end(), [&visits = visits](std::int64_t a, std::int64_t b) {
                 return visits[a].list != visits[b].list ? visits[a].list < visits[b].list : a < b;
             });
             for (std::int64_t begin = 0, end = 0; begin < count; begin = end) {

@@ -1,7 +1,13 @@
 // Which build of the hot loops this machine runs.
+#ifdef FASTSVM_X86
+#include <cpuid.h>
+#endif
+
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <stdexcept>
 
 #include "simd/instruction_sets.h"
@@ -36,17 +42,40 @@ Loops with_grid(Loops table, const char* name, const GridLoops& grid) {
 const Loops avx512_vnni_table = with_grid(avx512::table, "avx512_vnni", avx512_vnni::grid);
 #endif
 
+#ifdef FASTSVM_X86
+// What the processor has, and the system saves when it switches threads. Asked of the processor itself: not every
+// compiler knows all of the names, and not every one's runtime library has the answers.
+struct Processor {
+    bool avx2 = false, avx512 = false, avx512_vnni = false;
+
+    Processor() {
+        unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+        const auto has = [](unsigned word, std::initializer_list<int> bits) {
+            return std::all_of(bits.begin(), bits.end(), [&](int bit) { return word >> bit & 1; });
+        };
+        enum { fma = 12, osxsave = 27, lzcnt = 5 };  // leaf 1, ecx; leaf 0x80000001, ecx
+        enum { bmi = 3, avx2_ = 5, bmi2 = 8 };       // leaf 7, ebx
+        enum { avx512f = 16, avx512dq = 17, avx512bw = 30, avx512vl = 31 };
+        enum { vnni = 11, vpopcntdq = 14 };  // leaf 7, ecx
+        if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !has(ecx, {fma, osxsave})) return;
+        unsigned saved, high;
+        __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+        constexpr unsigned wide = 0x6, widest = 0xe6;  // registers of AVX, and of AVX-512
+        if ((saved & wide) != wide || !__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) || !has(ecx, {lzcnt})) return;
+        if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return;
+        avx2 = has(ebx, {avx2_, bmi, bmi2});
+        avx512 = avx2 && (saved & widest) == widest && has(ebx, {avx512f, avx512dq, avx512bw, avx512vl});
+        avx512_vnni = avx512 && has(ecx, {vnni, vpopcntdq});
+    }
+};
+#endif
+
 bool runs_here(const Loops& table) {
 #ifdef FASTSVM_X86
-    if (&table == &avx512_vnni_table)
-        return runs_here(avx512::table) && __builtin_cpu_supports("avx512vnni") &&
-               __builtin_cpu_supports("avx512vpopcntdq");
-    if (&table == &avx512::table)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && runs_here(avx2::table);
-    if (&table == &avx2::table)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt");
+    static const Processor processor;
+    if (&table == &avx512_vnni_table) return processor.avx512_vnni;
+    if (&table == &avx512::table) return processor.avx512;
+    if (&table == &avx2::table) return processor.avx2;
 #endif
     return &table == &baseline::table;
 }

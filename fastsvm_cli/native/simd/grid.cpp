@@ -23,10 +23,10 @@ constexpr int parts = 2;
 
 #if defined(__AVX512VPOPCNTDQ__)
 constexpr bool of_bytes = false;
-inline U bits_set(U x) { return (U)_mm512_popcnt_epi32((__m512i)x); }
+[[maybe_unused]] inline U bits_set(U x) { return (U)_mm512_popcnt_epi32((__m512i)x); }
 #elif defined(__AVX512BW__)
 constexpr bool of_bytes = true;
-inline U bits_set(U x) {
+[[maybe_unused]] inline U bits_set(U x) {
     const __m512i counts =
         _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     return (U)_mm512_shuffle_epi8(counts, (__m512i)(x & 0x0f0f0f0f)) +
@@ -34,7 +34,7 @@ inline U bits_set(U x) {
 }
 #else
 constexpr bool of_bytes = true;
-inline U bits_set(U x) {
+[[maybe_unused]] inline U bits_set(U x) {
     x = x - ((x >> 1) & 0x55555555);
     x = (x & 0x33333333) + ((x >> 2) & 0x33333333);
     return (x + (x >> 4)) & 0x0f0f0f0f;

@@ -1,7 +1,5 @@
 #include "simd/parallel.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "simd/stop.h"
+#include "system/platform.h"
 
 namespace fastsvm {
 
@@ -24,13 +23,6 @@ constexpr std::chrono::milliseconds between_checks{50};
 thread_local void (*check_here)() = nullptr;
 thread_local Clock::time_point next_check;
 
-int processors() {
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-#endif
-    return std::max(1u, std::thread::hardware_concurrency());
-}
 }  // namespace
 
 void check_while_working(void (*check)()) { check_here = check; }
@@ -51,7 +43,7 @@ void set_threads(int threads) { threads_set = threads; }
 int set_threads_here(int threads) { return std::exchange(threads_here, threads); }
 
 int get_threads() {
-    static const int available = processors();
+    static const int available = usable_processors();
     const int set = threads_here > 0 ? threads_here : threads_set.load();
     return set > 0 ? set : available;
 }

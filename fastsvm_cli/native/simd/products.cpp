@@ -22,6 +22,15 @@ template <class V> FASTSVM_INLINE d8 in_double(V x) {
         return widened(x);
 }
 
+// Of the numbers of two vectors, counted through, those that are named.
+template <int... index, class V> FASTSVM_INLINE V shuffled(V a, V b) {
+#if defined(__clang__)
+    return __builtin_shufflevector(a, b, index...);
+#else
+    return __builtin_shuffle(a, b, decltype(a == b){index...});
+#endif
+}
+
 // The largest of numbers i, i + 4, i + 8, ...
 template <class V> FASTSVM_INLINE float4 peaks_of_fours(V x) {
     constexpr int parts = sizeof(V) / sizeof(float4);
@@ -34,13 +43,9 @@ template <class V> FASTSVM_INLINE float4 peaks_of_fours(V x) {
 
 // The largest of each four.
 FASTSVM_INLINE void store_peaks(const float4 (&x)[4], float* out) {
-    typedef std::int32_t int4 __attribute__((vector_size(16)));
-    const auto pairs = [](float4 a, float4 b) {
-        return most(__builtin_shuffle(a, b, int4{0, 4, 1, 5}), __builtin_shuffle(a, b, int4{2, 6, 3, 7}));
-    };
+    const auto pairs = [](float4 a, float4 b) { return most(shuffled<0, 4, 1, 5>(a, b), shuffled<2, 6, 3, 7>(a, b)); };
     const float4 low = pairs(x[0], x[1]), high = pairs(x[2], x[3]);
-    const float4 all =
-        most(__builtin_shuffle(low, high, int4{0, 1, 4, 5}), __builtin_shuffle(low, high, int4{2, 3, 6, 7}));
+    const float4 all = most(shuffled<0, 1, 4, 5>(low, high), shuffled<2, 3, 6, 7>(low, high));
     __builtin_memcpy(out, &all, sizeof all);
 }
 
@@ -86,15 +91,12 @@ FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float
 // The totals of four, side by side.
 FASTSVM_INLINE void store_totals(const d8 (&sums)[4], double* out) {
 #if defined(__AVX512F__)
-    typedef long long i8 __attribute__((vector_size(64)));
     typedef double d4 __attribute__((vector_size(32)));
     const auto pairs = [](d8 x, d8 y) {
-        return __builtin_shuffle(x.v, y.v, i8{0, 8, 2, 10, 4, 12, 6, 14}) +
-               __builtin_shuffle(x.v, y.v, i8{1, 9, 3, 11, 5, 13, 7, 15});
+        return shuffled<0, 8, 2, 10, 4, 12, 6, 14>(x.v, y.v) + shuffled<1, 9, 3, 11, 5, 13, 7, 15>(x.v, y.v);
     };
     const auto low = pairs(sums[0], sums[1]), high = pairs(sums[2], sums[3]);
-    const auto fours = __builtin_shuffle(low, high, i8{0, 1, 8, 9, 4, 5, 12, 13}) +
-                       __builtin_shuffle(low, high, i8{2, 3, 10, 11, 6, 7, 14, 15});
+    const auto fours = shuffled<0, 1, 8, 9, 4, 5, 12, 13>(low, high) + shuffled<2, 3, 10, 11, 6, 7, 14, 15>(low, high);
     d4 first, second;
     __builtin_memcpy(&first, &fours, sizeof first);
     __builtin_memcpy(&second, reinterpret_cast<const char*>(&fours) + sizeof first, sizeof second);

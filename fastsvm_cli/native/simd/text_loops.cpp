@@ -2,6 +2,9 @@
 // without contraction, for squared norms are sums of rounded products.
 #include "simd/text_loops.h"
 
+#include <cstddef>
+#include <cstdint>
+
 #include "simd/loops.h"
 
 #if defined(__AVX2__)

@@ -1,0 +1,17 @@
+// Writes standard input to the file that is named, whole or not at all.
+#include <cstdio>
+
+#include "files/file_fault.h"
+#include "files/output.h"
+
+int main(int, char** arguments) {
+    try {
+        fastsvm::Output output(arguments[1]);
+        char data[4096];
+        while (const std::size_t size = std::fread(data, 1, sizeof data, stdin)) output.write(data, size);
+        output.finish();
+    } catch (const fastsvm::FileFault& fault) {
+        std::fprintf(stderr, "%s\n", fault.what());
+        return 1;
+    }
+}
