@@ -1,4 +1,5 @@
-# Sourced by the other scripts: makes .venv and installs fastsvm into it. Usage: . scripts/environment.sh [extras, as "[test]"]
+# Sourced by the other scripts: makes .venv and installs fastsvm into it, or the wheel FASTSVM_WHEEL. Usage:
+# . scripts/environment.sh [extras, as "[test]"]
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for tool in python3 g++; do
   command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install g++ python3-dev python3-venv" >&2; exit 1; }
@@ -7,5 +8,5 @@ if [ ! -x .venv/bin/python ]; then
   python3 -m venv .venv || { echo "python3 cannot make a virtual environment: apt-get install python3-venv" >&2; exit 1; }
 fi
 echo "Installing fastsvm into .venv (a minute or two the first time) ..." >&2
-.venv/bin/python -m pip install --quiet --use-pep517 --disable-pip-version-check ".${1:-}"
+.venv/bin/python -m pip install --quiet --use-pep517 --disable-pip-version-check "${FASTSVM_WHEEL:-.}${1:-}"
 export PATH="$PWD/.venv/bin:$PATH"

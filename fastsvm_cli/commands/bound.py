@@ -66,6 +66,7 @@ def command(**parsed):
       fastsvm bound train.model test.txt               rows inside the bound
       fastsvm bound certified.approx test.txt          and rows proven
       fastsvm bound --plot p.svg train.model test.txt  what each degree proves
+      fastsvm bound --json any.model                   kind, origin, size, range
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
     3.05 %. It is a worst case: labels usually survive a gamma several times larger. It is given about the origin and
@@ -219,6 +220,8 @@ def _tables(report: dict):
             lines.append(("bound", _unbounded(model["kernel_type"])))
         else:
             lines.append(("gamma", f"{model['gamma']:.6g}"))
+            if not any(f"gamma_max_{name}" in model for name in _CENTERS):
+                lines.append(("bound", "none: this kind of model has no expansion"))
         for name, words in _CENTERS.items():
             if f"gamma_max_{name}" in model:
                 lines.append((f"gamma_MAX {words}", _against(model["gamma"], model[f"gamma_max_{name}"])))

@@ -14,7 +14,7 @@ from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.comparisons.norms import Histogram, Mean, largest, squared_distances
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.models import looks_like_model, parse_model
+from fastsvm_cli.models import format_version, looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.platform import name_of
 from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
@@ -73,6 +73,9 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
                     first.path, "it carries a range file that another model does not: measure it apart"
                 )
             reading.scaling = first.model.row_scaling()
+        if data:
+            for model in known:
+                model.demand_bound()
         watching = []
         if reading.watch is not None:
             watching = reading.watch([(each.path, each.model) for each in known], [path for path, _ in data])
@@ -121,8 +124,7 @@ class _Model:
         model = self.model
         header = model.header
         vectors = model.vectors
-        if vectors is None and model.centers is None and not model.certified:
-            raise ModelFormatError(path, model.unbounded)
+        self._version, self._bytes = format_version(text, path), len(text)
         self.centers = []
         if header.kernel_type != "rbf":
             return
@@ -135,17 +137,32 @@ class _Model:
             for name, indices, values in (("origin", none, none), ("mean", mean.indices, mean.point)):
                 self.centers.append((name, indices, values, largest(squared_distances(vectors, indices, values))))
 
+    def demand_bound(self) -> None:
+        """Raises ModelFormatError where nothing can be said of the model on data."""
+        if self.model.vectors is None and self.model.centers is None and not self.model.certified:
+            raise ModelFormatError(self.path, self.model.unbounded)
+
     def report(self) -> dict:
-        header = self.model.header
-        facts = {
+        model, header = self.model, self.model.header
+        facts: dict[str, object] = {
             "file": self.path,
-            "kind": self.model.kind,
+            "kind": model.kind,
+            "format_version": self._version,
+            "bytes": self._bytes,
             "fingerprint": self._fingerprint,
+            "compiled_from": model.fingerprint,
+            "svm_type": header.svm_type,
             "kernel_type": header.kernel_type,
             "gamma": header.gamma if header.kernel_type == "rbf" else None,
+            "labels": header.label,
+            "probabilities": header.probA is not None or header.prob_density_marks is not None,
+            "compiled": model.vectors is None,
+            "certified": model.certified,
+            "range": None if model.carried is None else [str(text, "utf-8", "replace") for text in model.carried.texts],
+            "total_sv": header.total_sv,
+            "features": len(model.used_indices),
+            "largest_index": model.max_index,
         }
-        facts["compiled"] = self.model.vectors is None
-        facts["total_sv"] = header.total_sv
         for name in dict.fromkeys(center[0] for center in self.centers):
             norm = sqrt(max(center[3] for center in self.centers if center[0] == name))
             facts[f"largest_norm_{name}"] = norm

@@ -89,6 +89,11 @@ def _first_word(text: bytes) -> str:
     return (text[:200].split(None, 1) or [b""])[0].decode("ascii", "replace")
 
 
+def format_version(text: bytes, path: str) -> "int | None":
+    """Version of the format of a compiled model's file; None for a LIBSVM model. Raises ModelFormatError."""
+    return _kind(text, path)[1] or None
+
+
 def _kind(text: bytes, path: str) -> "tuple[str, int]":
     """A key of MODEL_TYPES, and the version of a compiled model or 0."""
     name, version = _native.model_kind(text, path, [key.split()[1] for key in MODEL_TYPES if " " in key])

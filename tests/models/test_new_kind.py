@@ -253,7 +253,8 @@ def test_what_the_kind_cannot_do_is_said(run):
 
 def test_bound(run, case):
     if not case.certified:
-        for words in (["linear"], ["rows", "linear"], ["--json", "rows", "exact", "linear"]):
+        assert "bound    none: this kind of model has no expansion" in run("bound", "-q", "linear")[0]
+        for words in (["rows", "linear"], ["--json", "rows", "exact", "linear"]):
             why = "Error: linear: a linear model found, which has no expansion to bound: name the exact model\n"
             assert run("bound", "-q", *words, code=1)[1] == why
         return

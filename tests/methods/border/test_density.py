@@ -205,7 +205,7 @@ def test_every_command_copes(fastsvm, tmp_path, train):
         done = fastsvm(command, *more, "train.density", "out", code=1)
         assert done.err == "Error: train.density: a compiled model found, expected the LIBSVM model it was made from\n"
         fastsvm(command, "-q", *more, "fixed", "out")
-    done = fastsvm("bound", "train.density", code=1)
+    done = fastsvm("bound", "train.density", "test", code=1)
     assert (
         done.err
         == "Error: train.density: a density estimate found, whose gamma is another one for every row: it has no bound\n"
