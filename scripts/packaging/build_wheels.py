@@ -56,9 +56,9 @@ def build(sdist, target, python, out):
             "CMAKE_TOOLCHAIN_FILE": str(make_toolchain(target, folder)),
             "_PYTHON_HOST_PLATFORM": f"linux-{processor}",
         }
-        defined = [f"-Ccmake.define.Python_EXECUTABLE={python}"]
+        defined = [f"--config-settings=cmake.define.Python_EXECUTABLE={python}"]
         if shutil.which("ccache"):
-            defined += ["-Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+            defined += ["--config-settings=cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache"]
             environment |= {"CCACHE_COMPILERTYPE": "clang", "CCACHE_COMPILERCHECK": "content"}
         run(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder / "made", *defined, sdist, env=environment)
         (wheel,) = (folder / "made").glob("*.whl")
