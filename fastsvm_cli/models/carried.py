@@ -59,11 +59,6 @@ class Carried:
         return self._native.rows(chunk)
 
     @property
-    def unit(self) -> float:
-        """The size, in raw labels, of 1 in a regression's values."""
-        return 1.0 if self.labels_back is None else self.labels_back[1]
-
-    @property
     def max_index(self) -> int:
         """The largest feature that it names, 0 if none."""
         return self._native.max_index
@@ -72,10 +67,6 @@ class Carried:
     def shifted(self) -> int:
         """How many features a row has that it lacked."""
         return self._native.shifted
-
-    def before(self, tolerance: float) -> float:
-        """The tolerance of a regression's value for an answer within `tolerance`."""
-        return tolerance / self.unit
 
     def answer(self, decisions: "_native.Decisions") -> None:
         """Make a regression's answers of values (and of their radii)."""

@@ -46,7 +46,7 @@ def make_toolchain(target, folder):
 
 def build(sdist, target, python, out):
     """One wheel, checked."""
-    processor, _, libc = target.split("-")
+    processor = target.partition("-")[0]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         environment = {
@@ -62,8 +62,7 @@ def build(sdist, target, python, out):
             environment |= {"CCACHE_COMPILERTYPE": "clang", "CCACHE_COMPILERCHECK": "content"}
         run(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder / "made", *defined, sdist, env=environment)
         (wheel,) = (folder / "made").glob("*.whl")
-        policy = f"manylinux_{libc.partition('.')[2].replace('.', '_')}" if libc.startswith("gnu") else "musllinux_1_2"
-        run(sys.executable, "-m", "auditwheel", "repair", "-w", out, "--plat", f"{policy}_{processor}", wheel)
+        run(sys.executable, "-m", "auditwheel", "repair", "-w", out, "--plat", "auto", wheel)
         if "-abi3-" in wheel.name:
             run(sys.executable, "-m", "abi3audit", "--strict", wheel)
 

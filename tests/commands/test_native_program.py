@@ -190,6 +190,20 @@ def test_a_link_and_a_second_name(folder):
     assert (folder / "target").read_bytes().count(b"\n") == (folder / "rows").read_bytes().count(b"\n")
 
 
+def test_nobody_else_reads_what_becomes_of_a_file_that_is_its_owners_alone(folder):
+    """One with a second name, which is written over at the end."""
+    from support.processes import wait_until
+
+    (folder / "out").write_text("previous")
+    (folder / "out").chmod(0o600)
+    os.link(folder / "out", folder / "name")
+    child = subprocess.Popen([PROGRAM, "-q", "-", "exact", "out"], cwd=folder, stdin=subprocess.PIPE, umask=0)
+    assert wait_until((folder / ".out.fastsvm-0.tmp").exists)
+    assert (folder / ".out.fastsvm-0.tmp").stat().st_mode & 0o777 == 0o600
+    child.stdin.close()
+    assert child.wait(60) == 0 and (folder / "out").stat().st_mode & 0o777 == 0o600
+
+
 def test_told_to_stop(folder):
     """No temporary file stays behind."""
     import signal

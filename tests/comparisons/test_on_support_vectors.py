@@ -180,3 +180,11 @@ def test_values_that_are_all_the_same_have_no_spread_to_measure_by(off, doubtful
         and seen.share == pytest.approx(off / 5e-6, rel=1e-6, abs=1e-9)
         and (seen.share > on_support_vectors.DOUBTFUL) == doubtful
     )
+
+
+def test_the_spread_is_that_of_all_rows_however_they_are_parted():
+    model = exact_model(Machine("nu_svr", "rbf", [{1: 0.0}], np.array([[1.0]]), [-4.0], gamma=0.5))
+    rows = [{1: float(x)} for x in np.linspace(0, 3, 12)]
+    expected = np.std(values(model, parse(rows)))
+    for parts in ([rows], [rows[:5], rows[5:]], [rows[:1], rows[1:7], rows[7:]]):
+        assert agreement(model, model, [parse(part) for part in parts]).spread == pytest.approx(expected, rel=1e-12)

@@ -19,7 +19,8 @@ from fastsvm_cli.models.carried import Carried
 from fastsvm_cli.text.scaling import parse_scaling
 from support.evaluation import reference
 from support.exporting import Library, chunk_of, made_up, rows_for
-from support.hostile import hostile_machine, hostile_options, hostile_rows, uncovered
+from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
+from support.oracles import random_machine
 from support.profiles import seeded
 
 OPTIONS = st.sampled_from(
@@ -205,6 +206,18 @@ def test_radii_cover_the_digits_that_svm_scale_loses(seed, single, tmp_path):
     rows = rows_for(seed, 5) * np.float32([4, 4, 2, 1, 1]) + np.float32([0, 3, 2, 10, 0])
     expected = reference(exact, model.carried.rows(chunk_of(rows)))
     covers(model, exact, rows.astype(np.float32), single, tmp_path, expected)
+
+
+def test_radii_cover_the_digits_that_svm_scale_loses_at_the_center(tmp_path):
+    """Where all is next to nothing that grows with the distance from it."""
+    rng = np.random.default_rng(5)
+    machine = random_machine(rng, "one_class", "rbf", as_rows(0.7 + 0.1 * rng.standard_normal((20, 3))), gamma=0.5)
+    exact = parse_model(machine.text(), "m")
+    model = compile_maclaurin(exact, fingerprint="f", certify=True, degree=4, single=False)
+    model.carried = Carried(parse_scaling(b"x\n-1 1\n1 0 3\n2 0 3\n3 0 3\n", "range"), "m")
+    rows = 1.5 * (np.array(model.centers[0].point) + 1 + 1e-6 * rng.standard_normal((20, 3)))
+    expected = reference(exact, model.carried.rows(chunk_of(rows)))
+    covers(model, exact, rows, False, tmp_path, expected)
 
 
 def test_a_row_with_features_that_the_model_does_not_know_has_no_radius(tmp_path):

@@ -55,6 +55,10 @@ def shapes(rng):
     yield "an outlier", 1e-6, skewed, [*random_rows(rng, 5, narrow), {1: 3.9e4, 2: -3e4}], False
     yield "beyond single precision", 1.0, [{1: 1e25}, {1: -1e25}, {2: 1.0}], [{1: 1e25}, {1: 1e300}, {2: 1.0}], False
     yield "next to nothing", 1.0, [{1: 1e-160}, {1: 1e-30}, {2: 1e-42}], [{1: 1e-30}, {1: 1e-200}, {}], True
+    # Scaled by the root of gamma log2(e) vectors are a little longer than 8: they round by as much as numbers can.
+    unit = float(8 / np.sqrt(0.5 * np.log2(np.e)))
+    twins = [{1: side * unit * float(1 + t)} for t in rng.uniform(0, 0.01, 20) for side in (1, -1)]
+    yield "lengths that round most", 0.5, twins, [{1: float(z)} for z in rng.uniform(-0.01, 0.01, 20)], True
 
 
 @pytest.mark.full

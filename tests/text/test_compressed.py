@@ -10,6 +10,7 @@ import zlib
 
 import pytest
 
+from fastsvm_cli.text.content import Content
 from fastsvm_cli.text.data import read_chunks
 from support.processes import PATIENCE
 from support.reading import COMPRESS, SAMPLE, SIZES, plain_rows, read, rows_in
@@ -107,6 +108,15 @@ def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):
     assert fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")).out == "2\n3\n"
     cut = fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")[:-3], code=1)
     assert cut.err == f"Error: standard input: the {kind} data ends too early\n"
+
+
+def test_content_is_gone_on_with_at_any_place(file, kind):
+    """Where a stream ends, too."""
+    text = SAMPLE.encode()
+    path = file(COMPRESS[kind](text[:100]) + COMPRESS[kind](text[100:]))
+    for start in (0, 50, 99, 100, 101, len(text)):
+        with Content(str(path), start) as content:
+            assert b"".join(iter(lambda: content.read(1 << 20), b"")) == text[start:]
 
 
 # ---- pipes

@@ -142,6 +142,17 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kern
     assert narrow > 12
 
 
+def test_a_row_is_not_taken_into_the_span_of_points_by_their_rounding():
+    """Of two points a hair's breadth apart, along whose difference it lies, but for what w is."""
+    rng = np.random.default_rng(22)
+    for _ in range(50):
+        vectors = [{1: 1.0}, {1: 1.0, 2: float(10 ** rng.uniform(-5.5, -4))}, {3: 1.0}]
+        machine = Machine("epsilon_svr", "linear", vectors, np.array([[0.0], [0.0], [1.0]]), [0.0])
+        rows = [{2: 1.0, 3: float(h)} for h in 10 ** rng.uniform(-6, -2, 10)]
+        value, radius = after(with_points(machine, [0, 1]), parse(rows), 2)
+        assert np.isfinite(radius).all() and not uncovered(value, radius, oracles.decision_values(machine, rows)).any()
+
+
 @seeded()
 @given(st.data())
 def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
