@@ -212,5 +212,12 @@ def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(folder, monkeyp
     written = []
     chunks = read_chunks(str(path), size=1000, **options)
     model = load_model(str(folder / "three.fast"))
-    predict(model, data.smaller_chunks(chunks, model.pairs), lambda lines: None, path="rows", write_open=written.append, **options)
+    predict(
+        model,
+        data.smaller_chunks(chunks, model.pairs),
+        lambda lines: None,
+        path="rows",
+        write_open=written.append,
+        **options,
+    )
     assert [parsed(line)[2] for line in b"".join(written).decode().splitlines()] == wanted
